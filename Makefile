@@ -1,0 +1,42 @@
+# make run    opens the window with the digits example; without a display trains it headless and exports it
+# make test   lint, types, import contracts, tests
+#
+# Variables: PYTHON, TORCH_SPEC, TORCH_ARGS, EXTRAS (see scripts/setup.sh), PYTEST_ARGS (for example "-n 2" or "-k edits").
+
+BIN := .venv/bin
+TESTS := QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
+
+.PHONY: help setup run lint test parity gpu bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 4
+	@echo "also: make setup | lint | parity | gpu | bench | clean"
+
+setup:
+	@scripts/setup.sh
+
+run: setup
+	@scripts/run.sh
+
+lint: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint
+	$(TESTS) $(PYTEST_ARGS)
+
+parity: setup
+	$(TESTS) -m parity $(PYTEST_ARGS)
+
+gpu: setup
+	$(TESTS) -m gpu $(PYTEST_ARGS)
+
+bench: setup
+	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; else echo "There is no benchmark yet (benchmarks/run.py)."; fi
+
+clean:
+	rm -rf build .mypy_cache .pytest_cache .ruff_cache .hypothesis

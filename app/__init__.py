@@ -1,0 +1,1 @@
+"""The window that brings canvas, data and runs together."""

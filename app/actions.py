@@ -1,0 +1,250 @@
+"""Every menu entry, toolbar button and shortcut, as one table.
+
+A row names a method as the window reaches it (`editor.undo`); menus, toolbar, shortcuts and the command finder are made
+from the rows. What a row needs to be usable is a function of `WindowState`, a value that the window makes anew when
+something changed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class WindowState:
+    """What decides which actions can be used."""
+
+    tab: str = "design"
+    has_layers: bool = False
+    has_selection: bool = False
+    has_connections: bool = False
+    num_selected: int = 0
+    can_undo: bool = False
+    can_redo: bool = False
+    is_running: bool = False
+    has_result: bool = False
+
+
+def _always(state: WindowState) -> bool:
+    return True
+
+
+def _in_design(state: WindowState) -> bool:
+    return state.tab == "design"
+
+
+def _with_selection(state: WindowState) -> bool:
+    return state.tab == "design" and state.has_selection
+
+
+def _with_anything_selected(state: WindowState) -> bool:
+    return state.tab == "design" and (state.has_selection or state.has_connections)
+
+
+def _with_layers(state: WindowState) -> bool:
+    return state.tab == "design" and state.has_layers
+
+
+def _with_several(state: WindowState) -> bool:
+    return state.tab == "design" and state.num_selected > 1
+
+
+def _with_three(state: WindowState) -> bool:
+    return state.tab == "design" and state.num_selected > 2
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing a person can do: id, words, menu, the method that does it, and when it can be done.
+
+    `also` are further shortcuts, for other keyboards and habits; menus show the first one.
+    """
+
+    id: str
+    text: str
+    menu: str
+    handler: str
+    shortcut: str = ""
+    icon: str = ""
+    help: str = ""
+    also: tuple[str, ...] = ()
+    enabled_when: Callable[[WindowState], bool] = _always
+    separator_before: bool = False
+    in_toolbar: bool = False
+
+
+MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
+
+ACTIONS: tuple[Action, ...] = (
+    Action("file.new", "New project", "File", "new_project", "Ctrl+N", "new"),
+    Action("file.open", "Open…", "File", "open_project", "Ctrl+O", "open", in_toolbar=True),
+    Action("file.save", "Save", "File", "save_project", "Ctrl+S", "save", separator_before=True, in_toolbar=True),
+    Action("file.save_as", "Save as…", "File", "save_project_as", "Ctrl+Shift+S"),
+    Action(
+        "file.export",
+        "Export network…",
+        "File",
+        "export_network",
+        "Ctrl+E",
+        "export",
+        help="As ONNX or as a PyTorch file",
+        enabled_when=lambda s: s.has_layers,
+        separator_before=True,
+    ),
+    Action(
+        "file.export_table",
+        "Export table of layers…",
+        "File",
+        "table.export",
+        help="Sizes, parameters, FLOPs and memory of all layers, as CSV",
+        enabled_when=lambda s: s.has_layers,
+    ),
+    Action(
+        "file.picture",
+        "Save picture…",
+        "File",
+        "save_picture",
+        icon="image",
+        help="The whole network as PNG, SVG or PDF",
+        enabled_when=lambda s: s.has_layers,
+    ),
+    Action("file.compare", "Compare with…", "File", "compare_with", help="See what differs from another project"),
+    Action("file.quit", "Quit", "File", "close", "Ctrl+Q", separator_before=True),
+    Action(
+        "edit.undo", "Undo", "Edit", "editor.undo", "Ctrl+Z", "undo", enabled_when=lambda s: s.can_undo, in_toolbar=True
+    ),
+    Action(
+        "edit.redo",
+        "Redo",
+        "Edit",
+        "editor.redo",
+        "Ctrl+Shift+Z",
+        "redo",
+        also=("Ctrl+Y",),
+        enabled_when=lambda s: s.can_redo,
+        in_toolbar=True,
+    ),
+    Action(
+        "edit.cut", "Cut", "Edit", "editor.cut", "Ctrl+X", "cut", enabled_when=_with_selection, separator_before=True
+    ),
+    Action("edit.copy", "Copy", "Edit", "editor.copy", "Ctrl+C", "copy", enabled_when=_with_selection),
+    Action("edit.paste", "Paste", "Edit", "editor.paste", "Ctrl+V", "paste", enabled_when=_in_design),
+    Action("edit.duplicate", "Duplicate", "Edit", "editor.duplicate", "Ctrl+D", enabled_when=_with_selection),
+    Action(
+        "edit.delete", "Delete", "Edit", "editor.delete_selection", "Del", "trash", enabled_when=_with_anything_selected
+    ),
+    Action("edit.select_all", "Select all", "Edit", "editor.select_all", "Ctrl+A", enabled_when=_with_layers),
+    Action(
+        "edit.find",
+        "Find a layer…",
+        "Edit",
+        "find_bar.open",
+        "Ctrl+F",
+        "search",
+        help="By name, type or problem",
+        enabled_when=_with_layers,
+        separator_before=True,
+    ),
+    Action("edit.find_next", "Find next", "Edit", "find_bar.next", "F3", enabled_when=_with_layers),
+    Action("edit.find_previous", "Find previous", "Edit", "find_bar.previous", "Shift+F3", enabled_when=_with_layers),
+    Action(
+        "view.zoom_in",
+        "Zoom in",
+        "View",
+        "canvas.zoom_in",
+        "Ctrl++",
+        "zoom-in",
+        also=("Ctrl+=",),
+        enabled_when=_in_design,
+    ),
+    Action("view.zoom_out", "Zoom out", "View", "canvas.zoom_out", "Ctrl+-", "zoom-out", enabled_when=_in_design),
+    Action("view.zoom_reset", "Actual size", "View", "canvas.zoom_reset", "Ctrl+0", enabled_when=_in_design),
+    Action(
+        "view.fit", "Fit to window", "View", "canvas.fit", "Ctrl+1", "fit", enabled_when=_with_layers, in_toolbar=True
+    ),
+    Action(
+        "view.tint",
+        "Tint heavy layers",
+        "View",
+        "tint_layers",
+        "Ctrl+Shift+H",
+        help="By parameters, FLOPs or memory, and off again",
+        enabled_when=_with_layers,
+    ),
+    Action("view.design", "Design", "View", "show_design", "Alt+1", separator_before=True),
+    Action("view.data", "Data", "View", "show_data", "Alt+2"),
+    Action("view.train", "Train", "View", "show_train", "Alt+3"),
+    Action("view.theme", "Light, dark or system theme", "View", "next_theme", separator_before=True),
+    Action("view.commands", "Find a command…", "View", "find_command", "Ctrl+Shift+P", "search"),
+    Action(
+        "network.add", "Add a layer…", "Network", "focus_palette", "Ctrl+K", "plus", help="Search the layer library"
+    ),
+    Action(
+        "network.arrange",
+        "Arrange",
+        "Network",
+        "arrange",
+        "Ctrl+L",
+        "arrange",
+        help="Lay the network out in layers",
+        enabled_when=_with_layers,
+        in_toolbar=True,
+    ),
+    Action(
+        "network.arrange_selection",
+        "Arrange selection",
+        "Network",
+        "arrange_selection",
+        "Ctrl+Shift+L",
+        help="Lay out only the selected layers, where they are",
+        enabled_when=_with_several,
+    ),
+    Action("align.left", "Align left", "Network", "align_left", enabled_when=_with_several, separator_before=True),
+    Action("align.centre", "Align centre", "Network", "align_centre", enabled_when=_with_several),
+    Action("align.right", "Align right", "Network", "align_right", enabled_when=_with_several),
+    Action("align.top", "Align top", "Network", "align_top", enabled_when=_with_several),
+    Action("align.middle", "Align middle", "Network", "align_middle", enabled_when=_with_several),
+    Action("align.bottom", "Align bottom", "Network", "align_bottom", enabled_when=_with_several),
+    Action(
+        "distribute.horizontally",
+        "Distribute horizontally",
+        "Network",
+        "distribute_horizontally",
+        help="Equal steps from left to right",
+        enabled_when=_with_three,
+        separator_before=True,
+    ),
+    Action(
+        "distribute.vertically",
+        "Distribute vertically",
+        "Network",
+        "distribute_vertically",
+        help="Equal steps from top to bottom",
+        enabled_when=_with_three,
+    ),
+    Action("data.choose", "Choose data…", "Data", "show_data", "Ctrl+Shift+D", "data"),
+    Action(
+        "run.train",
+        "Train",
+        "Run",
+        "training.start",
+        "F5",
+        "play",
+        help="Start a run in a process of its own",
+        enabled_when=lambda s: not s.is_running,
+    ),
+    Action("run.stop", "Stop", "Run", "training.stop", "Shift+F5", "stop", enabled_when=lambda s: s.is_running),
+    Action(
+        "run.stop_after_epoch", "Stop after this epoch", "Run", "stop_after_epoch", enabled_when=lambda s: s.is_running
+    ),
+    Action(
+        "run.options", "Training options…", "Run", "training.edit_options", "Ctrl+T", "settings", separator_before=True
+    ),
+    Action("run.open", "Open a run…", "Run", "training.choose_run", help="Follow or look at a run by its folder"),
+    Action("help.shortcuts", "Keyboard shortcuts", "Help", "show_shortcuts", "F1"),
+    Action("help.about", "About Netwright", "Help", "show_about", "", "info"),
+)
+
+
+def enabled_ids(state: WindowState) -> set[str]:
+    """The ids of the actions that can be used now."""
+    return {action.id for action in ACTIONS if action.enabled_when(state)}

@@ -1,0 +1,1 @@
+"""The Data tab: choosing data, looking at it, splitting it."""

@@ -1,0 +1,158 @@
+"""A look at data: how many samples each part and class has, and some samples as pictures, rows or series."""
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QScrollArea,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.data.tiles import Picture, Sparkline, Tiles
+from app.elided import ElidedLabel
+from designer import theme
+from engine.data.facts import PARTS, DataFacts
+
+MOST_CLASSES = 100
+MOST_SERIES = 24
+LONGEST_LARGE, LARGE_HEIGHT = 10, 32
+
+
+class Preview(QWidget):
+    """Made anew for each answer of the engine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        outer.addWidget(self._area)
+        self.content = QWidget()
+
+    def show_answer(self, answer: dict[str, Any], facts: DataFacts) -> None:
+        """Show what `preview` of the engine answered."""
+        self.content = QWidget()
+        column = QVBoxLayout(self.content)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(12)
+        column.addLayout(_counts(facts))
+        for note in answer.get("notes") or []:
+            column.addWidget(_muted(note))
+        if answer.get("pictures"):
+            column.addWidget(_card("Samples", _pictures(answer["pictures"])))
+        if answer.get("series"):
+            column.addWidget(_card("Samples", _series(answer["series"])))
+        if answer.get("columns"):
+            heads = ["Column", "Role", "Kind", "Low", "Mean", "High"]
+            rows = [[c.get(k.lower() if k != "Column" else "name") for k in heads] for c in answer["columns"]]
+            column.addWidget(_card("Columns", _table(heads, rows)))
+        if answer.get("rows"):
+            heads = [str(c["name"]) for c in answer.get("columns", [])]
+            column.addWidget(_card("First rows", _table(heads, answer["rows"])))
+        if answer.get("classes"):
+            column.addWidget(_card("Classes", _classes(answer["classes"])))
+        column.addStretch(1)
+        self._area.setWidget(self.content)
+
+
+def _muted(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setWordWrap(True)
+    theme.mark(label, "role", "muted")
+    return label
+
+
+def _card(title: str, content: QWidget) -> QFrame:
+    frame = QFrame()
+    theme.mark(frame, "role", "card")
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(16, 12, 16, 16)
+    column.setSpacing(12)
+    heading = QLabel(title.upper())
+    theme.mark(heading, "role", "section")
+    column.addWidget(heading)
+    column.addWidget(content)
+    return frame
+
+
+def _counts(facts: DataFacts) -> QHBoxLayout:
+    """The sizes of the three parts, and what comes in and goes out, as cards in a row."""
+    row = QHBoxLayout()
+    row.setSpacing(12)
+    shown = [(part.capitalize(), f"{facts.samples.get(part, 0):,}", "samples") for part in PARTS]
+    sizes = ", ".join(given.type.short() for given in facts.inputs)
+    shown.append(("Input", sizes, " and ".join(given.type.layout for given in facts.inputs)))
+    if facts.task == "classes":
+        shown.append(("Classes", f"{len(facts.classes):,}", "to tell apart"))
+    else:
+        shown.append(("Responses", f"{facts.responses:,}", "to predict"))
+    for title, number, unit in shown:
+        frame = QFrame()
+        theme.mark(frame, "role", "card")
+        column = QVBoxLayout(frame)
+        column.setContentsMargins(12, 12, 12, 12)
+        column.setSpacing(4)
+        figure = ElidedLabel(number)
+        theme.mark(figure, "role", "large" if len(number) <= LONGEST_LARGE else "title")
+        figure.setMinimumHeight(LARGE_HEIGHT)
+        for label in (_muted(title), figure, _muted(unit)):
+            label.setWordWrap(False)
+            column.addWidget(label)
+        row.addWidget(frame, 1)
+    return row
+
+
+def _pictures(pictures: list[dict[str, Any]]) -> QWidget:
+    return Tiles([Picture(p["file"], str(p["label"]), f"{p['label']} ({p['part']})") for p in pictures])
+
+
+def _series(series: list[dict[str, Any]]) -> QWidget:
+    return Tiles([Sparkline(s["values"], str(s["label"])) for s in series[:MOST_SERIES]], is_stretched=True)
+
+
+def _classes(classes: list[dict[str, Any]]) -> QWidget:
+    heads = ["Class", "Training", "Validation", "Test"]
+    rows = [[c["name"], *(c.get(part, 0) for part in PARTS)] for c in classes[:MOST_CLASSES]]
+    return _table(heads, rows)
+
+
+def _table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:
+    table = QTableWidget(len(rows), len(heads))
+    table.verticalHeader().hide()
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setFrameShape(QFrame.Shape.NoFrame)
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            item = QTableWidgetItem(_cell(value))
+            if isinstance(value, (int, float)):
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            table.setItem(i, j, item)
+    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    table.setShowGrid(False)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+    table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    for j in range(len(heads)):
+        is_number = any(isinstance(row[j], (int, float)) for row in rows if j < len(row))
+        side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
+        head = QTableWidgetItem(heads[j])
+        head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        table.setHorizontalHeaderItem(j, head)
+    height = table.horizontalHeader().sizeHint().height() + table.verticalHeader().defaultSectionSize() * len(rows)
+    table.setFixedHeight(min(height + 4, 420))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
+    return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)

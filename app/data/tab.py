@@ -1,0 +1,246 @@
+"""The Data tab: where the data comes from, how it is split, and a look at it."""
+
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.data.preview import Preview
+from app.documents import Documents
+from app.engine_process import EngineServer
+from app.facts import FactsKeeper
+from designer import theme
+from designer.editor import Editor
+from designer.forms import Form
+from engine.data.facts import DataFacts
+from engine.project.data import DataOptions
+
+PREVIEW_SAMPLES = 40
+SIDE_WIDTH = 340
+MESSAGE_WIDTH = 480
+
+
+class DataTab(QWidget):
+    """Edits the section `data` of the project, and shows what the engine finds there."""
+
+    def __init__(self, editor: Editor, documents: Documents, server: EngineServer, facts: FactsKeeper) -> None:
+        super().__init__()
+        self._editor, self._documents, self._server, self._facts = editor, documents, server, facts
+        self._shown: tuple[DataOptions, str] | None = None
+        self._folder = tempfile.mkdtemp(prefix="netwright-preview-")
+        self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
+        self.setAcceptDrops(True)
+        self.form = Form(editor.project.data)
+        self.form.changed.connect(self._on_edited)
+        self.preview = Preview()
+        self.empty = self._make_empty()
+        self.message = QLabel()
+        self.message_page = self._make_message()
+        self.pages = QStackedWidget()
+        for page in (self.empty, self.message_page, self.preview):
+            self.pages.addWidget(page)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._make_side())
+        row.addWidget(self.pages, 1)
+        editor.project_changed.connect(self._on_project_changed)
+        facts.changed.connect(self._on_facts)
+        self._on_facts(facts.facts)
+
+    def _make_side(self) -> QWidget:
+        content = QWidget()
+        theme.mark(content, "role", "panel")
+        content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(12)
+        self.note = QLabel()
+        self.note.setWordWrap(True)
+        theme.mark(self.note, "role", "help")
+        column.addWidget(self.form)
+        column.addWidget(self.note)
+        column.addStretch(1)
+        self.again = QPushButton("Read again")
+        self.again.setToolTip("Look at the files anew")
+        self.again.clicked.connect(self._read_again)
+        column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFixedWidth(SIDE_WIDTH)
+        area.setWidget(content)
+        return area
+
+    def _make_empty(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.addStretch(1)
+        title = QLabel("Choose the data the network learns from")
+        theme.mark(title, "role", "title")
+        column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
+        hint = QLabel("Or drop a folder of images, a CSV file or a .npz file here.")
+        theme.mark(hint, "role", "muted")
+        column.addWidget(hint, 0, Qt.AlignmentFlag.AlignHCenter)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        for text, choose in (
+            ("Digits example", lambda: self._use(source="digits")),
+            ("Folder of images…", lambda: self._choose("images")),
+            ("CSV table…", lambda: self._choose("table")),
+            ("Arrays (.npz)…", lambda: self._choose("arrays")),
+        ):
+            button = QPushButton(text)
+            button.clicked.connect(choose)
+            row.addWidget(button)
+        row.addStretch(1)
+        row.setSpacing(8)
+        column.addSpacing(16)
+        column.addLayout(row)
+        column.addStretch(2)
+        return page
+
+    def _make_message(self) -> QWidget:
+        """A card, because the colours of words are made for its ground."""
+        page = QWidget()
+        card = QFrame()
+        theme.mark(card, "role", "card")
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(24, 20, 24, 20)
+        self.message.setWordWrap(True)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        inside.addWidget(self.message)
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(24, 24, 24, 24)
+        outer.addStretch(2)
+        outer.addWidget(card, 0, Qt.AlignmentFlag.AlignHCenter)
+        outer.addStretch(3)
+        return page
+
+    # ---- choosing ----
+
+    def _choose(self, source: str) -> None:
+        start = str(self._documents.base)
+        if source == "images":
+            name = QFileDialog.getExistingDirectory(self, "Choose the folder of images", start)
+        else:
+            pattern = "*.npz" if source == "arrays" else "*.csv *.tsv *.txt"
+            name, _ = QFileDialog.getOpenFileName(self, "Choose the data", start, f"Data ({pattern})")
+        if name:
+            self._use(source=source, path=self._short(Path(name)))
+
+    def _short(self, path: Path) -> str:
+        """Relative to the project's folder where it lies below it, so that both can be moved together."""
+        if self._documents.path is not None and path.is_relative_to(self._documents.base):
+            return path.relative_to(self._documents.base).as_posix()
+        return str(path)
+
+    def _use(self, **values: object) -> None:
+        project = self._editor.project
+        self._editor.apply("Choose data", replace(project, data=project.data.replace(**values)))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take one folder or file that can be data."""
+        if self._droppable(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Use what was dropped."""
+        found = self._droppable(event)
+        if found is not None:
+            source, path = found
+            self._use(source=source, path=self._short(path))
+            event.acceptProposedAction()
+
+    @staticmethod
+    def _droppable(event: QDropEvent) -> tuple[str, Path] | None:
+        urls = event.mimeData().urls()
+        if len(urls) != 1 or not urls[0].isLocalFile():
+            return None
+        path = Path(urls[0].toLocalFile())
+        if path.is_dir():
+            return "images", path
+        source = {".csv": "table", ".tsv": "table", ".txt": "table", ".npz": "arrays"}.get(path.suffix.lower())
+        return (source, path) if source else None
+
+    def _on_edited(self, record: DataOptions, field: str) -> None:
+        project = self._editor.project
+        label = DataOptions.fields[field].label.lower()
+        self._editor.apply(f"Change {label}", replace(project, data=record), merge=f"data.{field}")
+
+    # ---- showing ----
+
+    def _read_again(self) -> None:
+        self._shown = None
+        self._say("Reading the data…")
+        self._facts.refresh(again=True)
+
+    def _on_project_changed(self, _project: object = None) -> None:
+        if self._editor.project.data != self.form.record:
+            self.form.set_record(self._editor.project.data)
+        if self._shown is None or self._editor.project.data != self._shown[0]:
+            self._on_facts(self._facts.facts)
+
+    def _on_facts(self, facts: DataFacts | None) -> None:
+        options, base = self._editor.project.data, str(self._documents.base)
+        self.again.setVisible(options.source != "none")
+        self.note.setText("" if options.source == "none" else f"{DataOptions.source.notes[options.source]}.")
+        problems = options.problems()
+        if options.source == "none":
+            self._shown = None
+            self.pages.setCurrentWidget(self.empty)
+        elif problems:
+            self._shown = None
+            self._say("\n".join(p.message[:1].upper() + p.message[1:] for p in problems), is_error=True)
+        elif self._facts.is_current and self._facts.error:
+            self._shown = None
+            self._say(self._facts.error, is_error=True)
+        elif facts is None or not self._facts.is_current:
+            self._shown = None
+            self._say("Reading the data…")
+        elif self._shown != (options, base):
+            self._shown = (options, base)
+            self._say("Looking at samples…")
+            self._ask(options, base, facts)
+
+    def _say(self, text: str, *, is_error: bool = False) -> None:
+        theme.mark(self.message, "role", "error" if is_error else "muted")
+        self.message.setText(text)
+        self.message.ensurePolished()
+        width = min(MESSAGE_WIDTH, self.message.fontMetrics().horizontalAdvance(text) + 8)
+        self.message.setFixedSize(width, self.message.heightForWidth(width))
+        self.pages.setCurrentWidget(self.message_page)
+
+    def _ask(self, options: DataOptions, base: str, facts: DataFacts) -> None:
+        folder = tempfile.mkdtemp(dir=self._folder)
+
+        def show(answer: dict[str, Any]) -> None:
+            if self._shown == (options, base):
+                self.preview.show_answer(answer, facts)
+                self.pages.setCurrentWidget(self.preview)
+            QTimer.singleShot(0, self, lambda: shutil.rmtree(folder, ignore_errors=True))
+
+        def fail(message: str) -> None:
+            if self._shown == (options, base):
+                self._shown = None
+                self._say(message, is_error=True)
+
+        wanted = {"data": options.write(), "base": base, "folder": folder, "count": PREVIEW_SAMPLES}
+        self._server.request("preview", wanted, show, fail)

@@ -1,0 +1,1 @@
+"""Dialogs: training options, export, preferences, about."""

@@ -1,0 +1,324 @@
+"""Two projects side by side: what came, went and changed, on the canvas and as a list."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.elided import ElidedLabel
+from designer import theme
+from designer.canvas.differences import SIGNS, sign_icon
+from designer.canvas.reader import Reader
+from designer.editor import Editor
+from engine.errors import UserError
+from engine.network.network import Connection
+from engine.project.compare import KINDS, Comparison, Difference, Kind, compare
+from engine.project.file import SUFFIX, load
+from engine.project.project import Project
+
+if TYPE_CHECKING:
+    from app.window import MainWindow
+
+FILTER = f"Netwright projects (*{SUFFIX})"
+_WORDS: dict[Kind, tuple[str, str]] = {
+    "removed": ("layer removed", "layers removed"),
+    "added": ("layer added", "layers added"),
+    "renamed": ("renamed", "renamed"),
+    "retyped": ("of another type", "of another type"),
+    "changed": ("value changed", "values changed"),
+    "disconnected": ("connection removed", "connections removed"),
+    "connected": ("connection added", "connections added"),
+    "ordered": ("order changed", "orders changed"),
+    "moved": ("moved", "moved"),
+}
+
+
+class CompareDialog(QDialog):
+    """The first project on the left, the second on the right, and below them what makes one into the other."""
+
+    def __init__(self, before: Project, after: Project, names: tuple[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._projects = before, after
+        self._found = Comparison((), {})
+        self._offset = QPointF()
+        self._is_following = False
+        self._was_shown = False
+        self.setWindowTitle("Compare projects")
+        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        self.resize(1180, 800)
+        self.editors = Editor(before, self), Editor(after, self)
+        self.views = Reader(self.editors[0]), Reader(self.editors[1])
+        self.list = QListWidget()
+        self.summary = QLabel()
+        self._lay_out(names)
+        self._wire()
+        self.refresh()
+
+    # Making
+
+    def _lay_out(self, names: tuple[str, str]) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 12)
+        column.setSpacing(8)
+        canvases = QSplitter(Qt.Orientation.Horizontal)
+        for view, name, role in zip(self.views, names, ("Before", "After"), strict=True):
+            canvases.addWidget(_titled(view, name, role))
+            view.setAccessibleName(f"{role}: {name}")
+        canvases.setSizes([1, 1])
+        canvases.setChildrenCollapsible(False)
+        parts = QSplitter(Qt.Orientation.Vertical)
+        parts.addWidget(canvases)
+        parts.addWidget(self._make_below())
+        parts.setChildrenCollapsible(False)
+        parts.setSizes([560, 200])
+        parts.setStretchFactor(0, 1)
+        column.addWidget(parts, 1)
+        column.addLayout(self._make_foot())
+
+    def _make_below(self) -> QWidget:
+        below = QWidget()
+        column = QVBoxLayout(below)
+        column.setContentsMargins(12, 8, 12, 0)
+        column.setSpacing(4)
+        theme.mark(self.summary, "role", "section")
+        column.addWidget(self.summary)
+        self.list.setAccessibleName("Differences")
+        self.list.setMinimumHeight(72)
+        self.list.setUniformItemSizes(True)
+        self.equal = QLabel()
+        self.equal.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.equal.setWordWrap(True)
+        theme.mark(self.equal, "role", "muted")
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.list)
+        self.stack.addWidget(self.equal)
+        column.addWidget(self.stack, 1)
+        return below
+
+    def _make_foot(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        foot.setContentsMargins(12, 0, 12, 0)
+        foot.setSpacing(16)
+        self.linked = QCheckBox("Zoom and scroll together")
+        self.linked.setChecked(True)
+        self.with_layout = QCheckBox("Show moved layers")
+        close = QPushButton("Close")
+        close.clicked.connect(self.accept)
+        foot.addWidget(self.linked)
+        foot.addWidget(self.with_layout)
+        foot.addStretch(1)
+        foot.addWidget(close)
+        return foot
+
+    def _wire(self) -> None:
+        left, right = self.views
+        left.visible_changed.connect(self._follow_left)
+        right.visible_changed.connect(self._follow_right)
+        left.layer_clicked.connect(self._select_left)
+        right.layer_clicked.connect(self._select_right)
+        self.list.currentItemChanged.connect(self._go_to_current)
+        self.list.itemClicked.connect(self._go_to_current)
+        self.linked.toggled.connect(self._link)
+        self.with_layout.toggled.connect(self.refresh)
+        theme.changed.connect(self._dress)
+
+    # What is shown
+
+    def refresh(self) -> None:
+        """Compare, mark and list."""
+        before, after = self._projects
+        self._found = compare(before, after, with_layout=self.with_layout.isChecked())
+        for side, view in enumerate(self.views):
+            view.mark(*_marks(self._found.differences, side))
+        self._offset = self._usual_offset()
+        self.list.clear()
+        for difference in self._found.differences:
+            item = QListWidgetItem(str(difference)[2:])
+            item.setData(Qt.ItemDataRole.UserRole, difference)
+            item.setToolTip(str(difference)[2:])
+            self.list.addItem(item)
+        self.summary.setText(self._summary().upper())
+        self.summary.setVisible(bool(self._found))
+        only_moved = not self._found and compare(before, after, with_layout=True)
+        note = "\nOnly the places of layers on the canvas differ." if only_moved else ""
+        self.equal.setText(f"The two projects are equal.{note}")
+        self.stack.setCurrentWidget(self.list if self._found else self.equal)
+        self._dress()
+
+    def _summary(self) -> str:
+        counts = self._found.counts()
+        return "   ·   ".join(f"{counts[kind]:,} {_WORDS[kind][counts[kind] > 1]}" for kind in KINDS if kind in counts)
+
+    def _dress(self) -> None:
+        icons = {sign: sign_icon(sign, self.devicePixelRatioF()) for sign in SIGNS}
+        for row, difference in enumerate(self._found.differences):
+            self.list.item(row).setIcon(icons[difference.sign])
+
+    def _usual_offset(self) -> QPointF:
+        """How far the layers of the second project stand from where they stand in the first, usually."""
+        before, after = (project.layout for project in self._projects)
+        pairs = [(before.at(old), after.at(new)) for old, new in self._found.partners.items()]
+        if not pairs:
+            return QPointF()
+        return QPointF(*(median(b[axis] - a[axis] for a, b in pairs) for axis in (0, 1)))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._was_shown:
+            self._was_shown = True
+            self.fit()
+
+    def fit(self) -> None:
+        """Show both networks whole, and the same place of both."""
+        self._is_following = True
+        left, right = self.views
+        for view in self.views:
+            view.fit()
+        if self.linked.isChecked():
+            boxes = left.network_scene.content_box(), right.network_scene.content_box().translated(-self._offset)
+            middle = boxes[0].united(boxes[1]).center()
+            zoom = min(left.zoom, right.zoom)
+            left.look(zoom, middle)
+            right.look(zoom, middle + self._offset)
+        self._is_following = False
+
+    # Moving together
+
+    def _follow_left(self, _visible: object = None) -> None:
+        self._follow(self.views[0], self.views[1], self._offset)
+
+    def _follow_right(self, _visible: object = None) -> None:
+        self._follow(self.views[1], self.views[0], -self._offset)
+
+    def _follow(self, leader: Reader, follower: Reader, offset: QPointF) -> None:
+        if self._is_following or not self.linked.isChecked() or not self.isVisible():
+            return
+        self._is_following = True
+        follower.look(leader.zoom, leader.middle + offset)
+        self._is_following = False
+
+    def _link(self, is_linked: bool) -> None:
+        if is_linked:
+            self._follow_left()
+
+    # Going to a layer
+
+    def _go_to_current(self, *_: object) -> None:
+        item = self.list.currentItem()
+        difference = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        if isinstance(difference, Difference):
+            self.go_to(difference)
+
+    def go_to(self, difference: Difference) -> None:
+        """Bring the layer of a difference to the middle on both sides, where it is on both."""
+        back = {new: old for old, new in self._found.partners.items()}
+        old = difference.old or back.get(difference.new, "")
+        new = difference.new or self._found.partners.get(difference.old, "")
+        before, after = (project.layout for project in self._projects)
+        self._offset = self._usual_offset()
+        if old and new:
+            self._offset = QPointF(*after.at(new)) - QPointF(*before.at(old))
+        elif new:
+            self._show(1, new, "")
+            return
+        self._show(0, old, new)
+
+    def _show(self, leader: int, id: str, partner: str) -> None:
+        """Go to a layer on one side, and to its partner, or where it would be, on the other."""
+        self._is_following = True
+        self.views[1 - leader].go_to(partner)
+        self._is_following = False
+        self.views[leader].go_to(id)
+        if id:
+            (self._follow_right if leader else self._follow_left)()
+
+    def _select_left(self, id: str) -> None:
+        self._select(id, self._found.partners.get(id, ""))
+
+    def _select_right(self, id: str) -> None:
+        self._select({new: old for old, new in self._found.partners.items()}.get(id, ""), id)
+
+    def _select(self, old: str, new: str) -> None:
+        """Select a layer on both sides, and the first line about it."""
+        for editor, id in zip(self.editors, (old, new), strict=True):
+            editor.set_selection({id} if id else ())
+        for row, difference in enumerate(self._found.differences):
+            if (old and difference.old == old) or (new and difference.new == new):
+                self.list.blockSignals(True)
+                self.list.setCurrentRow(row)
+                self.list.blockSignals(False)
+                return
+
+
+def _titled(view: Reader, name: str, role: str) -> QWidget:
+    holder = QWidget()
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    head = QHBoxLayout()
+    head.setContentsMargins(12, 8, 12, 8)
+    head.setSpacing(8)
+    said = QLabel(role.upper())
+    theme.mark(said, "role", "section")
+    label = ElidedLabel()
+    label.setText(name)
+    theme.mark(label, "role", "strong")
+    head.addWidget(said)
+    head.addWidget(label, 1)
+    column.addLayout(head)
+    column.addWidget(view, 1)
+    return holder
+
+
+def _marks(differences: Iterable[Difference], side: int) -> tuple[dict[str, str], dict[Connection, str]]:
+    """The signs of the layers and connections of one side: what was removed is on the left, what was added right."""
+    layers: dict[str, str] = {}
+    lines: dict[Connection, str] = {}
+    for difference in differences:
+        connection = (difference.old_connection, difference.new_connection)[side]
+        id = (difference.old, difference.new)[side]
+        if connection is not None:
+            lines[connection] = difference.sign
+        elif id and difference.kind not in ("connected", "disconnected"):
+            layers[id] = difference.sign
+    return layers, lines
+
+
+def compare_with(window: "MainWindow") -> None:
+    """Ask for a project, and show what the open one makes of it."""
+    name, _ = QFileDialog.getOpenFileName(window, "Compare with", str(window.documents.base), FILTER)
+    if not name:
+        return
+    path = Path(name)
+    try:
+        other = load(path).project
+    except UserError as error:
+        window.show_error("The project cannot be compared", str(error))
+        return
+    star = ", with unsaved changes" if window.editor.is_modified else ""
+    names = path.name, f"{window.documents.title}{star}"
+    QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)  # two networks of thousands of layers take seconds
+    try:
+        dialog = CompareDialog(other, window.editor.project, names, window)
+    finally:
+        QApplication.restoreOverrideCursor()
+    dialog.exec()
+    dialog.deleteLater()

@@ -1,0 +1,215 @@
+"""The six execution environments as cards: what each is here, or why it cannot be used."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
+
+from designer import theme
+from engine.environments.choose import Placement, refusal, resolve
+from engine.environments.inventory import DeviceInventory
+from engine.errors import UserError
+from engine.project.environment import TARGETS, EnvironmentOptions
+
+COLUMNS = 3
+_PADDING = 14
+
+
+@dataclass(frozen=True)
+class CardText:
+    """What a card says; `is_refused` where the environment cannot be chosen."""
+
+    text: str
+    is_refused: bool = False
+
+
+def card_texts(
+    options: EnvironmentOptions, inventory: DeviceInventory | None, mini_batch_size: int
+) -> dict[str, CardText]:
+    """A line for each environment. Without an inventory nothing but the cluster is refused."""
+    if inventory is None:
+        looking = CardText("looking for devices…")
+        notes = EnvironmentOptions.fields["target"].notes  # type: ignore[attr-defined]  # it is a Choice
+        texts = {target: CardText(str(notes[target])) for target in TARGETS}
+        cluster = CardText(refusal("parallel", DeviceInventory(1)) or "", True)
+        return {**texts, "auto": looking, "gpu": looking, "multi-gpu": looking, "parallel": cluster}
+    texts = {}
+    for target in TARGETS:
+        why = refusal(target, inventory)
+        if why is not None:
+            texts[target] = CardText(why, True)
+            continue
+        try:
+            asked = options if options.target == target else EnvironmentOptions(target=target)
+            texts[target] = CardText(_in_short(resolve(asked, inventory, mini_batch_size), inventory))
+        except UserError as refused:
+            texts[target] = CardText(str(refused))
+    return texts
+
+
+def _in_short(placement: Placement, inventory: DeviceInventory) -> str:
+    """A few words about what would be used."""
+    if placement.target == "auto":
+        return f"picks {placement.resolved} here"
+    count = len(placement.workers)
+    match placement.resolved:
+        case "cpu":
+            threads = placement.workers[0].threads
+            return f"one process, {threads:,} thread{'' if threads == 1 else 's'}"
+        case "gpu":
+            models = {device.name: device.model for device in inventory.devices}
+            return models[placement.workers[0].device]
+        case _:
+            return f"{count:,} workers, {placement.backend}"
+
+
+class Card(QAbstractButton):
+    """One environment. One that cannot be used can be reached and read, but not chosen."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__()
+        self.target = target
+        self.text_shown = CardText("")
+        self.setText(target)
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setMinimumWidth(150)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self._has_keyboard = False
+
+    def show_text(self, text: CardText) -> None:
+        """Say something else."""
+        self.text_shown = text
+        self.setToolTip(text.text)
+        state = "not available: " if text.is_refused else ""
+        self.setAccessibleName(f"{self.target}, {state}{text.text}")
+        self.updateGeometry()
+        self.update()
+
+    def nextCheckState(self) -> None:
+        """The cards as a whole decide which one is chosen."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Only who came by keyboard needs to see where the keyboard is."""
+        pointed = (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.OtherFocusReason)
+        if event.reason() != Qt.FocusReason.ActiveWindowFocusReason:
+            # A dialog that opens hands out the focus as if by Tab, before it is active.
+            self._has_keyboard = event.reason() not in pointed and self.isActiveWindow()
+        super().focusInEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows and Enter are for the cards as a whole."""
+        if event.key() == Qt.Key.Key_Space:
+            super().keyPressEvent(event)
+        else:
+            event.ignore()
+
+    def _title_font(self) -> QFont:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        return font
+
+    def _text_font(self) -> QFont:
+        font = QFont(self.font())
+        font.setPixelSize(12)
+        return font
+
+    def hasHeightForWidth(self) -> bool:
+        """The text may take several lines."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Title, and the text in as many lines as it takes."""
+        room = QRect(0, 0, width - 2 * _PADDING, 1000)
+        text = QFontMetrics(self._text_font()).boundingRect(room, Qt.TextFlag.TextWordWrap, self.text_shown.text)
+        return max(60, 11 + QFontMetrics(self._title_font()).height() + 3 + text.height() + 11)
+
+    def sizeHint(self) -> QSize:
+        """As the drawings have it."""
+        return QSize(228, self.heightForWidth(228))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A card: a border in the accent where it is chosen, muted words where it cannot be."""
+        palette = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        is_refused = self.text_shown.is_refused
+        ground = palette.panel
+        if self.underMouse() and not is_refused and not self.isChecked():
+            ground = palette.mixed(palette.raised, palette.panel, 0.6)
+        width = 2.0 if self.isChecked() else 1.0
+        border = (
+            palette.error if self.isChecked() and is_refused else palette.accent if self.isChecked() else palette.line
+        )
+        pen = QPen(
+            border, width, Qt.PenStyle.DashLine if is_refused and not self.isChecked() else Qt.PenStyle.SolidLine
+        )
+        painter.setPen(pen)
+        painter.setBrush(ground)
+        box = QRectF(self.rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2)
+        painter.drawRoundedRect(box, 10 - width / 2, 10 - width / 2)
+        if self.hasFocus() and self._has_keyboard:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(palette.accent, 1.0))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(3.5, 3.5, -3.5, -3.5), 7, 7)
+        inner = self.rect().adjusted(_PADDING, 11, -_PADDING, -9)
+        painter.setFont(self._title_font())
+        painter.setPen(palette.muted if is_refused else palette.text)
+        painter.drawText(inner, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, self.target)
+        below = inner.adjusted(0, painter.fontMetrics().height() + 3, 0, 0)
+        painter.setFont(self._text_font())
+        painter.setPen(palette.muted)
+        painter.drawText(below, Qt.TextFlag.TextWordWrap, self.text_shown.text)
+
+
+class EnvironmentCards(QWidget):
+    """Three by two cards, of which one is chosen; the arrow keys move between them."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.cards: dict[str, Card] = {}
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(10)
+        for index, target in enumerate(TARGETS):
+            card = Card(target)
+            card.clicked.connect(lambda _=False, target=target: self.choose(target))
+            self.cards[target] = card
+            grid.addWidget(card, index // COLUMNS, index % COLUMNS)
+            grid.setColumnStretch(index % COLUMNS, 1)
+
+    def show_state(self, target: str, texts: Mapping[str, CardText]) -> None:
+        """Show which one is chosen, and what each says."""
+        for name, card in self.cards.items():
+            card.show_text(texts[name])
+            card.setChecked(name == target)
+
+    def choose(self, target: str) -> None:
+        """Ask for an environment, unless it cannot be used."""
+        if not self.cards[target].text_shown.is_refused:
+            self.chosen.emit(target)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows go to the neighbour, so that a refused card can be read; Space and Enter choose."""
+        names = list(self.cards)
+        at = next((i for i, name in enumerate(names) if self.cards[name].hasFocus()), -1)
+        keys = {
+            Qt.Key.Key_Left: -1,
+            Qt.Key.Key_Right: 1,
+            Qt.Key.Key_Up: -COLUMNS,
+            Qt.Key.Key_Down: COLUMNS,
+        }
+        step = keys.get(Qt.Key(event.key()))
+        if at >= 0 and step is not None and 0 <= at + step < len(names):
+            self.cards[names[at + step]].setFocus(Qt.FocusReason.TabFocusReason)
+        elif at >= 0 and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.choose(names[at])
+        else:
+            super().keyPressEvent(event)

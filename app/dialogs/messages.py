@@ -1,0 +1,42 @@
+"""Questions and messages that have to be answered before going on."""
+
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from designer import theme
+
+Answer = Literal["save", "discard", "cancel"]
+LONGEST = 1200
+SHEET = "QLabel#qt_msgbox_label { font-weight: 600; } QLabel#qt_msgbox_informativelabel { min-width: 340px; }"
+
+
+def ask_to_save(parent: QWidget, title: str) -> Answer:
+    """What shall become of unsaved work."""
+    box = _box(parent, f"Save the changes to {title}?", "Without saving they are lost.", "save")
+    buttons = QMessageBox.StandardButton
+    box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+    box.setDefaultButton(buttons.Save)
+    answers: dict[int, Answer] = {buttons.Save: "save", buttons.Discard: "discard"}
+    answer = answers.get(box.exec(), "cancel")
+    box.deleteLater()
+    return answer
+
+
+def show_error(parent: QWidget, title: str, text: str) -> None:
+    """A message that has to be read before going on."""
+    box = _box(parent, title, text if len(text) <= LONGEST else text[:LONGEST] + " …", "warning")
+    box.exec()
+    box.deleteLater()
+
+
+def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
+    box = QMessageBox(parent)
+    box.setWindowTitle("Netwright")
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setIconPixmap(theme.icon(icon, "warning" if icon == "warning" else "muted").pixmap(32, 32))
+    box.setText(title)
+    box.setInformativeText(text)
+    box.setStyleSheet(SHEET)
+    return box

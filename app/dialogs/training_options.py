@@ -1,0 +1,369 @@
+"""The Training Options dialog, made from the declared fields of `TrainingOptions` and `EnvironmentOptions`."""
+
+import html
+import re
+from dataclasses import replace
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.dialogs.environment_cards import EnvironmentCards, card_texts
+from designer import theme
+from designer.form_rows import Row, section_label
+from designer.forms import Form
+from designer.search_field import SearchField
+from engine.data.facts import DataFacts
+from engine.environments.choose import resolve
+from engine.environments.inventory import DeviceInventory
+from engine.errors import UserError
+from engine.project.check import check
+from engine.project.environment import EnvironmentOptions
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+
+ENVIRONMENT = "Environment"
+_CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"
+_CONTENT_WIDTH = 776
+_LOOKING = "Looking for the devices of this machine…"
+
+
+class TrainingOptionsDialog(QDialog):
+    """Edits how and where a project is trained. `project()` is the project with what was chosen."""
+
+    def __init__(
+        self,
+        project: Project,
+        inventory: DeviceInventory | None = None,
+        facts: DataFacts | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._project, self._inventory, self._facts = project, inventory, facts
+        self._environment = project.environment
+        self._is_jumping = False
+        self.setWindowTitle("Training options")
+        self.setMinimumSize(860, 480)
+        self.resize(1080, 820)
+        self._make_area()
+        self.environment_form = Form(
+            project.environment, is_wide=True, skip=("target",), has_headings=False, parent=self._holder
+        )
+        self.training_form = Form(project.training, is_wide=True, parent=self._holder)
+        self.cards = EnvironmentCards(self._holder)
+        self.sentence = QLabel(self._holder)
+        self.sentence.setWordWrap(True)
+        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.nothing = QLabel(self._holder)
+        theme.mark(self.nothing, "role", "muted")
+        self.nothing.hide()
+        self._make_buttons()
+        self._lay_out()
+        self.cards.chosen.connect(self._on_target_chosen)
+        self.environment_form.changed.connect(self._on_environment_edited)
+        self.training_form.changed.connect(self._refresh)
+        for form in (self.environment_form, self.training_form):
+            form.validity_changed.connect(self._refresh)
+        theme.changed.connect(self._refresh)
+        self._refresh()
+        self.cards.cards[self._environment.target].setFocus()
+
+    def project(self) -> Project:
+        """The project with the options that were chosen."""
+        return replace(self._project, training=self.training, environment=self._environment)
+
+    @property
+    def training(self) -> TrainingOptions:
+        """The training options as they are now."""
+        record = self.training_form.record
+        assert isinstance(record, TrainingOptions)
+        return record
+
+    def set_inventory(self, inventory: DeviceInventory | None) -> None:
+        """Tell what this machine has, once it is known."""
+        self._inventory = inventory
+        self._refresh()
+
+    # The window's parts
+
+    def _make_buttons(self) -> None:
+        self.count_label = QLabel()
+        theme.mark(self.count_label, "role", "muted")
+        self.reset_button = QPushButton("Reset all")
+        self.reset_button.clicked.connect(self.reset_all)
+        self.trouble_button = QPushButton()
+        self.trouble_button.setToolTip("Go to what keeps these options from being used")
+        self.trouble_button.clicked.connect(self.show_trouble)
+        for link in (self.reset_button, self.trouble_button):
+            theme.mark(link, "role", "link")
+        self.cancel_button = QPushButton("Cancel")
+        self.cancel_button.clicked.connect(self.reject)
+        self.ok_button = QPushButton("OK")
+        self.ok_button.setMinimumWidth(64)
+        theme.mark(self.ok_button, "primary", True)
+        self.ok_button.clicked.connect(self.accept)
+        for button in (self.reset_button, self.trouble_button, self.cancel_button, self.ok_button):
+            button.setAutoDefault(False)  # Enter in a field must not close the dialog
+
+    def _lay_out(self) -> None:
+        self._fill_area()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._make_top())
+        column.addWidget(_Line())
+        middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addLayout(self._make_groups())
+        middle.addWidget(_Line())
+        middle.addWidget(self.area, 1)
+        column.addLayout(middle, 1)
+        column.addWidget(_Line())
+        column.addLayout(self._make_bottom())
+
+    def _make_top(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(24, 16, 24, 16)
+        title = QLabel("Training options")
+        theme.mark(title, "role", "title")
+        self.search = SearchField("Search options…", "Search options")
+        self.search.setFixedWidth(260)
+        self.search.textChanged.connect(self._on_search)
+        row.addWidget(title)
+        row.addStretch(1)
+        row.addWidget(self.search)
+        return row
+
+    def _make_groups(self) -> QHBoxLayout:
+        self.groups = QListWidget()
+        self.groups.setAccessibleName("Groups of options")
+        self.groups.setFixedWidth(164)
+        self.groups.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for name in (ENVIRONMENT, *self.training_form.sections):
+            item = QListWidgetItem(name)
+            item.setSizeHint(QSize(0, 32))
+            self.groups.addItem(item)
+        self.groups.setCurrentRow(0)
+        self.groups.currentRowChanged.connect(self._on_group_chosen)
+        self.groups.itemClicked.connect(lambda item: self._on_group_chosen(self.groups.row(item)))
+        row = QHBoxLayout()
+        row.setContentsMargins(12, 12, 12, 12)
+        row.addWidget(self.groups)
+        return row
+
+    def _make_area(self) -> None:
+        """From the outside in: Qt dresses everything below a widget again that gets a parent."""
+        self.area = QScrollArea(self)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._content = QWidget()
+        theme.mark(self._content, "role", "panel")
+        self.area.setWidget(self._content)
+        self._holder = QWidget(self._content)
+        self._holder.setMaximumWidth(_CONTENT_WIDTH + 48)
+        row = QHBoxLayout(self._content)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self._holder, 1)
+        row.addStretch(0)
+        self.area.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+
+    def _fill_area(self) -> None:
+        column = QVBoxLayout(self._holder)
+        column.setContentsMargins(24, 20, 24, 24)
+        column.setSpacing(0)
+        self._environment_part = QWidget(self._holder)
+        environment = QVBoxLayout(self._environment_part)
+        environment.setContentsMargins(0, 0, 0, 20)
+        environment.setSpacing(12)
+        environment.addWidget(section_label("Execution environment"))
+        environment.addWidget(self.cards)
+        environment.addWidget(self.sentence)
+        self.environment_form.setContentsMargins(0, 0, 0, 24)
+        column.addWidget(self._environment_part)
+        column.addWidget(self.environment_form)
+        column.addWidget(self.training_form)
+        column.addWidget(self.nothing)
+        column.addStretch(1)
+
+    def _make_bottom(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(24, 14, 24, 14)
+        row.setSpacing(8)
+        row.addWidget(self.count_label)
+        row.addWidget(self.reset_button)
+        row.addStretch(1)
+        row.addWidget(self.trouble_button)
+        row.addSpacing(8)
+        row.addWidget(self.cancel_button)
+        row.addWidget(self.ok_button)
+        return row
+
+    # Edits
+
+    def _on_target_chosen(self, target: str) -> None:
+        self._environment = self._environment.replace(target=target)
+        self.environment_form.set_record(self._environment)
+        self._refresh()
+
+    def _on_environment_edited(self, record: EnvironmentOptions, _field: str) -> None:
+        self._environment = record
+        self._refresh()
+
+    def reset_all(self) -> None:
+        """Give every option its default again."""
+        self.environment_form.reset_all()
+        self.training_form.reset_all()
+        self._on_target_chosen(EnvironmentOptions.target.default_for(self._environment))
+
+    # What is shown
+
+    def _refresh(self, *_: object) -> None:
+        self.cards.show_state(
+            self._environment.target, card_texts(self._environment, self._inventory, self.training.mini_batch_size)
+        )
+        self.training_form.set_problems(self._data_problems())
+        refusal = self._show_sentence()
+        self._show_count()
+        is_new = (self._environment, self.training.mini_batch_size) != (
+            self._project.environment,
+            self._project.training.mini_batch_size,
+        )
+        # An environment of another machine that the project came with may stay: it says why, and keeps nobody from
+        # changing something else.
+        reason = self.environment_form.reason or self.training_form.reason or (refusal if is_new else "")
+        self.ok_button.setEnabled(not reason)
+        self.ok_button.setToolTip(reason)
+        self.ok_button.setAccessibleDescription(reason)
+        row = self._row_in_trouble()
+        self.trouble_button.setText(f"Go to {row.field.label}" if row else "Go to Environment")
+        self.trouble_button.setVisible(bool(reason))
+        self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
+
+    def _data_problems(self) -> dict[str, str]:
+        """What does not fit the data, by field. The network is left out: it has its own list."""
+        if self._facts is None:
+            return {}
+        candidate = Project(data=self._project.data, training=self.training)
+        found = [p for p in check(candidate, self._facts).problems if p.field.startswith("training.")]
+        # What was received stands in the field right above the message.
+        return {p.field.removeprefix("training."): re.sub(r", received [\d,]+\.$", ".", p.message) for p in found}
+
+    def _show_sentence(self) -> str:
+        """Says what will be used; gives the refusal, if it cannot be."""
+        refusal = ""
+        palette = theme.current()
+        if self._inventory is None:
+            theme.mark(self.sentence, "role", "muted")
+            self.sentence.setText(_LOOKING)
+            return refusal
+        try:
+            placement = resolve(self._environment, self._inventory, self.training.mini_batch_size)
+            said = re.sub(r"^One process", "one process", placement.sentence)
+            main, semicolon, rest = said.removesuffix(".").partition(";")
+            theme.mark(self.sentence, "role", "muted")
+            strong = f'<b style="color: {palette.text.name()}">{html.escape(main)}</b>'
+            self.sentence.setText(f"Will use {strong}{semicolon}{html.escape(rest)}.")
+        except UserError as refused:
+            refusal = str(refused)
+            theme.mark(self.sentence, "role", "error")
+            self.sentence.setText(html.escape(refusal))
+        return refusal
+
+    def _show_count(self) -> None:
+        count = len(self.training.changed()) + len(self._environment.changed())
+        self.count_label.setText(f"{count:,} changed from the defaults" if count else "All options have their defaults")
+        has_typed = any(row.error for row in self._rows())
+        self.reset_button.setVisible(bool(count) or has_typed)
+
+    def _rows(self) -> list[Row]:
+        return [*self.environment_form.rows.values(), *self.training_form.rows.values()]
+
+    def _row_in_trouble(self) -> Row | None:
+        return next((row for row in self._rows() if row.message), None)
+
+    def show_trouble(self) -> None:
+        """Bring the first thing that is wrong into view."""
+        self.search.clear()
+        row = self._row_in_trouble()
+        widget = row.widget if row else self.cards.cards[self._environment.target]
+        self.area.ensureWidgetVisible(widget, 0, 80)
+        widget.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # Finding
+
+    def _on_search(self, text: str) -> None:
+        words = text.lower().split()
+        has_cards = all(word in _CARD_WORDS for word in words)
+        self._environment_part.setVisible(has_cards)
+        found = self.environment_form.search(text) + self.training_form.search(text)
+        self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
+        self.nothing.setText(f"No option matches “{text}”.")
+        self.nothing.setVisible(not found and not has_cards)
+        for row in range(self.groups.count()):
+            item = self.groups.item(row)
+            heading = self.training_form.sections.get(item.text())
+            is_shown = not heading.isHidden() if heading else has_cards or not self.environment_form.isHidden()
+            item.setHidden(not is_shown)
+        self.area.verticalScrollBar().setValue(0)
+
+    def _top_of(self, row: int) -> int:
+        heading = self.training_form.sections.get(self.groups.item(row).text())
+        if heading is None:
+            return 0
+        return heading.mapTo(self._content, heading.contentsRect().topLeft()).y() - 16
+
+    def _on_group_chosen(self, row: int) -> None:
+        self._is_jumping = True
+        self.area.verticalScrollBar().setValue(self._top_of(row))
+        self._is_jumping = False
+
+    def _on_scrolled(self, value: int) -> None:
+        """The group at the top is the current one, unless it was just chosen from the list."""
+        if self._is_jumping:
+            return
+        shown = [row for row in range(self.groups.count()) if not self.groups.item(row).isHidden()]
+        above = [row for row in shown if self._top_of(row) <= value + 8]
+        if above:
+            self.groups.blockSignals(True)
+            self.groups.setCurrentRow(above[-1])
+            self.groups.blockSignals(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses the button that has the keyboard and nothing else; Ctrl+Enter is OK; Escape cancels."""
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
+            return
+        focused = self.focusWidget()
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.ok_button.click() if self.ok_button.isEnabled() else self.show_trouble()
+        elif isinstance(focused, QPushButton):
+            focused.click()
+
+
+class _Line(QWidget):
+    """One pixel between two parts, whichever way they lie."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setMinimumSize(1, 1)
+
+    def sizeHint(self) -> QSize:
+        """One pixel."""
+        return QSize(1, 1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The line's colour."""
+        QPainter(self).fillRect(self.rect(), theme.current().line)

@@ -1,0 +1,188 @@
+"""The document behind the window: where it came from, saving, what was open lately, and recovery after a crash."""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, QTimer, Signal
+
+from engine.errors import UserError
+from engine.files import write_atomically
+from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
+from engine.project.project import Project
+
+EXAMPLES = Path(__file__).parents[1] / "resources" / "examples"
+MOST_RECENT = 10
+AUTOSAVE_MS = 20_000
+
+
+def state_folder() -> Path:
+    """Where the window keeps what is not a project: recovery files."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "netwright"
+
+
+def examples() -> list[Path]:
+    """The shipped examples."""
+    return sorted(EXAMPLES.glob(f"*{SUFFIX}"))
+
+
+class Documents(QObject):
+    """Knows the path of the open project, and reads and writes it. `changed` tells of another path or title.
+
+    A shipped example is opened as a copy without a path, so that saving asks where to; its data is still found, because
+    relative data paths start at `base`.
+    """
+
+    changed = Signal()
+
+    def __init__(self, current: Callable[[], Project], is_modified: Callable[[], bool], parent: QObject | None = None):
+        super().__init__(parent)
+        self._current = current
+        self._is_modified = is_modified
+        self.path: Path | None = None
+        self.origin: Path | None = None
+        self._settings = QSettings("Netwright", "Netwright")
+        self._recovery: Path | None = None
+        self._timer = QTimer(self, interval=AUTOSAVE_MS)
+        self._timer.timeout.connect(self.autosave)
+        self._timer.start()
+
+    @property
+    def title(self) -> str:
+        """What the window calls the document."""
+        if self.path:
+            return self.path.name
+        return self.origin.stem if self.origin else "untitled"
+
+    @property
+    def base(self) -> Path:
+        """The folder that relative data paths start at."""
+        known = self.path or self.origin
+        return known.parent if known else Path.cwd()
+
+    def new(self) -> None:
+        """Another document, without a path."""
+        self._become(None, None)
+
+    def open(self, path: Path) -> Opened:
+        """Read a project. Raises `UserError`; the open document is then untouched."""
+        path = path.resolve()
+        opened = load(path)
+        if path.parent == EXAMPLES:
+            self._become(None, path)
+        else:
+            self._become(path, path)
+            self._remember(path)
+        return opened
+
+    def save(self, path: Path | None = None) -> Project:
+        """Write the project to its path or to another one. Returns it as saved: a relative data path may have changed.
+
+        Raises `UserError`; the old file is then untouched.
+        """
+        target = path or self.path
+        if target is None:
+            raise UserError("The project has no file yet. Choose one with Save as.")
+        if target.suffix != SUFFIX:
+            target = target.with_name(target.name + SUFFIX)
+        project = self._moved(self._current(), target.resolve())
+        save(project, target)
+        self._become(target.resolve(), target.resolve())
+        self._remember(target.resolve())
+        return project
+
+    def _moved(self, project: Project, target: Path) -> Project:
+        """The project with its data path relative to the new folder, where it was relative before."""
+        data = project.data
+        if not data.path or Path(data.path).is_absolute() or target.parent == self.base:
+            return project
+        where = os.path.relpath((self.base / data.path).resolve(), target.parent)
+        return replace(project, data=data.replace(path=Path(where).as_posix()))
+
+    def recent(self) -> list[Path]:
+        """Projects that were opened or saved lately and are still there."""
+        names = self._settings.value("recent", [])
+        listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
+        return [path for path in map(Path, listed) if path.is_file()]
+
+    def _remember(self, path: Path) -> None:
+        others = [known for known in self.recent() if known != path]
+        self._settings.setValue("recent", [str(p) for p in [path, *others][:MOST_RECENT]])
+
+    def _become(self, path: Path | None, origin: Path | None) -> None:
+        self.forget_recovery()
+        self.path, self.origin = path, origin
+        self.changed.emit()
+
+    def autosave(self) -> None:
+        """Write unsaved work beside, for `recoverable` after a crash. Failing to do so disturbs nobody."""
+        if not self._is_modified():
+            self.forget_recovery()
+            return
+        if self._recovery is None:
+            key = hashlib.sha256(str(self.path or self.origin or "").encode()).hexdigest()[:12]
+            self._recovery = state_folder() / "recovery" / f"{os.getpid()}_{key}{SUFFIX}"
+        with contextlib.suppress(OSError):
+            self._recovery.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(self._recovery, dumps(self._current()).encode(), mode=0o600)
+            note = f"{self.path or ''}\n{self.origin or ''}\n"
+            write_atomically(self._recovery.with_suffix(".where"), note.encode(), mode=0o600)
+
+    def forget_recovery(self) -> None:
+        """The work is saved, or given up on purpose."""
+        if self._recovery is not None:
+            _remove(self._recovery)
+            self._recovery = None
+
+    def recover(self) -> tuple[Project, str] | None:
+        """Unsaved work of a window that crashed: the newest one, with the name it had. Older ones are kept."""
+        for file in sorted((state_folder() / "recovery").glob(f"*{SUFFIX}"), key=_age):
+            if _is_running(file):
+                continue
+            try:
+                project = loads(file.read_text(encoding="utf-8")).project
+                path, origin, *_ = [*_where(file), "", ""]
+            except (UserError, OSError, UnicodeDecodeError):
+                continue
+            _remove(file)
+            self._become(Path(path) if path else None, Path(origin) if origin else None)
+            return project, self.title
+        return None
+
+    def close(self) -> None:
+        """No more autosaves."""
+        self._timer.stop()
+        self.forget_recovery()
+
+
+def _age(file: Path) -> float:
+    with contextlib.suppress(OSError):
+        return -file.stat().st_mtime
+    return 0.0
+
+
+def _where(file: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return file.with_suffix(".where").read_text(encoding="utf-8").splitlines()
+    return []
+
+
+def _is_running(file: Path) -> bool:
+    """Whether the window that wrote this recovery file is still there."""
+    try:
+        os.kill(int(file.name.partition("_")[0]), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _remove(file: Path) -> None:
+    for path in (file, file.with_suffix(".where")):
+        with contextlib.suppress(OSError):
+            path.unlink()

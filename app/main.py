@@ -1,0 +1,94 @@
+"""`netwright [PROJECT]`: makes the application object and the main window, wires them, nothing else."""
+
+import argparse
+import gc
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.layers.catalog import catalog  # before Qt: its import hooks make every later import slower
+from engine.version import VERSION
+
+catalog()
+
+from PySide6.QtCore import QTimer  # noqa: E402  # see above
+from PySide6.QtWidgets import QApplication  # noqa: E402
+
+from app.window import MainWindow  # noqa: E402
+from designer import theme  # noqa: E402
+
+THEMES: tuple[theme.Scheme, ...] = ("system", "light", "dark")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of the window."""
+    command = argparse.ArgumentParser(prog="netwright", description="Design, train and understand neural networks.")
+    command.add_argument("project", nargs="?", type=Path, metavar="PROJECT", help="a project file to open")
+    command.add_argument("--theme", choices=THEMES, help="look of the window, for this time")
+    command.add_argument("--startup-report", action="store_true", help="print how long the window took, and leave")
+    command.add_argument("--version", action="version", version=f"netwright {VERSION}")
+    return command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Show the window until it is closed. Returns the exit code."""
+    arguments = parser().parse_args(argv)
+    app = QApplication.instance() or QApplication([sys.argv[0]])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("Netwright")
+    app.setOrganizationName("Netwright")
+    app.setApplicationVersion(VERSION)
+    code = _run(app, arguments)
+    gc.collect()
+    return code
+
+
+def _run(app: QApplication, arguments: argparse.Namespace) -> int:
+    """The window's life. Plots that are alive when the interpreter ends crash it (pyqtgraph on Python 3.11), so
+    everything is taken down here, in order."""
+    window = MainWindow(arguments.theme, start_engine=not arguments.startup_report)
+    if arguments.project is not None:
+        window.open_path(arguments.project)
+    elif not arguments.startup_report:
+        window.recover()
+    if arguments.startup_report:
+        window.painted.connect(lambda: _report_start(window))
+    window.show()
+    code = app.exec()
+    window.shutdown()
+    window.deleteLater()
+    app.processEvents()
+    return code
+
+
+def _report_start(window: MainWindow) -> None:
+    report = {"seconds_to_window": round(_process_age_s(), 3), "memory_bytes": _memory_bytes()}
+    print(json.dumps(report), flush=True)
+    QTimer.singleShot(0, window, window.leave)
+
+
+def _process_age_s() -> float:
+    """Seconds since the process was started, from the kernel; else since Python was."""
+    try:
+        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        uptime = float(Path("/proc/uptime").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return time.process_time()
+    return uptime - ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _memory_bytes() -> int:
+    """Resident memory now, from the kernel; else the most there was."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        scale = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+
+
+if __name__ == "__main__":
+    sys.exit(main())

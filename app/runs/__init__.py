@@ -1,0 +1,1 @@
+"""Runs in the window: following them, their curves, their controls."""

@@ -1,0 +1,315 @@
+"""Beside the curves: state, progress, buttons, and the facts of a run in three short tables."""
+
+import math
+import time
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from app.elided import ElidedLabel
+from app.runs.supervisor import Outcome
+from designer import theme
+from engine.runs.events import Best, Ended, Event, Failed, Points, Progress, Started, StateChanged
+from engine.runs.folder import RunFolder
+from engine.runs.words import bytes_in_words, duration, metric_value
+
+MOST_LINES = 8
+
+PROGRESS = (
+    "Iteration",
+    "Elapsed",
+    "Remaining",
+    "Learning rate",
+    "Throughput",
+    "Best",
+    "Validation",
+    "Test",
+)
+WHERE = ("Environment", "Workers", "Hardware", "Memory", "Samples")
+STATES = {
+    "": ("", "muted"),
+    "starting": ("○ Starting", "muted"),
+    "running": ("● Training", "good"),
+    "stopping": ("◐ Stopping", "warning"),
+    "paused": ("॥ Paused", "warning"),
+    "finished": ("✓ Finished", "good"),
+    "stopped": ("■ Stopped", "warning"),
+    "failed": ("✕ Failed", "error"),
+    "lost": ("✕ Lost", "error"),
+    "refused": ("✕ Not started", "error"),
+}
+
+
+class FactsTable(QWidget):
+    """Names at the left, values at the right."""
+
+    def __init__(self, title: str, names: tuple[str, ...]) -> None:
+        super().__init__()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(1, 1)
+        heading = QLabel(title.upper())
+        theme.mark(heading, "role", "section")
+        grid.addWidget(heading, 0, 0, 1, 2)
+        self._values: dict[str, QLabel] = {}
+        self._names: dict[str, QLabel] = {}
+        for row, name in enumerate(names, start=1):
+            label, value = QLabel(name), QLabel()
+            theme.mark(label, "role", "muted")
+            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+            value.setWordWrap(True)
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            value.setFont(theme.figures(value.font()))
+            grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(value, row, 1)
+            self._names[name], self._values[name] = label, value
+            self.set(name, "")
+
+    def set(self, name: str, value: str) -> None:
+        """Show a value; a row without one hides."""
+        self._values[name].setText(value)
+        self._values[name].setVisible(bool(value))
+        self._names[name].setVisible(bool(value))
+
+    def text(self, name: str) -> str:
+        """What is shown."""
+        return self._values[name].text()
+
+    def clear(self) -> None:
+        """Hide every row."""
+        for name in self._values:
+            self.set(name, "")
+
+
+class FactsPanel(QWidget):
+    """Everything about a run that is not a curve."""
+
+    stop_clicked = Signal()
+    stop_after_epoch_clicked = Signal()
+    train_clicked = Signal()
+    export_clicked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        theme.mark(self, "role", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._started: Started | None = None
+        self._state = ""
+        self._lines: list[tuple[str, str]] = []
+        self.name = ElidedLabel()
+        theme.mark(self.name, "role", "title")
+        self.status = QLabel()
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setRange(0, 1000)
+        self.epoch = QLabel()
+        self.left = QLabel()
+        self.reason = QLabel()
+        self.reason.setWordWrap(True)
+        self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.progress = FactsTable("Progress", PROGRESS)
+        self.where = FactsTable("Where", WHERE)
+        self.lines = QLabel()
+        self.lines.setWordWrap(True)
+        self.lines.setTextFormat(Qt.TextFormat.PlainText)
+        theme.mark(self.lines, "role", "help")
+        self._make()
+        self._clock = QTimer(self, interval=1000)
+        self._clock.timeout.connect(self._tick)
+        self._last_progress: tuple[Progress, float] | None = None
+
+    def _make(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(12)
+        head = QHBoxLayout()
+        head.addWidget(self.name, 1)
+        head.addWidget(self.status)
+        column.addLayout(head)
+        column.addWidget(self.bar)
+        below = QHBoxLayout()
+        for label in (self.epoch, self.left):
+            theme.mark(label, "role", "muted")
+        below.addWidget(self.epoch, 1)
+        below.addWidget(self.left)
+        column.addLayout(below)
+        column.addWidget(self.reason)
+        column.addLayout(self._make_buttons())
+        column.addWidget(self.progress)
+        column.addWidget(self.where)
+        self._lines_title = QLabel("EVENTS")
+        theme.mark(self._lines_title, "role", "section")
+        column.addWidget(self._lines_title)
+        column.addWidget(self.lines)
+        column.addStretch(1)
+
+    def _make_buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.stop = QPushButton("Stop")
+        self.after_epoch = QPushButton("After epoch")
+        self.train = QPushButton("Train again")
+        self.export = QPushButton("Export network…")
+        self.stop.setToolTip("Stop now; what was learned is kept (Shift+F5)")
+        self.after_epoch.setToolTip("Stop when this epoch is complete")
+        for button, signal in (
+            (self.stop, self.stop_clicked),
+            (self.after_epoch, self.stop_after_epoch_clicked),
+            (self.train, self.train_clicked),
+            (self.export, self.export_clicked),
+        ):
+            button.clicked.connect(signal)
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
+
+    # ---- states ----
+
+    def _set_state(self, state: str) -> None:
+        self._state = state
+        text, role = STATES.get(state, (state, "muted"))
+        self.status.setText(text)
+        theme.mark(self.status, "role", role)
+        alive = state in ("starting", "running", "stopping", "paused")
+        over = state in ("finished", "stopped", "failed", "lost", "refused")
+        self.stop.setVisible(alive)
+        self.after_epoch.setVisible(alive)
+        self.stop.setEnabled(state in ("starting", "running", "paused"))
+        self.after_epoch.setEnabled(state in ("starting", "running"))
+        self.train.setVisible(over or not state)
+        self.train.setText("Train again" if over else "Train")
+        self.export.setVisible(state in ("finished", "stopped"))
+        for widget in (self.bar, self.epoch, self.left):
+            widget.setVisible(bool(state) and state != "refused")
+        self._clock.start() if alive else self._clock.stop()
+
+    def _reset(self, name: str) -> None:
+        self._started, self._last_progress, self._lines = None, None, []
+        self.name.setText(name)
+        self.bar.setValue(0)
+        self.epoch.clear()
+        self.left.clear()
+        self._set_reason("", "help")
+        self.progress.clear()
+        self.where.clear()
+        self.progress.hide()
+        self.where.hide()
+        self._show_lines()
+
+    def _set_reason(self, text: str, role: str) -> None:
+        self.reason.setText(text)
+        theme.mark(self.reason, "role", role)
+        self.reason.setVisible(bool(text))
+
+    def show_nothing(self) -> None:
+        """No run yet."""
+        self._reset("No run yet")
+        self._set_state("")
+        self._set_reason("Press Train to start a run. It goes on if you close the window.", "help")
+
+    def show_starting(self, name: str) -> None:
+        """A run is being prepared."""
+        self._reset(name)
+        self._set_state("starting")
+
+    def show_refused(self, message: str) -> None:
+        """The run could not be prepared."""
+        self._set_state("refused")
+        self._set_reason(message, "error")
+
+    def show_run(self, folder: RunFolder) -> None:
+        """A run with a folder; its events follow."""
+        self._reset(folder.path.name)
+        self.name.setText(folder.path.name, note=str(folder.path))
+        self._set_state("starting")
+
+    def show_stopping(self, *, after_epoch: bool) -> None:
+        """A stop was asked for."""
+        if after_epoch:
+            self.after_epoch.setEnabled(False)
+            self.add_line(self.progress.text("Iteration").partition(" ")[0], "stops after this epoch, by you")
+        else:
+            self._set_state("stopping")
+
+    def show_outcome(self, outcome: Outcome) -> None:
+        """The run has ended."""
+        self._set_state(outcome.state)
+        self.left.clear()
+        self.progress.set("Remaining", "")
+        reason = outcome.reason[:1].upper() + outcome.reason[1:]
+        self._set_reason(reason, "error" if outcome.state in ("failed", "lost") else "help")
+        self._lines = [line for line in self._lines if line[1] != outcome.reason]  # it is said above
+        self._show_lines()
+
+    # ---- events ----
+
+    def take(self, event: Event) -> None:
+        """Show what one event says."""
+        match event:
+            case Started():
+                self._on_started(event)
+            case StateChanged(state="starting" | "running") if self._state == "stopping":
+                pass  # our own request is on its way
+            case StateChanged():
+                self._set_state(event.state)
+            case Progress():
+                self._last_progress = (event, time.monotonic())
+                self._show_progress(event, 0.0)
+            case Points(split="validation" | "test"):
+                self._on_part(event)
+            case Best():
+                self.progress.set("Best", f"{metric_value(event.objective, event.value)} at {event.iteration:,}")
+            case Failed():
+                self.add_line("✕", event.cause)
+            case Ended():
+                self.bar.setValue(1000 if event.state == "finished" else self.bar.value())
+
+    def _on_started(self, event: Started) -> None:
+        self._started = event
+        environment = event.environment
+        workers = int(environment.get("workers", 1))
+        backend = environment.get("backend") or ""
+        self.where.set("Environment", str(environment.get("resolved", "")))
+        self.where.set("Workers", f"{workers} · {backend}" if backend else f"{workers}")
+        self.where.set("Hardware", event.hardware)
+        counts = " · ".join(f"{count:,} {part}" for part, count in event.samples.items() if count)
+        self.where.set("Samples", counts)
+        self.progress.show()
+        self.where.show()
+
+    def _on_part(self, points: Points) -> None:
+        last = {name: values[-1] for name, values in points.values.items() if values}
+        text = " · ".join(metric_value(name, value) for name, value in sorted(last.items()))
+        self.progress.set(points.split.capitalize(), text)
+
+    def _show_progress(self, event: Progress, since_s: float) -> None:
+        total = self._started.iterations if self._started else 0
+        epochs = f"{self._started.epochs:,}" if self._started else "?"
+        self.bar.setValue(round(1000 * event.iteration / total) if total else 0)
+        self.epoch.setText(f"Epoch {event.epoch:,} of {epochs}")
+        left = max(0.0, event.remaining_s - since_s) if math.isfinite(event.remaining_s) else math.nan
+        self.left.setText(f"{duration(left)} left" if math.isfinite(left) else "")
+        table = self.progress
+        table.set("Iteration", f"{event.iteration:,} of {total:,}")
+        table.set("Elapsed", duration(event.elapsed_s + since_s))
+        table.set("Remaining", duration(left) if math.isfinite(left) else "")
+        table.set("Learning rate", f"{event.rate:.4g}")
+        table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
+        self.where.set("Memory", bytes_in_words(event.memory_bytes))
+
+    def _tick(self) -> None:
+        """Clocks go on between events."""
+        if self._last_progress is not None and self._state == "running":
+            event, seen = self._last_progress
+            self._show_progress(event, time.monotonic() - seen)
+
+    def add_line(self, at: str, text: str) -> None:
+        """One line under Events."""
+        self._lines = [*self._lines, (at, text)][-MOST_LINES:]
+        self._show_lines()
+
+    def _show_lines(self) -> None:
+        self.lines.setText("\n".join(f"{at}  {text}".strip() for at, text in self._lines))
+        self.lines.setVisible(bool(self._lines))
+        self._lines_title.setVisible(bool(self._lines))

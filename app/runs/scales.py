@@ -1,0 +1,121 @@
+"""The arithmetic of axes: round ticks, their words, and the way from values to pixels."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QRectF
+
+from app.runs.series import Floats
+
+# No tick is useful below this: beyond it a float has no digits left.
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """The range of an axis and where its ticks stand, in the values' own units."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    is_log: bool = False
+
+    def share(self, values: Floats) -> Floats:
+        """Places on the axis, 0 at its low end and 1 at its high end; NaN where a value has none."""
+        low, high = self.low, self.high
+        if self.is_log:
+            values = np.log10(np.where(values > 0, values, np.nan))
+            low, high = math.log10(low), math.log10(high)
+        return np.asarray((values - low) / (high - low), np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """Two axes in a rectangle of pixels."""
+
+    rect: QRectF
+    x: Axis
+    y: Axis
+
+    def across(self, values: Floats) -> Floats:
+        """Pixels from the left."""
+        return self.rect.left() + self.x.share(values) * self.rect.width()
+
+    def down(self, values: Floats) -> Floats:
+        """Pixels from the top."""
+        return self.rect.bottom() - self.y.share(values) * self.rect.height()
+
+    def step_at(self, pixel: float) -> float:
+        """The step under a pixel."""
+        return self.x.low + (pixel - self.rect.left()) / self.rect.width() * (self.x.high - self.x.low)
+
+
+def nice_step(span: float, count: int) -> float:
+    """A round distance that divides a span into about `count` parts."""
+    raw = max(span / max(1, count), _TINY)
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next((factor * power for factor in (1, 2, 2.5, 5) if raw <= factor * power * 1.0001), 10 * power)
+
+
+def steps_axis(expected: float, last: float, count: int) -> Axis:
+    """The axis of iterations: as long as the run will be, or a little longer than it is."""
+    high = max(expected, last) if expected else max(10.0, last * 1.02)
+    step = max(1.0, nice_step(high, count))
+    ticks = np.arange(0, high + step * 1e-6, step)
+    return Axis(low=0, high=high, ticks=tuple(ticks.tolist()))
+
+
+def linear_axis(low: float, high: float, count: int) -> Axis:
+    """Round ends around the values; from zero where zero is near."""
+    if low >= 0 and low < 0.5 * high:
+        low = 0.0
+    if not high - low > 1e-12 * max(abs(low), abs(high)):
+        pad = abs(high) * 0.1 or 1.0
+        low, high = low - pad, high + pad
+    step = nice_step(high - low, count)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(number * step for number in range(first, last + 1))
+    return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
+
+
+def log_axis(low: float, high: float, count: int) -> Axis:
+    """Decades around the positive values, with steps between where they are few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    last = max(last, first + 1)
+    stride = max(1, -(-(last - first) // max(1, count)))
+    factors = (1, 2, 5) if last - first <= 2 else (1,)
+    places = (factor * 10.0**power for power in range(first, last + 1, stride) for factor in factors)
+    ticks = tuple(place for place in places if place <= 10.0**last)
+    return Axis(low=10.0**first, high=10.0**last, ticks=ticks, is_log=True)
+
+
+def figure(value: float, is_percent: bool) -> str:
+    """A value in words: three digits, or per cent with one decimal."""
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "infinite"
+    if is_percent:
+        return f"{100 * value:.1f} %"
+    if value == 0 or 0.001 <= abs(value) < 100_000:
+        digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+        return f"{value:,.{min(digits, 5)}f}"
+    return _short_power(f"{value:.2e}")
+
+
+def _short_power(text: str) -> str:
+    return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+
+
+def tick_label(value: float, axis: Axis, is_percent: bool) -> str:
+    """The word beside a horizontal line."""
+    if is_percent:
+        text = f"{100 * value:.6g}"
+        return f"{text} %" if value == axis.ticks[-1] else text
+    largest = max(abs(axis.low), abs(axis.high))
+    if axis.is_log or not 1e-3 <= largest < 1e6:
+        return _short_power(f"{value:.6g}")
+    step = axis.ticks[1] - axis.ticks[0] if len(axis.ticks) > 1 else 1.0
+    decimals = next((n for n in range(9) if abs(round(step, n) - step) < step * 1e-6), 9)
+    return f"{value + 0.0:,.{decimals}f}" if abs(value) > step * 1e-6 else "0"

@@ -1,0 +1,332 @@
+"""What a curve remembers: all its points, and a pyramid that finds any stretch of them at any zoom.
+
+Each level of the pyramid holds smallest, largest and mean of four bins of the level below, so a plot of
+any length costs as much as its pixels, and no spike is lost. Points are only appended, except that a run
+which goes back to a checkpoint replaces what came after it.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+FACTOR = 4
+# Rows a block. Blocks are never copied when the curve grows, so no update takes longer than the others.
+BLOCK = 1024
+# Places of non-finite values that are kept for marking; all of them are counted.
+MAX_MARKS = 256
+# Up to so many steps in view, smoothing is by the step; beyond, by the share of the view.
+SMOOTHED_STEPS = 600
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
+_LOW, _HIGH, _MEAN = 0, 1, 2
+
+
+class _Blocks:
+    """A growing table of rows, in blocks of fixed size."""
+
+    def __init__(self, width: int, dtype: type[np.floating]) -> None:
+        self._width = width
+        self._dtype = dtype
+        self._blocks: list[NDArray[np.floating]] = []
+        self.length = 0
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(block.nbytes for block in self._blocks)
+
+    def append(self, rows: NDArray[np.floating]) -> None:
+        done = 0
+        while done < len(rows):
+            number, offset = divmod(self.length, BLOCK)
+            if number == len(self._blocks):
+                self._blocks.append(np.empty((BLOCK, self._width), self._dtype))
+            count = min(BLOCK - offset, len(rows) - done)
+            self._blocks[number][offset : offset + count] = rows[done : done + count]
+            self.length += count
+            done += count
+
+    def rows(self, start: int, stop: int) -> NDArray[np.floating]:
+        stop = min(stop, self.length)
+        if stop <= start:
+            return np.empty((0, self._width), self._dtype)
+        first, last = start // BLOCK, (stop - 1) // BLOCK
+        offset = first * BLOCK
+        if first == last:
+            return self._blocks[first][start - offset : stop - offset]
+        return np.concatenate(self._blocks[first : last + 1])[start - offset : stop - offset]
+
+    def truncate(self, length: int) -> None:
+        self.length = min(self.length, length)
+        del self._blocks[-(-self.length // BLOCK) :]
+
+
+class Series:
+    """A curve with one value every so many steps, for millions of them."""
+
+    def __init__(self) -> None:
+        self._data = _Blocks(1, np.float64)
+        self._levels: list[_Blocks] = []
+        # Stretches of evenly spaced steps: index of the first value, its step, the distance.
+        self._starts: list[int] = []
+        self._firsts: list[float] = []
+        self._aparts: list[float] = []
+        self._marks: list[int] = []
+        self.num_nonfinite = 0
+
+    def __len__(self) -> int:
+        return self._data.length
+
+    @property
+    def num_bytes(self) -> int:
+        """Memory of the values."""
+        return self._data.num_bytes
+
+    @property
+    def overhead_bytes(self) -> int:
+        """Memory beside eight bytes a value: the pyramid, and what is reserved for growing."""
+        return self.num_bytes - 8 * len(self) + sum(level.num_bytes for level in self._levels)
+
+    @property
+    def last_step(self) -> float:
+        """The step of the newest value; 0 before there is one."""
+        return float(self.steps(np.array([len(self) - 1]))[0]) if len(self) else 0.0
+
+    def append(self, values: ArrayLike, first_step: float | None = None, steps_apart: float = 1) -> None:
+        """Adds values; those at or after `first_step` that were there already are replaced."""
+        added = np.asarray(values, np.float64).reshape(-1)
+        if not len(added):
+            return
+        self._place(len(added), first_step, steps_apart)
+        self._mark_nonfinite(added)
+        self._data.append(added[:, None])
+        self._grow()
+
+    def truncate(self, length: int) -> None:
+        """Forgets all but the first `length` values."""
+        if length >= len(self):
+            return
+        removed = self._data.rows(length, len(self))
+        self.num_nonfinite -= int(np.count_nonzero(~np.isfinite(removed)))
+        del self._marks[bisect_left(self._marks, length) :]
+        self._data.truncate(length)
+        for number, level in enumerate(self._levels, 1):
+            level.truncate(length // FACTOR**number)
+        below = [self._data, *self._levels]
+        self._levels = [level for level, under in zip(self._levels, below, strict=False) if under.length >= BLOCK]
+        keep = bisect_left(self._starts, length)
+        del self._starts[keep:], self._firsts[keep:], self._aparts[keep:]
+
+    def steps(self, indices: NDArray[np.int_]) -> Floats:
+        """The steps of values by their index."""
+        if len(self._starts) == 1:
+            return np.asarray(self._firsts[0] + indices * self._aparts[0], np.float64)
+        part = np.searchsorted(self._starts, indices, side="right") - 1
+        starts, firsts, aparts = (np.array(x, np.float64) for x in (self._starts, self._firsts, self._aparts))
+        return np.asarray(firsts[part] + (indices - starts[part]) * aparts[part], np.float64)
+
+    def index(self, step: float) -> int:
+        """The index of the first value at or after a step; the length if there is none."""
+        part = bisect_right(self._firsts, step) - 1
+        if part < 0:
+            return 0
+        end = self._starts[part + 1] if part + 1 < len(self._starts) else len(self)
+        return min(end, self._starts[part] + int(np.ceil((step - self._firsts[part]) / self._aparts[part])))
+
+    def values(self, start: int = 0, stop: int | None = None) -> Floats:
+        """The values as they came, by index."""
+        return np.asarray(self._data.rows(start, len(self) if stop is None else stop)[:, 0], np.float64)
+
+    def nonfinite_steps(self) -> Floats:
+        """Where each stretch of non-finite values begins (the first 256 of them)."""
+        return self.steps(np.array(self._marks, np.int_)) if self._marks else np.empty(0)
+
+    def window(self, x0: float, x1: float, pixels: int) -> tuple[Floats, Floats]:
+        """Points to draw between two steps, at most two a pixel column; non-finite values are gaps (NaN)."""
+        start, stop = self._span(x0, x1)
+        if stop - start <= 2 * pixels:
+            values = self.values(start, stop)
+            return self.steps(np.arange(start, stop)), np.where(np.isfinite(values), values, np.nan)
+        begin, width, columns = self._columns(start, stop, pixels)
+        indices = begin + width * np.arange(len(columns))
+        spread = np.stack([indices + width // 4, indices + (3 * width) // 4], axis=1).reshape(-1)
+        low_high = columns[:, (_LOW, _HIGH)].astype(np.float64).reshape(-1)
+        return self.steps(np.minimum(spread, len(self) - 1)), low_high
+
+    def smoothed(self, x0: float, x1: float, factor: float, points: int = 600) -> tuple[Floats, Floats]:
+        """The exponentially smoothed curve, at most `points` long, at the cost of `points`.
+
+        `factor` is the share of the previous value that is kept, a step, while no more than 600 steps
+        are looked at; a longer stretch keeps it for the same share of its length, so that the slider means
+        the same to the eye at any history.
+        """
+        start, stop = self._span(x0, x1)
+        if stop <= start:
+            return np.empty(0), np.empty(0)
+        # What came before the window counts too: as many columns as the window has itself.
+        count = stop - start
+        begin, width, columns = self._columns(max(0, start - count), stop, points if start == 0 else 2 * points)
+        decay = factor ** (width * min(1.0, SMOOTHED_STEPS / count))
+        indices = begin + width * np.arange(len(columns))
+        middle = np.minimum(indices + width // 2, len(self) - 1)
+        middle[-1] = len(self) - 1 if stop == len(self) else middle[-1]
+        y = _exponential(columns[:, _MEAN].astype(np.float64), decay)
+        seen = indices + width > start
+        return self.steps(middle[seen])[-points:], y[seen][-points:]
+
+    def _place(self, count: int, first_step: float | None, apart: float) -> None:
+        """Decides on the steps of values that come next."""
+        if not self._starts:
+            self._open(1.0 if first_step is None else first_step, apart)
+            return
+        if first_step is None:
+            return
+        self.truncate(self.index(first_step))
+        if (
+            not self._starts
+            or first_step != self.last_step + self._aparts[-1]
+            or (count > 1 and apart != self._aparts[-1])
+        ):
+            self._open(first_step, apart)
+
+    def _open(self, first_step: float, apart: float) -> None:
+        if apart <= 0:
+            raise ValueError(f"Steps must be apart by more than 0, not {apart}.")
+        self._starts.append(len(self))
+        self._firsts.append(float(first_step))
+        self._aparts.append(float(apart))
+
+    def _mark_nonfinite(self, added: Floats) -> None:
+        bad = ~np.isfinite(added)
+        count = int(np.count_nonzero(bad))
+        if not count:
+            return
+        self.num_nonfinite += count
+        was_bad = len(self) > 0 and not np.isfinite(self._data.rows(len(self) - 1, len(self))[0, 0])
+        begins = np.flatnonzero(bad & ~np.concatenate([[was_bad], bad[:-1]])) + len(self)
+        self._marks.extend(int(i) for i in begins[: MAX_MARKS - len(self._marks)])
+
+    def _grow(self) -> None:
+        """Completes the bins that became full. A level is begun when the one below fills a block."""
+        number, below = 1, self._data
+        while below.length >= BLOCK or number <= len(self._levels):
+            if number > len(self._levels):
+                self._levels.append(_Blocks(3, np.float32))
+            level = self._levels[number - 1]
+            full = below.length // FACTOR
+            if full > level.length:
+                rows = self._bins(number - 1, FACTOR * level.length, FACTOR * full)
+                level.append(_reduced(rows, np.arange(0, len(rows), FACTOR)))
+            number, below = number + 1, level
+
+    def _bins(self, level: int, start: int, stop: int) -> NDArray[np.floating]:
+        """Smallest, largest and mean of the bins of a level; level 0 are the values."""
+        if level:
+            return self._levels[level - 1].rows(start, stop)
+        values = self._data.rows(start, stop)
+        clipped = np.where(np.isfinite(values), np.clip(values, -_FLOAT32_MAX, _FLOAT32_MAX), np.nan)
+        return np.repeat(clipped, 3, axis=1)
+
+    def _span(self, x0: float, x1: float) -> tuple[int, int]:
+        """Indices of a window, with one neighbour on each side so that lines reach its edges."""
+        return max(0, self.index(x0) - 1), min(len(self), self.index(x1) + 2)
+
+    def _columns(self, start: int, stop: int, count: int) -> tuple[int, int, NDArray[np.floating]]:
+        """At most `count` columns over a stretch: index of the first, values a column, the columns.
+
+        Columns begin at multiples of their width, so they stay where they are while the curve grows.
+        """
+        wanted = max(1, -(-(stop - start) // max(1, count - 1)))
+        level = 0
+        while level < len(self._levels) and FACTOR ** (level + 1) <= wanted:
+            level += 1
+        size = FACTOR**level
+        group = -(-wanted // size)
+        width = group * size
+        begin = start // width * width
+        rows = self._bins(level, begin // size, -(-stop // size))
+        covered = begin + size * len(rows)
+        if level and covered < stop:
+            rows = np.concatenate([rows, self._tail(level, covered)])
+        return begin, width, _reduced(rows, np.arange(0, len(rows), group))
+
+    def _tail(self, level: int, position: int) -> NDArray[np.floating]:
+        """One row for the newest values, which do not fill a bin of this level yet."""
+        parts = []
+        for lower in range(level - 1, -1, -1):
+            rows = self._bins(lower, position // FACTOR**lower, len(self) // FACTOR**lower)
+            parts.append(rows)
+            position += FACTOR**lower * len(rows)
+        return _reduced(np.concatenate(parts), np.array([0]))
+
+
+def _reduced(rows: NDArray[np.floating], begins: NDArray[np.int_]) -> NDArray[np.floating]:
+    """Rows joined in groups; NaN only where a group holds nothing else."""
+    finite = np.isfinite(rows[:, _MEAN])
+    counts = np.add.reduceat(finite, begins, dtype=np.float64)
+    sums = np.add.reduceat(np.where(finite, rows[:, _MEAN], 0), begins, dtype=np.float64)
+    means = np.divide(sums, counts, out=np.full(len(begins), np.nan), where=counts > 0)
+    low, high = np.fmin.reduceat(rows[:, _LOW], begins), np.fmax.reduceat(rows[:, _HIGH], begins)
+    return np.stack([low, high, means], axis=1)
+
+
+def _exponential(values: Floats, decay: float) -> Floats:
+    """Exponential smoothing that starts at the first value instead of at zero; gaps are bridged."""
+    result: list[float] = []
+    total = weight = 0.0
+    for value in values.tolist():
+        if value == value:
+            total = decay * total + (1 - decay) * value
+            weight = decay * weight + (1 - decay)
+        result.append(total / weight if weight else np.nan)
+    return np.array(result)
+
+
+class Points:
+    """A few values at steps of their own: validation, test."""
+
+    def __init__(self) -> None:
+        self._steps: list[float] = []
+        self._values: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @property
+    def num_nonfinite(self) -> int:
+        """How many values are no numbers."""
+        return int(np.count_nonzero(~np.isfinite(self._values)))
+
+    @property
+    def last_step(self) -> float:
+        """The step of the newest value; 0 before there is one."""
+        return self._steps[-1] if self._steps else 0.0
+
+    def append(self, steps: Sequence[float], values: Sequence[float]) -> None:
+        """Adds points; those at or after the first new step are replaced."""
+        if len(steps) != len(values):
+            raise ValueError(f"{len(steps)} steps cannot place {len(values)} values.")
+        if steps:
+            keep = bisect_left(self._steps, steps[0])
+            self._steps[keep:] = [float(step) for step in steps]
+            self._values[keep:] = [float(value) for value in values]
+
+    def arrays(self) -> tuple[Floats, Floats]:
+        """All steps and values; non-finite values are gaps (NaN)."""
+        values = np.array(self._values, np.float64)
+        return np.array(self._steps, np.float64), np.where(np.isfinite(values), values, np.nan)
+
+    def pairs(self) -> list[tuple[float, float]]:
+        """Step and value as they came."""
+        return list(zip(self._steps, self._values, strict=True))
+
+    def nearest(self, step: float) -> tuple[float, float] | None:
+        """The point nearest to a step."""
+        if not self._steps:
+            return None
+        right = min(bisect_left(self._steps, step), len(self) - 1)
+        left = max(0, right - 1)
+        best = left if abs(self._steps[left] - step) <= abs(self._steps[right] - step) else right
+        return self._steps[best], self._values[best]

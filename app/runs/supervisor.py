@@ -1,0 +1,90 @@
+"""Follows one run by its folder: reads new events on a timer, passes them on, and knows when it has ended.
+
+The run does not know that it is watched. A run that some other window or terminal has started is followed the same way.
+"""
+
+import time
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from engine.errors import UserError
+from engine.runs.events import ENDS, Ended, Failed
+from engine.runs.folder import EventReader, RunFolder
+
+POLL_MS = 100
+BUDGET_S = 0.012
+LOST = "The engine of this run is gone without having ended it. What was saved before is in the run's folder."
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: its last state, and why, in words."""
+
+    state: str
+    reason: str
+
+    def sentence(self) -> str:
+        """For the status line."""
+        words = {"finished": "Training finished", "stopped": "Stopped", "failed": "Failed", "lost": "Lost"}
+        said = words.get(self.state, self.state)
+        if self.reason.lower().startswith(said.lower()):
+            return f"{self.reason[:1].upper()}{self.reason[1:]}."
+        return f"{said}: {self.reason}" if self.reason else f"{said}."
+
+
+class Supervisor(QObject):
+    """Signals `received` with each event, in order, and `ended` once with the `Outcome`."""
+
+    received = Signal(object)
+    ended = Signal(object)
+
+    def __init__(self, folder: RunFolder, parent: QObject | None = None, *, poll_ms: int = POLL_MS) -> None:
+        super().__init__(parent)
+        self.folder = folder
+        self.outcome: Outcome | None = None
+        self._reader = EventReader(folder, limit_bytes=2**17)
+        self._cause = ""
+        self._timer = QTimer(self, interval=poll_ms)
+        self._timer.timeout.connect(self.poll)
+
+    def start(self) -> None:
+        """Read what is there, and go on reading."""
+        self._timer.start()
+        QTimer.singleShot(0, self, self.poll)
+
+    def close(self) -> None:
+        """Stop following; the run goes on."""
+        self._timer.stop()
+
+    def stop_run(self, *, after_epoch: bool = False) -> str:
+        """Ask the run to stop. Returns why that cannot be asked, or nothing."""
+        try:
+            self.folder.request("stop_after_epoch" if after_epoch else "stop")
+        except UserError as error:
+            return str(error)
+        return ""
+
+    def poll(self) -> None:
+        """Pass on new events, for at most a few milliseconds a time, so that the window stays responsive."""
+        if self.outcome is not None:
+            return
+        state = self.folder.state()  # asked first: what is read after an end is all there is
+        deadline = time.monotonic() + BUDGET_S
+        while events := self._reader.read():
+            for event in events:
+                self.received.emit(event)
+                if isinstance(event, Failed):
+                    self._cause = event.cause
+                if isinstance(event, Ended):
+                    self._end(event.state, event.reason or self._cause)
+                    return
+            if time.monotonic() > deadline:
+                return  # the rest at the next tick
+        if state in ENDS:
+            self._end(state, LOST if state == "lost" else self._cause)
+
+    def _end(self, state: str, reason: str) -> None:
+        self._timer.stop()
+        self.outcome = Outcome(state, reason)
+        self.ended.emit(self.outcome)

@@ -1,0 +1,195 @@
+"""Training from the window: options, starting a run, following it, stopping it. The run itself lives in its folder."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog
+
+from engine.environments.choose import resolve
+from engine.environments.inventory import DeviceInventory
+from engine.errors import UserError
+from engine.project.file import dumps
+
+if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
+    from app.runs.monitor import Monitor
+    from app.runs.supervisor import Outcome, Supervisor
+    from app.window import MainWindow
+    from engine.runs.folder import RunFolder
+
+
+class Training(QObject):
+    """The window's one current run, if any, and what is needed to start the next."""
+
+    state_changed = Signal()
+    inventory_changed = Signal(object)
+
+    def __init__(self, window: "MainWindow") -> None:
+        super().__init__(window)
+        self._window = window
+        self._monitor: Monitor | None = None
+        self._supervisor: Supervisor | None = None
+        self._is_starting = False
+        self._stop_when_started = ""
+        self.inventory: DeviceInventory | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run of this window is under way."""
+        return self._is_starting or (self._supervisor is not None and self._supervisor.outcome is None)
+
+    @property
+    def run_folder(self) -> "RunFolder | None":
+        """The run that is shown."""
+        return self._supervisor.folder if self._supervisor else None
+
+    # ---- the environment ----
+
+    def look_for_devices(self) -> None:
+        """Ask the engine what this machine has."""
+        self._window.server.request("inventory", {}, self._take_inventory, self._window.hint)
+
+    def _take_inventory(self, answer: dict[str, Any]) -> None:
+        self.inventory = DeviceInventory.read(answer)
+        self.inventory_changed.emit(self.inventory)
+        self.update_environment()
+
+    def update_environment(self) -> None:
+        """Show in the bar what will be used."""
+        project = self._window.editor.project
+        target = project.environment.target
+        text = f"Environment {target}"
+        if self.inventory is not None:
+            try:
+                placement = resolve(project.environment, self.inventory, project.training.mini_batch_size)
+                count = len(placement.workers)
+                where = placement.resolved if target == "auto" else ""
+                text += f" · {where}" if where else ""
+                text += f" · {count} workers" if count > 1 else ""
+                self._window.bar.environment.setToolTip(placement.sentence)
+            except UserError as refused:
+                text += " · not here"
+                self._window.bar.environment.setToolTip(str(refused))
+        self._window.bar.set_environment(text)
+
+    def edit_options(self) -> None:
+        """The Training Options dialog."""
+        from app.dialogs.training_options import TrainingOptionsDialog
+
+        editor = self._window.editor
+        dialog = TrainingOptionsDialog(editor.project, self.inventory, self._window.facts.facts, self._window)
+        self.inventory_changed.connect(dialog.set_inventory)  # devices may be found while the dialog is open
+        if dialog.exec():
+            chosen = dialog.project()
+            changed = replace(editor.project, training=chosen.training, environment=chosen.environment)
+            if changed != editor.project:
+                editor.apply("Change training options", changed)
+        dialog.deleteLater()
+
+    # ---- a run ----
+
+    def show_in(self, monitor: "Monitor") -> None:
+        """The tab that shows runs; it is made when first seen."""
+        self._monitor = monitor
+        monitor.stop_requested.connect(self.stop)
+        monitor.stop_after_epoch_requested.connect(lambda: self.stop(after_epoch=True))
+        monitor.train_requested.connect(self.start)
+        monitor.export_requested.connect(self._window.export_network)
+
+    def start(self) -> None:
+        """Start a run of the project as it is now, or lead to what keeps it from starting."""
+        window = self._window
+        if self.is_running:
+            return
+        errors = window.editor.report.errors
+        if errors:
+            window.show_design()
+            window.bottom.setCurrentWidget(window.problems)
+            window.hint(f"{len(errors)} problem{'s' if len(errors) > 1 else ''} to solve before training.")
+            return
+        project = window.editor.project
+        if project.data.source == "none":
+            window.show_data()
+            window.hint("Choose data first: the network learns from it.")
+            return
+        window.show_train()
+        self._is_starting, self._stop_when_started = True, ""
+        assert self._monitor is not None
+        self._monitor.show_starting(window.documents.title)
+        self.state_changed.emit()
+        path = window.documents.path or window.documents.origin
+        request = {"project": dumps(project), "project_path": str(path) if path else None}
+        window.server.request("train", request, self._on_started, self._on_refused)
+
+    def _on_started(self, answer: dict[str, Any]) -> None:
+        from engine.runs.folder import RunFolder
+
+        self._is_starting = False
+        self.follow(RunFolder(Path(answer["run_dir"])))
+        if self._stop_when_started:
+            self.stop(after_epoch=self._stop_when_started == "after epoch")
+
+    def _on_refused(self, message: str) -> None:
+        self._is_starting = False
+        if self._monitor is not None:
+            self._monitor.show_refused(message)
+        self.state_changed.emit()
+
+    def follow(self, folder: "RunFolder") -> None:
+        """Show a run, from its first event on, and follow it if it is alive."""
+        from app.runs.supervisor import Supervisor
+
+        if self._monitor is None:
+            self._window.show_train()
+        assert self._monitor is not None
+        if self._supervisor is not None:
+            self._supervisor.close()
+            self._supervisor.deleteLater()
+        self._supervisor = Supervisor(folder, self)
+        self._monitor.show_run(folder)
+        self._supervisor.received.connect(self._monitor.take)
+        self._supervisor.ended.connect(self._on_ended)
+        self._supervisor.start()
+        self.state_changed.emit()
+
+    def _on_ended(self, outcome: "Outcome") -> None:
+        if self._monitor is not None:
+            self._monitor.show_outcome(outcome)
+        self._window.hint(outcome.sentence())
+        self.state_changed.emit()
+
+    def stop(self, *, after_epoch: bool = False) -> None:
+        """Ask the run to stop; it answers through its events. One without a folder yet is asked when it has one."""
+        if self._is_starting and self._monitor is not None:
+            self._stop_when_started = "after epoch" if after_epoch else "now"
+            self._monitor.show_stopping(after_epoch=after_epoch)
+            return
+        if self._supervisor is None or self._supervisor.outcome is not None:
+            return
+        why = self._supervisor.stop_run(after_epoch=after_epoch)
+        if why:
+            self._window.show_error("The run cannot be stopped", why)
+        elif self._monitor is not None:
+            self._monitor.show_stopping(after_epoch=after_epoch)
+
+    def choose_run(self) -> None:
+        """Ask for the folder of a run, and show it."""
+        from engine.runs.folder import open_run
+
+        start = str(self._window.documents.base / "runs")
+        name = QFileDialog.getExistingDirectory(self._window, "Open the folder of a run", start)
+        if not name:
+            return
+        try:
+            folder = open_run(Path(name))
+        except UserError as error:
+            self._window.show_error("This is not a run", str(error))
+            return
+        self._window.show_train()
+        self.follow(folder)
+
+    def close(self) -> None:
+        """Stop following; the run goes on."""
+        if self._supervisor is not None:
+            self._supervisor.close()

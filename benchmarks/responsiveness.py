@@ -1,0 +1,149 @@
+"""The longest time that the window does not answer: a heartbeat of one millisecond, while things are done.
+
+    .venv/bin/python benchmarks/responsiveness.py
+
+Opens the digits example, switches to each tab for the first time and again, edits, and follows a run for a few seconds.
+Prints the longest gap of each in milliseconds; the design allows 50. The exit code says whether that holds.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["HOME"] = os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="netwright-")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+import app.main  # noqa: F401  # in the order in which the program imports it
+from app.documents import EXAMPLES
+from app.window import MainWindow
+
+LIMIT_MS = 50.0
+RUN_S = 5.0
+Step = Callable[[], object]
+
+
+class Heart:
+    """Beats every millisecond and keeps the longest pause."""
+
+    def __init__(self) -> None:
+        self.longest_ms = 0.0
+        self._last = time.perf_counter()
+        self._timer = QTimer(interval=1, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._beat)
+        self._timer.start()
+
+    def _beat(self) -> None:
+        now = time.perf_counter()
+        self.longest_ms = max(self.longest_ms, (now - self._last) * 1000)
+        self._last = now
+
+    def take(self) -> float:
+        """The longest pause since the last call."""
+        self._beat()
+        longest, self.longest_ms = self.longest_ms, 0.0
+        return longest
+
+
+class Bench:
+    """Does one thing after another from the event loop, and notes how long the heart stood still."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self.window = window
+        self.heart = Heart()
+        self.found: dict[str, float] = {}
+        self._story = self._tell()
+        QTimer.singleShot(0, self._next)
+
+    def _tell(self) -> Iterator[tuple[str, Step | None, Callable[[], bool]]]:
+        """Name, what to do, and what to wait for."""
+        window = self.window
+        shown = self._after(0.4)
+        yield "start: engine, devices, imports", None, lambda: window._preload is not None and window._preload.is_done
+        yield "", None, lambda: window.server.is_ready
+        yield "", None, self._after(1.0)
+        digits = EXAMPLES / "digits.netwright"
+        yield "open the digits example", lambda: window.open_path(digits), lambda: window.facts.is_current
+        yield "edit a field", self._edit, self._after(0.3)
+        yield "Data tab, first time, with samples", lambda: window.show_tab("data"), self._after(1.5)
+        yield "Train tab, first time", lambda: window.show_tab("train"), self._after(0.8)
+        yield "back to Design", lambda: window.show_tab("design"), self._after(0.4)
+        yield "Train tab again", lambda: window.show_tab("train"), self._after(0.4)
+        yield "start a run", self._start, lambda: window.training.run_folder is not None
+        yield f"follow it for {RUN_S:.0f} s", None, self._after(RUN_S)
+        yield "stop it", window.training.stop, lambda: not window.training.is_running
+        yield "Training Options", self._options, shown
+        yield "switch the theme", window.next_theme, self._after(0.4)
+
+    def _after(self, seconds: float) -> Callable[[], bool]:
+        begun: list[float] = []
+
+        def is_over() -> bool:
+            begun.append(time.perf_counter())
+            return begun[-1] - begun[0] > seconds
+
+        return is_over
+
+    def _edit(self) -> None:
+        editor = self.window.editor
+        editor.set_fields([editor.network.layer("conv_2").id], {"filters": 16, "bias": False})
+
+    def _start(self) -> None:
+        editor = self.window.editor
+        project = editor.project
+        training = project.training.replace(max_epochs=5000)
+        editor.apply("Train long", replace(project, training=training))
+        self.window.training.start()
+
+    def _options(self) -> None:
+        def close() -> None:
+            dialog = QApplication.activeModalWidget()
+            if dialog is not None:
+                dialog.close()
+
+        QTimer.singleShot(600, close)
+        self.window.training.edit_options()
+
+    def _next(self) -> None:
+        try:
+            name, do, is_done = next(self._story)
+        except StopIteration:
+            self.window.leave()
+            return
+        self.heart.take()
+        if do is not None:
+            do()
+        self._wait(name, is_done)
+
+    def _wait(self, name: str, is_done: Callable[[], bool]) -> None:
+        if not is_done():
+            QTimer.singleShot(5, lambda: self._wait(name, is_done))
+            return
+        if name:
+            self.found[name] = self.heart.take()
+        self._next()
+
+
+def main() -> int:
+    """Print the longest gap of each step."""
+    application = QApplication(sys.argv)
+    window = MainWindow("light")
+    bench = Bench(window)
+    window.show()
+    application.exec()
+    window.editor.mark_saved()
+    window.shutdown()
+    for name, gap in bench.found.items():
+        print(f"{name:38} {gap:6.1f} ms{'   over the limit' if gap > LIMIT_MS else ''}")
+    return 0 if max(bench.found.values()) <= LIMIT_MS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

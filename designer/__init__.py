@@ -1,0 +1,1 @@
+"""Designing a network on a canvas: scene, gestures, palette, forms, problems."""

@@ -1,0 +1,361 @@
+"""The table of layers: type, output size, parameters, work and memory, with the sums below."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QContextMenuEvent, QFont, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
+
+from designer import theme
+from designer.editor import Editor
+from engine.files import write_atomically
+from engine.network.analysis import Analysis
+from engine.network.memory import activation_bytes, bytes_in_words
+from engine.network.network import Network
+
+Index = QModelIndex | QPersistentModelIndex
+COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs a sample", "Activations")
+MEMORY_HELP = "What training keeps of each layer's output, at the mini-batch size, as 32-bit numbers: an estimate"
+ID_ROLE = Qt.ItemDataRole.UserRole
+_NUMBERS = (3, 4, 5)
+_WIDTHS = (160, 220, 120, 104, 124, 160)
+_ROOT = QModelIndex()
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True)
+class Line:
+    """One layer; numbers are None where the analysis does not know them."""
+
+    id: str
+    name: str
+    type: str
+    output: str
+    count: int
+    parameters: int | None
+    flops: int | None
+    activations: int | None
+
+    def text(self, column: int) -> str:
+        """What stands in a cell."""
+        number = {3: self.parameters, 4: self.flops, 5: self.activations}.get(column)
+        if column in _NUMBERS:
+            return "" if number is None else bytes_in_words(number) if column == 5 else f"{number:,}"
+        return (self.name, self.type, self.output)[column]
+
+    def key(self, column: int) -> tuple[float | str, ...]:
+        """What a column is sorted by: words by the alphabet, sizes and numbers by how many they are."""
+        if column < 2:
+            return (self.text(column).lower(), self.name)
+        numbers = {2: self.count, 3: self.parameters, 4: self.flops, 5: self.activations}
+        return (-1 if (number := numbers[column]) is None else number,)
+
+
+def lines_of(network: Network, analysis: Analysis, batch: int) -> list[Line]:
+    """The layers in the order in which data flows; those of a cycle at the end. Activations are of so many samples."""
+    ordered = set(network.order)
+    rest = [id for id in network.layers if id not in ordered]
+    lines = []
+    for id in (*network.order, *rest):
+        layer, facts = network.layers[id], analysis.facts.get(id)
+        output = facts.output.short() if facts else ""
+        count = (facts.output.count or 0) if facts else -1
+        numbers = (facts.parameters, facts.flops, activation_bytes(facts, batch)) if facts else (None, None, None)
+        lines.append(Line(id, layer.name, layer.label, output, count, *numbers))
+    return lines
+
+
+class LayersModel(QAbstractTableModel):
+    """The lines, in the order of the network or of a column."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._in_order: list[Line] = []
+        self.lines: list[Line] = []
+        self._column, self._direction = -1, Qt.SortOrder.AscendingOrder
+        self.figures = QFont()
+        self.batch = 0
+
+    def show_lines(self, lines: list[Line], batch: int) -> None:
+        """Show others. The same layers in the same order keep their rows, so that selection and scrolling stay."""
+        before = [line.id for line in self.lines]
+        self._in_order = lines
+        if batch != self.batch:
+            self.batch = batch
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 5, 5)
+        after = self._sorted()
+        if [line.id for line in after] == before:
+            self.lines = after
+            self.dataChanged.emit(self.index(0, 0), self.index(len(after) - 1, len(COLUMNS) - 1))
+        else:
+            self.beginResetModel()
+            self.lines = after
+            self.endResetModel()
+
+    def _sorted(self) -> list[Line]:
+        if self._column < 0:
+            return list(self._in_order)
+        is_down = self._direction == Qt.SortOrder.DescendingOrder
+        return sorted(self._in_order, key=lambda line: line.key(self._column), reverse=is_down)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column, or by the network's own order for none."""
+        self._column, self._direction = column, order
+        self.beginResetModel()
+        self.lines = self._sorted()
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """One row a layer."""
+        return 0 if parent.isValid() else len(self.lines)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """The columns."""
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """The columns' names, above their numbers' ends."""
+        if orientation == Qt.Orientation.Vertical:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if section in _NUMBERS else _LEFT
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return MEMORY_HELP if section == 5 else None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{COLUMNS[section]}, batch {self.batch:,}" if section == 5 else COLUMNS[section]
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Texts; numbers to the right, in digits of one width."""
+        line, column = self.lines[index.row()], index.column()
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return line.text(column)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return _RIGHT if column in _NUMBERS else _LEFT
+            case Qt.ItemDataRole.FontRole:
+                return self.figures if column >= 2 else None
+            case Qt.ItemDataRole.ForegroundRole:
+                return None if column == 0 else theme.current().muted if column == 1 else None
+            case Qt.ItemDataRole.ToolTipRole:
+                return line.text(column) or "Not known until the problems before this layer are solved"
+            case _:
+                return line.id if role == ID_ROLE else None
+
+    def totals(self) -> tuple[str, ...]:
+        """The texts of the last line."""
+        parameters = sum(line.parameters or 0 for line in self.lines)
+        flops = sum(line.flops or 0 for line in self.lines)
+        kept = bytes_in_words(sum(line.activations or 0 for line in self.lines))
+        count = len(self.lines)
+        return (f"{count:,} layer{'' if count == 1 else 's'}", "", "", f"{parameters:,}", f"{flops:,}", kept)
+
+
+class Totals(QWidget):
+    """The sums, each below its column."""
+
+    def __init__(self, table: QTableView, model: LayersModel) -> None:
+        super().__init__()
+        self._table, self._model = table, model
+        self.setFixedHeight(30)
+        header = table.horizontalHeader()
+        header.sectionResized.connect(self.update)
+        table.horizontalScrollBar().valueChanged.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The texts under a line."""
+        palette = theme.current()
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), palette.panel)
+        painter.fillRect(0, 0, self.width(), 1, palette.line)
+        font = theme.figures(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(font)
+        painter.setPen(palette.text)
+        header = self._table.horizontalHeader()
+        for column, text in enumerate(self._model.totals()):
+            cell = QRect(header.sectionViewportPosition(column), 1, header.sectionSize(column), self.height() - 1)
+            painter.drawText(cell.adjusted(8, 0, -8, 0), _RIGHT if column in _NUMBERS else _LEFT, text)
+
+
+class LayersView(QTableView):
+    """The rows. Ctrl+C copies them."""
+
+    export_requested = Signal()
+
+    def __init__(self, model: LayersModel) -> None:
+        super().__init__()
+        self._model = model
+        self.setModel(model)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setAccessibleName("Layers")
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(28)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setStretchLastSection(False)
+        self.setSortingEnabled(True)
+        for column, width in enumerate(_WIDTHS):
+            header.resizeSection(column, width)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(64)
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+C is the table's while it has the keyboard, not the canvas's."""
+        if event.type() == QEvent.Type.ShortcutOverride and is_copy(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+C copies."""
+        if is_copy(event):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Copying, by name."""
+        menu = QMenu(self)
+        menu.addAction(theme.icon("copy"), "Copy as CSV", self.copy)
+        menu.addAction("Export as CSV…", self.export_requested.emit)
+        menu.exec(event.globalPos())
+        menu.deleteLater()
+
+    def copy(self) -> None:
+        """Put the selected rows on the clipboard as CSV, or all of them if none is selected."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        lines = [self._model.lines[row] for row in rows] or self._model.lines
+        QGuiApplication.clipboard().setText(as_csv(lines, self._model.batch))
+
+
+def is_copy(event: QEvent) -> bool:
+    """Whether this is the key for copying."""
+    return isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Copy)
+
+
+def as_csv(lines: Sequence[Line], batch: int) -> str:
+    """The lines with a header, numbers without groups, memory in bytes."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*COLUMNS[:5], f"Activation bytes at batch {batch}"])
+    for line in lines:
+        numbers = ("" if n is None else n for n in (line.parameters, line.flops, line.activations))
+        writer.writerow([line.name, line.type, line.output.replace(",", ""), *numbers])
+    return text.getvalue()
+
+
+def _ranges(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Rows that follow each other, as first and last of each run: Qt is slow with many small selections."""
+    starts = [row for at, row in enumerate(rows) if not at or rows[at - 1] != row - 1]
+    ends = [row for at, row in enumerate(rows) if at + 1 == len(rows) or rows[at + 1] != row + 1]
+    return list(zip(starts, ends, strict=True))
+
+
+class AnalysisTable(QWidget):
+    """All layers of the project on screen; the selection is the editor's."""
+
+    def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        theme.mark(self, "role", "panel")
+        self._editor = editor
+        self._is_following = False
+        self.model = LayersModel()
+        self.model.figures = theme.figures(self.font())
+        self.view = LayersView(self.model)
+        self.totals = Totals(self.view, self.model)
+        self.setFocusProxy(self.view)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 0, 8, 0)
+        column.setSpacing(0)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.totals)
+        editor.analysis_changed.connect(self._on_changed)
+        editor.selection_changed.connect(self._on_editor_selected)
+        self.view.selectionModel().selectionChanged.connect(self._on_selected)
+        self.view.export_requested.connect(self.export)
+        self.model.modelReset.connect(self._on_editor_selected)
+        theme.changed.connect(self.update)
+        self._on_changed()
+
+    def _on_changed(self, _report: object = None) -> None:
+        if self.isVisible():
+            self._show_lines()
+
+    def showEvent(self, event: object) -> None:
+        """What changed while the table was hidden is worked out when it is seen."""
+        self._show_lines()
+
+    def _show_lines(self) -> None:
+        self._is_following = True
+        batch = self._editor.project.training.mini_batch_size
+        self.model.show_lines(lines_of(self._editor.network, self._editor.analysis, batch), batch)
+        self._is_following = False
+        self._on_editor_selected()
+        self.totals.update()
+
+    def _on_selected(self) -> None:
+        if not self._is_following:
+            rows = self.view.selectionModel().selectedRows()
+            self._editor.set_selection(self.model.lines[index.row()].id for index in rows)
+
+    def _on_editor_selected(self, _ids: object = None) -> None:
+        """Select the rows of the editor's layers, and bring the first into view."""
+        if self._is_following or not self.isVisible():
+            return
+        chosen = [row for row, line in enumerate(self.model.lines) if line.id in self._editor.selection]
+        selected = {index.row() for index in self.view.selectionModel().selectedRows()}
+        if set(chosen) == selected:
+            return
+        rows = QItemSelection()
+        for first, last in _ranges(chosen):
+            rows.select(self.model.index(first, 0), self.model.index(last, len(COLUMNS) - 1))
+        self._is_following = True
+        self.view.selectionModel().select(rows, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self._is_following = False
+        if chosen:
+            self.view.scrollTo(self.model.index(chosen[0], 0))
+
+    def export(self) -> None:
+        """Ask for a file, and write all layers into it as CSV, in the order of the network."""
+        name, _ = QFileDialog.getSaveFileName(self, "Export the table of layers", "layers.csv", "CSV tables (*.csv)")
+        if name:
+            path = Path(name)
+            self.write(path if path.suffix else path.with_suffix(".csv"))
+
+    def write(self, path: Path) -> None:
+        """Write all layers into a file as CSV; what goes wrong is said as a refusal."""
+        batch = self._editor.project.training.mini_batch_size
+        lines = lines_of(self._editor.network, self._editor.analysis, batch)
+        try:
+            write_atomically(path, as_csv(lines, batch).encode("utf-8"))
+        except OSError as error:
+            self._editor.refused.emit(f"{path} cannot be written: {error.strerror}. Choose another folder.")
+
+    def sizeHint(self) -> QSize:
+        """A few rows."""
+        return QSize(640, 178)

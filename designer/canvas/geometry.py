@@ -1,0 +1,129 @@
+"""Where ports, curves and sizes are on the canvas. Numbers in, Qt's shapes out; no item, no painter."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import hypot
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainterPath
+
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+
+PORT_RADIUS = 4.0
+PORT_SPREAD = 46.0
+_TURN = 9.0
+"""Half the gap between two rows: connections turn there."""
+_INSET = 20.0
+_NEAR_ROW = 30.0
+_BEND = 26.0
+
+Taken = Callable[[float, float], float | None]
+"""Where a point is inside a layer that is not meant, that layer's left edge; else None."""
+
+
+def node_rect(at: Position) -> QRectF:
+    """The box of a layer."""
+    return QRectF(at[0], at[1], NODE_WIDTH, NODE_HEIGHT)
+
+
+def port_offset(index: int, count: int) -> float:
+    """How far from the left edge a port is: in the middle, or spread evenly around it."""
+    spread = min(PORT_SPREAD, (NODE_WIDTH - 2 * _INSET) / max(count - 1, 1))
+    return NODE_WIDTH / 2 + (index - (count - 1) / 2) * spread
+
+
+def input_point(at: Position, index: int, count: int) -> QPointF:
+    """The middle of an input port, on the top edge."""
+    return QPointF(at[0] + port_offset(index, count), at[1])
+
+
+def output_point(at: Position, index: int, count: int) -> QPointF:
+    """The middle of an output port, on the bottom edge."""
+    return QPointF(at[0] + port_offset(index, count), at[1] + NODE_HEIGHT)
+
+
+def direct_curve(start: QPointF, end: QPointF) -> QPainterPath:
+    """A curve that leaves downwards and arrives from above."""
+    path = QPainterPath(start)
+    drop = end.y() - start.y()
+    if abs(end.x() - start.x()) < 0.5 and drop > 0:
+        path.lineTo(end)
+        return path
+    pull = max(drop * 0.5, min(18.0 + 0.25 * abs(end.x() - start.x()), 90.0) if drop < 18 else 14.0)
+    path.cubicTo(start.x(), start.y() + pull, end.x(), end.y() - pull, end.x(), end.y())
+    return path
+
+
+def route(
+    start: QPointF, end: QPointF, blocker: Taken, margin: float = 12.0, known: float | None = None
+) -> tuple[QPainterPath, float | None]:
+    """The direct curve, or one around the layers that stand in its way, and the lane that takes past them.
+
+    A lane that is already known from the same start is taken again where it is free.
+    """
+    drop = end.y() - start.y()
+    direct = direct_curve(start, end)
+    if 0 < drop <= _NEAR_ROW or drop < 2 * _BEND or not _is_blocked(direct, drop, blocker):
+        return direct, None
+    heights = _heights(start.y() + _BEND, end.y() - _BEND)
+    if known is None or any(blocker(known, y) is not None for y in heights):
+        known = _free_lane(start, end, blocker, margin, heights)
+    return (direct if known is None else _around(start, end, known)), known
+
+
+def _is_blocked(path: QPainterPath, drop: float, blocker: Taken) -> bool:
+    steps = min(64, max(6, int(abs(drop) / 30)))
+    return any(
+        blocker(point.x(), point.y()) is not None
+        for point in (path.pointAtPercent(step / steps) for step in range(1, steps))
+    )
+
+
+def _free_lane(start: QPointF, end: QPointF, blocker: Taken, margin: float, heights: list[float]) -> float | None:
+    """The nearest upright line that passes all layers at these heights."""
+    lanes = []
+    for side in (1, -1):
+        x = max(start.x(), end.x()) if side > 0 else min(start.x(), end.x())
+        for _ in range(24):
+            hits = [left for y in heights if (left := blocker(x, y)) is not None]
+            if not hits:
+                lanes.append(x)
+                break
+            x = max(hits) + NODE_WIDTH + margin if side > 0 else min(hits) - margin
+    middle = (start.x() + end.x()) / 2
+    return min(lanes, key=lambda x: abs(x - middle), default=None)
+
+
+def _heights(top: float, bottom: float) -> list[float]:
+    """Heights to look at, close enough together that no layer fits between them."""
+    count = min(400, max(1, int((bottom - top) / (NODE_HEIGHT * 0.8)) + 1))
+    return [top + (bottom - top) * step / count for step in range(count + 1)]
+
+
+def _around(start: QPointF, end: QPointF, lane: float) -> QPainterPath:
+    """Sideways in the gap below the one layer, down the lane, and back in the gap above the other."""
+    path = QPainterPath(start)
+    upper, lower = start.y() + _TURN, end.y() - _TURN
+    out = max(-_TURN, min(_TURN, (lane - start.x()) / 2))
+    back = max(-_TURN, min(_TURN, (end.x() - lane) / 2))
+    path.quadTo(start.x(), upper, start.x() + out, upper)
+    path.lineTo(lane - out, upper)
+    path.quadTo(lane, upper, lane, upper + _TURN)
+    path.lineTo(lane, lower - _TURN)
+    path.quadTo(lane, lower, lane + back, lower)
+    path.lineTo(end.x() - back, lower)
+    path.quadTo(end.x(), lower, end.x(), end.y())
+    return path
+
+
+def distance_to(path: QPainterPath, at: QPointF) -> float:
+    """How far a point is from a curve, near enough for clicking."""
+    points = [path.pointAtPercent(step / 32) for step in range(33)]
+    return min(_to_segment(at, a, b) for a, b in pairwise(points))
+
+
+def _to_segment(p: QPointF, a: QPointF, b: QPointF) -> float:
+    dx, dy = b.x() - a.x(), b.y() - a.y()
+    length = dx * dx + dy * dy
+    t = 0.0 if length == 0 else max(0.0, min(1.0, ((p.x() - a.x()) * dx + (p.y() - a.y()) * dy) / length))
+    return hypot(p.x() - a.x() - t * dx, p.y() - a.y() - t * dy)

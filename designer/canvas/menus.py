@@ -1,0 +1,72 @@
+"""The context menus of the canvas: for layers, for a connection, for the empty ground."""
+
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+from designer import theme
+from designer.aligning import align_menu
+from designer.editor import Editor
+from engine.network import edits
+from engine.network.network import Connection, bypass_refusal
+
+
+def _add(menu: QMenu, text: str, icon: str, shortcut: str, slot: object) -> None:
+    action = menu.addAction(theme.icon(icon), text) if icon else menu.addAction(text)
+    if shortcut:
+        # Only shown: the key itself is the window's or the view's, and two owners would make it ambiguous.
+        action.setText(f"{text}\t{QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)}")
+    action.triggered.connect(slot)
+
+
+def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object) -> QMenu:
+    """For the selected layers."""
+    menu = QMenu(parent)
+    if len(editor.selection) == 1:
+        _add(menu, "Rename", "", "F2", rename)
+        _add(menu, "Replace with…", "", "", replace)
+    chosen_layers = [editor.network.layers[id] for id in editor.selection]
+    able = [layer for layer in chosen_layers if bypass_refusal(layer.type) is None]
+    if able:
+        text = "Stop bypassing" if all(layer.bypassed for layer in able) else "Bypass"
+        _add(menu, text, "", "B", lambda: editor.toggle_bypass())
+    menu.addSeparator()
+    _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
+    _add(menu, "Copy", "copy", "Ctrl+C", lambda: editor.copy())
+    _add(menu, "Duplicate", "", "Ctrl+D", lambda: editor.duplicate())
+    if len(editor.selection) > 1:
+        menu.addMenu(align_menu(editor, menu))
+    menu.addSeparator()
+    network, chosen = editor.network, editor.selection
+    lines = [c for c in network.connections if c.source.layer in chosen or c.target.layer in chosen]
+    if lines:
+        _add(menu, "Disconnect", "", "", lambda: editor.disconnect_all(lines))
+    _add(menu, "Delete", "trash", "Del", lambda: editor.delete_selection())
+    if edits.remove_and_heal(network, chosen).connections != edits.remove_layers(network, chosen).connections:
+        _add(menu, "Delete without reconnecting", "", "Shift+Del", lambda: editor.delete_selection(heal=False))
+    return menu
+
+
+def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> QMenu:
+    """For one connection."""
+    menu = QMenu(parent)
+    layers = editor.network.layers
+    source, target = layers[connection.source.layer], layers[connection.target.layer]
+    _add(menu, f"Go to {source.name}", "", "", lambda: editor.set_selection({source.id}))
+    _add(menu, f"Go to {target.name}", "", "", lambda: editor.set_selection({target.id}))
+    menu.addSeparator()
+    _add(menu, "Disconnect", "trash", "Del", lambda: editor.disconnect_all([connection]))
+    return menu
+
+
+def canvas_menu(editor: Editor, parent: QWidget, at: QPointF, fit: object, add: object) -> QMenu:
+    """For the ground beside all layers."""
+    menu = QMenu(parent)
+    _add(menu, "Add a layer…", "plus", "A", add)
+    _add(menu, "Paste", "paste", "Ctrl+V", lambda: editor.paste((at.x(), at.y())))
+    if editor.network.layers:
+        _add(menu, "Select all", "", "Ctrl+A", lambda: editor.select_all())
+        menu.addSeparator()
+        _add(menu, "Arrange", "arrange", "Ctrl+L", lambda: editor.arrange())
+        _add(menu, "Fit to window", "fit", "F", fit)
+    return menu

@@ -1,0 +1,102 @@
+"""Offering layers where one is wanted: on the ground, at a loose end of a connection, in the place of another layer."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QPointF
+
+from designer import placing
+from designer.canvas.overlay import Loose, Marks
+from designer.canvas.quick_add import QuickAdd
+from designer.canvas.scene import PortHit
+from engine.network import offers
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from engine.network.network import Connection, Port
+
+if TYPE_CHECKING:
+    from designer.canvas.view import CanvasView
+
+
+class Offering:
+    """Opens the popup of the canvas and does what is chosen in it. There is at most one."""
+
+    def __init__(self, view: "CanvasView") -> None:
+        self._view = view
+        self._editor = view.editor
+        self.popup: QuickAdd | None = None
+        """What is open now."""
+
+    def close(self) -> None:
+        """Close what is open: what it was about may be gone."""
+        if self.popup is not None:
+            self.popup.hide()
+
+    def at_ground(self, at: QPoint) -> None:
+        """A layer with its middle at a point of the view."""
+        place = placing.around(self._scene_point(at).toTuple())
+        self._open("Add a layer…", None, at, lambda key: self._editor.add_layer(key, place))
+
+    def into(self, connection: Connection, at: QPoint) -> None:
+        """A layer in the middle of a connection."""
+        place = placing.around(self._scene_point(at).toTuple())
+        found = offers.takers(self._editor.analysis.type_at(connection.source))
+        self._open("Insert a layer…", found, at, lambda key: self._editor.insert_layer(key, place, connection))
+
+    def below(self, id: str) -> None:
+        """A layer that takes what leaves this one; it goes below it."""
+        layer = self._editor.network.layers[id]
+        ports = layer.type.output_ports()
+        if not ports:
+            return
+        x, y = self._editor.layout.at(id)
+        found = offers.takers(self._editor.analysis.type_at(Port(id, ports[0])))
+        at = self._view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT))
+        self._open(f"Add a layer behind {layer.name}…", found, at, self._editor.add_layer)
+
+    def at_port(self, port: PortHit, at: QPoint) -> None:
+        """A layer at the other end of a connection that starts at a port and ends at a point of the view."""
+        editor, end = self._editor, self._scene_point(at)
+        name = editor.network.layers[port.port.layer].name
+        if port.is_input:
+            known = offers.known_inputs(editor.network, editor.analysis, port.port)
+            found = offers.feeders(editor.network.layers[port.port.layer].acting, port.port.name, known)
+        else:
+            found = offers.takers(editor.analysis.type_at(port.port))
+        ends = (end, port.at) if port.is_input else (port.at, end)
+        prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
+
+        def choose(key: str) -> None:
+            editor.add_at_port(key, (end.x(), end.y()), port.port, is_input=port.is_input)
+
+        self._open(prompt, found, at, choose, Marks(loose=Loose(*ends)))
+
+    def replacement(self, id: str, at: QPoint) -> None:
+        """Another type for a layer."""
+        editor = self._editor
+        found = offers.substitutes(editor.network, editor.analysis, id)
+        prompt = f"Replace {editor.network.layers[id].name} with…"
+        self._open(prompt, found, at, lambda key: editor.replace_layer(id, key))
+
+    def _open(
+        self,
+        prompt: str,
+        found: offers.Offers | None,
+        at: QPoint,
+        choose: Callable[[str], object],
+        marks: Marks | None = None,
+    ) -> None:
+        self.close()
+        popup = QuickAdd(prompt, found, self._view)
+        popup.chosen.connect(choose)
+        popup.closed.connect(self._on_closed)
+        self.popup = popup
+        self._view.network_scene.show_marks(marks or Marks())
+        popup.open_at(self._view.viewport().mapToGlobal(at))
+
+    def _on_closed(self) -> None:
+        self.popup = None
+        self._view.network_scene.show_marks(Marks())
+        self._view.setFocus()
+
+    def _scene_point(self, at: QPoint) -> QPointF:
+        return self._view.viewportTransform().inverted()[0].map(QPointF(at))

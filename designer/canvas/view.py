@@ -1,0 +1,478 @@
+"""The canvas as a widget: zoom, what the pointer and the keys do, and what lies over the network."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QInputDevice,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
+
+from designer import placing
+from designer.canvas import menus, tips
+from designer.canvas.controls import EmptyState, Hint, ZoomChip
+from designer.canvas.minimap import Minimap
+from designer.canvas.offering import Offering
+from designer.canvas.overlay import Marks
+from designer.canvas.rename import RenameField
+from designer.canvas.scene import PortHit, Scene
+from designer.canvas.viewport import ZOOM_STEP, Viewport
+from designer.editor import Editor
+from designer.gestures.connect import Connect
+from designer.gestures.drop import MIME, Drop
+from designer.gestures.gesture import Gesture, Pointer
+from designer.gestures.move import Move
+from designer.gestures.pan import Pan
+from designer.gestures.reconnect import Reconnect, near_end
+from designer.gestures.select import Select
+from engine.errors import UserError
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+
+_MARGIN = 14
+_REACH_PIXELS = 8.0
+READABLE = 0.35
+"""The zoom from which ports can be hit and names read."""
+
+_ARROWS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+
+
+class CanvasView(Viewport):
+    """Shows the editor's network, and turns what mouse and keys do into edits."""
+
+    example_requested = Signal()
+    add_input_requested = Signal()
+
+    def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
+        super().__init__(Scene(editor), parent)
+        self.editor = editor
+        self._scene.setParent(self)
+        self._gesture: Gesture | None = None
+        self._press: Pointer | None = None
+        self._drop: Drop | None = None
+        self._space = False
+        self._known: frozenset[str] = frozenset(editor.network.layers)
+        self._new: frozenset[str] = frozenset()
+        self._pointer_at = QPoint()
+        self.setAccessibleName("Network canvas")
+        self.setAccessibleDescription(
+            "A adds a layer, Tab goes to the next one, arrow keys move it, Del removes it, F2 renames it."
+        )
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAcceptDrops(True)
+        self.chip = ZoomChip(self)
+        self.minimap = Minimap(self._scene, self)
+        self.empty = EmptyState(self)
+        self._hint = Hint(self)
+        self.offering = Offering(self)
+        self._is_pointer_here = False
+        self._clicked_ground = False
+        self._wire()
+        self._show_emptiness()
+
+    def _wire(self) -> None:
+        self.editor.centre = self._centre
+        self.editor.project_changed.connect(self._end_gesture)
+        self.editor.project_changed.connect(self._note_new_layers)
+        self.editor.selection_changed.connect(self._show_new_layers)
+        self.editor.project_changed.connect(self._show_emptiness)
+        self.editor.project_changed.connect(self.make_room)
+        self.chip.zoom_in.connect(self.zoom_in)
+        self.chip.zoom_out.connect(self.zoom_out)
+        self.chip.zoom_reset.connect(self.zoom_reset)
+        self.chip.fit.connect(self.fit)
+        self.minimap.moved.connect(self.look_at)
+        self.empty.example_requested.connect(self.example_requested)
+        self.empty.add_input_requested.connect(self._add_input)
+        self.zoom_changed.connect(self.chip.show_zoom)
+        self.visible_changed.connect(self.minimap.show_visible)
+
+    # What gestures ask for
+
+    @property
+    def network_scene(self) -> Scene:
+        """What draws the network."""
+        return self._scene
+
+    @property
+    def reach(self) -> float:
+        """How near is near enough for the pointer, in canvas units."""
+        return _REACH_PIXELS / min(self.zoom, 1.0) if self.zoom > 0.5 else 2 * _REACH_PIXELS
+
+    def hint(self, text: str) -> None:
+        """Say something beside the pointer; nothing takes it away."""
+        self._hint.say(text, self._pointer_at)
+
+    def offer_at_port(self, port: PortHit, at: QPoint) -> None:
+        """Offer layers for the other end of a connection that was let go at a point of the view."""
+        self.offering.at_port(port, at)
+
+    def go_to(self, id: str) -> None:
+        """Select a layer and bring it into sight."""
+        if id not in self.editor.network.layers:
+            return
+        self.editor.set_selection({id})
+        self.setFocus()
+        self._reveal(id)
+
+    def _reveal(self, id: str) -> None:
+        x, y = self.editor.layout.at(id)
+        box = QRectF(x, y, NODE_WIDTH, NODE_HEIGHT)
+        if self.zoom < READABLE:
+            self._set_zoom(1.0)
+            self.look_at(box.center())
+        elif not self.visible_area().adjusted(8, 8, -8, -8).contains(box):
+            self.look_at(box.center())
+
+    def _note_new_layers(self) -> None:
+        before, self._known = self._known, frozenset(self.editor.network.layers)
+        self._new = self._known - before
+
+    def _show_new_layers(self, selection: frozenset[str]) -> None:
+        """Layers that were just added, pasted or brought back come into sight."""
+        if selection and selection <= self._new:
+            box = QRectF()
+            for id in selection:
+                box = box.united(QRectF(*self.editor.layout.at(id), NODE_WIDTH, NODE_HEIGHT))
+            if not self.visible_area().contains(box):
+                self.look_at(box.center())
+
+    def _centre(self) -> Position:
+        middle = self.visible_area().center()
+        return middle.x() - NODE_WIDTH / 2, middle.y() - NODE_HEIGHT / 2
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out()
+        self.make_room()
+
+    def _lay_out(self) -> None:
+        width, height = self.width(), self.height()
+        self.chip.move(_MARGIN, height - self.chip.height() - _MARGIN)
+        self.minimap.move(width - self.minimap.width() - _MARGIN, height - self.minimap.height() - _MARGIN)
+        self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
+
+    def _show_emptiness(self) -> None:
+        is_empty = not self.editor.network.layers
+        self.empty.setVisible(is_empty)
+        self.chip.setVisible(not is_empty)
+        if is_empty:
+            self.minimap.hide()
+
+    def _add_input(self) -> None:
+        self.editor.add_layer("image_input")
+        self.setFocus()
+        self.add_input_requested.emit()
+
+    # Mouse
+
+    def _pointer(self, at: QPointF, keys: Qt.KeyboardModifier) -> Pointer:
+        self._pointer_at = at.toPoint()
+        self._is_pointer_here = True
+        return Pointer(self.viewportTransform().inverted()[0].map(at), at.toPoint(), keys)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        pointer = self._pointer(event.position(), event.modifiers())
+        if self._gesture is not None:
+            return
+        if event.button() == Qt.MouseButton.MiddleButton or (
+            event.button() == Qt.MouseButton.LeftButton and self._space
+        ):
+            self._begin(Pan(self), pointer)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self._begin(self._gesture_at(pointer), pointer)
+
+    def _gesture_at(self, pointer: Pointer) -> Gesture:
+        self._clicked_ground = False
+        if self.zoom >= READABLE and (port := self._scene.port_at(pointer.scene, self.reach)):
+            leaving = self.editor.network.outgoing[port.port.layer] if not port.is_input else []
+            is_taking = bool(pointer.keys & Qt.KeyboardModifier.ShiftModifier)
+            return Connect(self, port, [c for c in leaving if is_taking and c.source == port.port])
+        if (id := self._scene.node_at(pointer.scene)) is not None:
+            return Move(self, id)
+        if self.zoom >= READABLE and (end := near_end(self, pointer)) is not None:
+            return Reconnect(self, *end)
+        self._clicked_ground = True
+        return Select(self)
+
+    def _begin(self, gesture: Gesture, pointer: Pointer) -> None:
+        self._gesture, self._press = gesture, pointer
+        self._scene.show_marks(Marks())
+        gesture.press(pointer)
+        self.viewport().setCursor(gesture.cursor)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        pointer = self._pointer(event.position(), event.modifiers())
+        if self._gesture is None:
+            self._hover(pointer)
+            return
+        if self._press is not None:
+            way = (pointer.view - self._press.view).manhattanLength()
+            if way < QApplication.startDragDistance() and not isinstance(self._gesture, Pan):
+                return
+            self._press = None
+        self._gesture.move(pointer)
+
+    def _hover(self, pointer: Pointer) -> None:
+        if self.offering.popup is not None:
+            return
+        port = self._scene.port_at(pointer.scene, self.reach) if self.zoom >= READABLE else None
+        if port is None and self.zoom >= READABLE and (end := near_end(self, pointer)) is not None:
+            port = end[1]
+        self._scene.show_marks(Marks(hover=port.at) if port else Marks())
+        if self._space:
+            self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+        else:
+            self.viewport().setCursor(Qt.CursorShape.CrossCursor if port else Qt.CursorShape.ArrowCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._gesture is None or event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            return
+        pointer = self._pointer(event.position(), event.modifiers())
+        gesture, self._gesture = self._gesture, None
+        gesture.release(pointer)
+        self._hover(pointer)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        pointer = self._pointer(event.position(), event.modifiers())
+        if event.button() != Qt.MouseButton.LeftButton or self._space:
+            self.mousePressEvent(event)
+        elif (id := self._scene.node_at(pointer.scene)) is not None:
+            self.rename(id)
+        elif (connection := self._scene.connection_at(pointer.scene, self.reach)) is not None:
+            self.offering.into(connection, pointer.view)
+        elif self._scene.port_at(pointer.scene, self.reach) is None:
+            self.offering.at_ground(pointer.view)
+
+    def quick_add(self) -> None:
+        """Offer layers: behind the one selected layer, into the one selected connection, else at the pointer."""
+        self.cancel()
+        at = self._pointer_at if self._is_pointer_here else self.viewport().rect().center()
+        chosen, lines = self.editor.selection, self.editor.selected_connections
+        if len(chosen) == 1 and not lines:
+            (id,) = chosen
+            self._reveal(id)
+            self.offering.below(id)
+        elif len(lines) == 1 and not chosen:
+            self.offering.into(next(iter(lines)), at)
+        else:
+            self.offering.at_ground(at)
+
+    def cancel(self) -> bool:
+        """End the gesture that is under way as if it had not begun; whether there was one."""
+        gesture, self._gesture = self._gesture, None
+        if gesture is None:
+            return False
+        gesture.cancel()
+        self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
+        return True
+
+    def _end_gesture(self) -> None:
+        """An edit from elsewhere, such as undo by its key, takes the ground from under a gesture."""
+        self.cancel()
+        self.offering.close()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        pad = event.device() is not None and event.device().type() == QInputDevice.DeviceType.TouchPad
+        keys = event.modifiers()
+        turn = event.angleDelta()
+        if keys & Qt.KeyboardModifier.ShiftModifier:
+            self.scroll_by(QPoint(-(turn.y() or turn.x()), 0))
+        elif pad and not keys & Qt.KeyboardModifier.ControlModifier:
+            self.scroll_by(-(event.pixelDelta() if not event.pixelDelta().isNull() else turn))
+        else:
+            self.zoom_around(event.position().toPoint(), ZOOM_STEP ** (turn.y() / 120))
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        pointer = self._pointer(QPointF(event.pos()), Qt.KeyboardModifier.NoModifier)
+        self.cancel()
+        menu = self.menu_at(pointer.scene)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def menu_at(self, at: QPointF) -> QMenu:
+        """The menu for what is at a point; that is selected by asking for it."""
+        id = self._scene.node_at(at)
+        if id is not None:
+            if id not in self.editor.selection:
+                self.editor.set_selection({id})
+            corner = self.mapFromScene(at)
+            return menus.layer_menu(
+                self.editor, self, lambda: self.rename(id), lambda: self.offering.replacement(id, corner)
+            )
+        connection = self._scene.connection_at(at, self.reach)
+        if connection is not None:
+            self.editor.set_selection((), {connection})
+            return menus.connection_menu(self.editor, self, connection)
+        return menus.canvas_menu(
+            self.editor, self, at, self.fit, lambda: self.offering.at_ground(self.mapFromScene(at))
+        )
+
+    # Drops from the palette
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if not event.mimeData().hasFormat(MIME):
+            event.ignore()
+            return
+        key = bytes(event.mimeData().data(MIME).data()).decode("utf-8", "replace")
+        try:
+            self._drop = Drop(self, key)
+        except UserError as error:
+            self.editor.refused.emit(str(error))
+            event.ignore()
+            return
+        self.cancel()
+        event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if self._drop is not None:
+            self._drop.move(self._pointer(event.position(), event.modifiers()))
+            event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        if self._drop is not None:
+            self._drop.cancel()
+            self._drop = None
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if self._drop is not None:
+            drop, self._drop = self._drop, None
+            drop.release(self._pointer(event.position(), event.modifiers()))
+            event.acceptProposedAction()
+            self.setFocus()
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._key(event):
+            event.ignore()
+
+    def _key(self, event: QKeyEvent) -> bool:
+        key, held = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if key == Qt.Key.Key_Escape:
+            if not self.cancel():
+                self.editor.set_selection(())
+            return True
+        if key == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._space = True
+            self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+            return True
+        if held & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
+            return False
+        if key in _ARROWS:
+            self._nudge(*_ARROWS[key], 4 if held & Qt.KeyboardModifier.ShiftModifier else 1)
+            return True
+        heal = not held & Qt.KeyboardModifier.ShiftModifier
+        plain: dict[Qt.Key, Callable[[], object]] = {
+            Qt.Key.Key_Delete: lambda: self.editor.delete_selection(heal=heal),
+            Qt.Key.Key_Backspace: lambda: self.editor.delete_selection(heal=heal),
+            Qt.Key.Key_A: self.quick_add,
+            Qt.Key.Key_B: self.editor.toggle_bypass,
+            Qt.Key.Key_F: self.fit,
+            Qt.Key.Key_Plus: self.zoom_in,
+            Qt.Key.Key_Equal: self.zoom_in,
+            Qt.Key.Key_Minus: self.zoom_out,
+            Qt.Key.Key_F2: self.rename_selected,
+        }
+        if key in plain:
+            plain[key]()
+        return key in plain
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._space = False
+            if self._gesture is None:
+                self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
+
+    def focusNextPrevChild(self, is_next: bool) -> bool:
+        """Tab goes from layer to layer in the order of the network, and out of the canvas behind the last.
+
+        Right after a click on the ground it offers layers there instead, once, so that nobody is caught.
+        """
+        if is_next and self._clicked_ground and not self.editor.selection and not self.editor.selected_connections:
+            self._clicked_ground = False
+            self.quick_add()
+            return True
+        order = list(self.editor.network.order)
+        order += [id for id in self.editor.network.layers if id not in set(order)]
+        chosen = [index for index, id in enumerate(order) if id in self.editor.selection]
+        if not order:
+            return super().focusNextPrevChild(is_next)
+        index = (chosen[0] + (1 if is_next else -1)) if chosen else (0 if is_next else len(order) - 1)
+        if not 0 <= index < len(order):
+            self.editor.set_selection(())
+            return super().focusNextPrevChild(is_next)
+        self.editor.set_selection({order[index]})
+        self._reveal(order[index])
+        return True
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._space = False
+        self._clicked_ground = False
+        self.cancel()
+        super().focusOutEvent(event)
+
+    def _nudge(self, dx: int, dy: int, steps: int) -> None:
+        """Moves the selection; presses in a row are one step to undo."""
+        chosen = self.editor.selection
+        if not chosen:
+            self.scroll_by(QPoint(40 * dx, 40 * dy))
+            return
+        step = placing.GRID * steps
+        places = {id: (x + dx * step, y + dy * step) for id in chosen for x, y in [self.editor.layout.at(id)]}
+        self.editor.move(places, merge="nudge " + " ".join(sorted(chosen)))
+
+    def rename_selected(self) -> None:
+        """Rename the selected layer in its place."""
+        if len(self.editor.selection) == 1:
+            self.rename(next(iter(self.editor.selection)))
+
+    def rename(self, id: str) -> None:
+        """Put a line to type in over the name of a layer."""
+        self.cancel()
+        self._reveal(id)
+        x, y = self.editor.layout.at(id)
+        corner = self.mapFromScene(QPointF(x + 10, y))
+        line = RenameField(self.editor, id, self)
+        line.refusal.connect(self._hint_rename)
+        line.closed.connect(self.setFocus)
+        line.setGeometry(corner.x(), corner.y() - 4, max(160, round((NODE_WIDTH - 12) * self.zoom)), 30)
+        self._pointer_at = line.geometry().bottomLeft() - QPoint(16, 14)
+        line.show()
+        line.setFocus()
+
+    def _hint_rename(self, text: str) -> None:
+        self._hint.say(text, self._pointer_at)
+
+    # Tooltips and gestures of the touchpad
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent):
+            at = self._pointer(QPointF(event.pos()), Qt.KeyboardModifier.NoModifier).scene
+            QToolTip.showText(event.globalPos(), tips.text_at(self._scene, at, self.reach), self.viewport())
+            return True
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
+            self.zoom_around(event.position().toPoint(), 1 + event.value())
+            return True
+        if event.type() == QEvent.Type.Leave:
+            self._is_pointer_here = False
+            if self._gesture is None and self.offering.popup is None:
+                self._scene.show_marks(Marks())
+        return super().viewportEvent(event)

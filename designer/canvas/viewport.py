@@ -1,0 +1,153 @@
+"""A window onto the canvas: how near, which part, and the dotted ground. Knows the scene, but no edit."""
+
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
+
+from designer import theme
+from designer.canvas.scene import Scene
+
+LOWEST_ZOOM = 0.1
+HIGHEST_ZOOM = 4.0
+ZOOM_STEP = 1.25
+_DOTS = 24.0
+_LEAST_PITCH = 16.0
+_FIT_MARGIN = 40
+_SETTLE_MS = 120
+
+
+class Viewport(QGraphicsView):
+    """Zooms and scrolls over the scene; the network can be pushed to any edge of the window."""
+
+    zoom_changed = Signal(float)
+    visible_changed = Signal(object)
+    """The part of the canvas that can be seen, a `QRectF`."""
+
+    def __init__(self, scene: Scene, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._scene = scene
+        self._lowest = LOWEST_ZOOM
+        self.setScene(scene)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        self.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        self.setMouseTracking(True)
+        self.setMinimumSize(160, 120)
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._settled)
+        theme.changed.connect(self._repaint)
+
+    def _repaint(self) -> None:
+        self.viewport().update()
+
+    @property
+    def zoom(self) -> float:
+        """Pixels a canvas unit."""
+        return self.transform().m11()
+
+    def visible_area(self) -> QRectF:
+        """The part of the canvas that can be seen."""
+        return self.mapToScene(self.viewport().rect()).boundingRect()
+
+    def zoom_in(self) -> None:
+        """A step nearer, around the middle."""
+        self._zoom_at(self.viewport().rect().center(), ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        """A step away, around the middle."""
+        self._zoom_at(self.viewport().rect().center(), 1 / ZOOM_STEP)
+
+    def zoom_reset(self) -> None:
+        """100 %, around the middle."""
+        self._zoom_at(self.viewport().rect().center(), 1 / self.zoom)
+
+    def fit(self) -> None:
+        """Show the whole network, at most at 100 %; a deep one may need less than is otherwise offered."""
+        box = self._scene.content_box()
+        room = self.viewport().size()
+        width, height = room.width() - 2 * _FIT_MARGIN, room.height() - 2 * _FIT_MARGIN
+        zoom = 1.0
+        if not box.isEmpty():
+            zoom = min(1.0, max(width, 1) / box.width(), max(height, 1) / box.height())
+        self._lowest = min(LOWEST_ZOOM, zoom)
+        self._set_zoom(zoom)
+        self.look_at(box.center())
+
+    def _set_zoom(self, zoom: float) -> None:
+        zoom = min(HIGHEST_ZOOM, max(self._lowest, zoom))
+        if zoom != self.zoom:
+            self.resetTransform()
+            self.scale(zoom, zoom)
+            self.zoom_changed.emit(zoom)
+
+    def _zoom_at(self, at: QPoint, factor: float) -> None:
+        fixed = self.mapToScene(at)
+        self._set_zoom(self.zoom * factor)
+        middle = self.viewport().rect().center() - at
+        self.look_at(fixed + QPointF(middle) * (1 / self.zoom))
+
+    def look_at(self, middle: QPointF) -> None:
+        """Bring a point of the canvas to the middle of the window."""
+        half = QPointF(self.viewport().width(), self.viewport().height()) * (1 / self.zoom)
+        self.make_room(QRectF(middle - half, middle + half))
+        self.centerOn(middle)
+        self.make_room()
+
+    def make_room(self, wanted: object = None) -> None:
+        """The network can be pushed to any edge of the window, and a bit further."""
+        visible = self.visible_area()
+        box = self._scene.content_box()
+        room = box.adjusted(-visible.width(), -visible.height(), visible.width(), visible.height()).united(visible)
+        if isinstance(wanted, QRectF):
+            room = room.united(wanted)
+        if not self.sceneRect().contains(room) or room.width() * 3 < self.sceneRect().width():
+            self.setSceneRect(room)
+        self.visible_changed.emit(visible)
+
+    def _settled(self) -> None:
+        self._scene.nodes.is_zooming = False
+        self.viewport().update()
+
+    def zoom_around(self, at: QPoint, factor: float) -> None:
+        """Zoom while one point stays where it is; until that ends, pictures of another zoom will do."""
+        self._scene.nodes.is_zooming = True
+        self._settle.start()
+        self._zoom_at(at, factor)
+
+    def scroll_by(self, step: QPoint) -> None:
+        """Move what is visible by so many pixels."""
+        across, down = self.horizontalScrollBar(), self.verticalScrollBar()
+        across.setValue(across.value() + step.x())
+        down.setValue(down.value() + step.y())
+        self.make_room()
+
+    def drawBackground(self, painter: QPainter, rect: object) -> None:
+        palette = theme.current()
+        painter.save()
+        painter.resetTransform()
+        painter.fillRect(self.viewport().rect(), palette.canvas)
+        step = _DOTS
+        while step * self.zoom < _LEAST_PITCH:
+            step *= 2
+        polygon = self._dot_row(step * self.zoom)
+        origin = self.viewportTransform().map(QPointF(0, 0))
+        pitch = step * self.zoom
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(QPen(palette.dots, 2))
+        left, top = origin.x() % pitch, origin.y() % pitch
+        for row in range(-1, int(self.viewport().height() / pitch) + 2):
+            painter.resetTransform()
+            painter.translate(round(left), round(top + row * pitch))
+            painter.drawPoints(polygon)
+        painter.restore()
+
+    def _dot_row(self, pitch: float) -> QPolygonF:
+        """A row of dots as wide as the window."""
+        return QPolygonF([QPointF(round(x * pitch), 0) for x in range(-1, int(self.viewport().width() / pitch) + 2)])

@@ -1,0 +1,416 @@
+"""One project on screen: the value that is shown, what is wrong with it, the undo history and the selection.
+
+A project is never changed in place. An edit hands a new one to `apply`, which is the one way in; undo keeps the old
+ones. So there is one undo command, and every view draws the value it is told about.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from designer import clipboard, placing
+from engine.data.facts import DataFacts
+from engine.errors import MisfitError, UserError
+from engine.layers.base import LayerType
+from engine.layers.catalog import layer_type
+from engine.network import edits
+from engine.network.analysis import Analysis
+from engine.network.arrange import arrange
+from engine.network.compare import difference
+from engine.network.layout import Layout, Position
+from engine.network.network import Connection, Network, Port, bypass_refusal
+from engine.network.problems import Problem
+from engine.project.check import Report, check
+from engine.project.project import Project
+
+# Old values share what did not change, but each keeps its own table of layers: a bound for large networks.
+UNDO_LIMIT = 200
+
+
+class Replace(QUndoCommand):
+    """One value of the project took the place of another: the only undo command there is."""
+
+    def __init__(self, editor: "Editor", text: str, before: Project, after: Project, merge: str) -> None:
+        super().__init__(text)
+        self._editor = editor
+        self._before = before
+        self._after = after
+        self._merge = merge
+        self._is_back = False
+
+    def redo(self) -> None:
+        self._editor._show(self._after, select_new=self._is_back)
+
+    def undo(self) -> None:
+        self._is_back = True
+        self._editor._show(self._before, select_new=True)
+
+    def id(self) -> int:
+        return hash(self._merge) & 0x7FFFFFFF if self._merge else -1
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, Replace) or other._merge != self._merge:
+            return False
+        self._after = other._after
+        return True
+
+
+class Editor(QObject):
+    """Holds the project; everything that shows or edits it takes an `Editor`."""
+
+    project_changed = Signal(object)
+    """The `Project` that is shown now."""
+    analysis_changed = Signal(object)
+    """The `Report` of the project; not after mere moves."""
+    selection_changed = Signal(object)
+    """Ids of the selected layers, a frozenset."""
+    refused = Signal(str)
+    """Why the last request was not carried out, in words."""
+    modified_changed = Signal(bool)
+
+    def __init__(self, project: Project | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._project = project or Project()
+        self._facts: DataFacts | None = None
+        self._report = check(self._project)
+        self._selection: frozenset[str] = frozenset()
+        self._selected_connections: frozenset[Connection] = frozenset()
+        self.stack = QUndoStack(self)
+        self.stack.setUndoLimit(UNDO_LIMIT)
+        self.stack.cleanChanged.connect(self._tell_modified)
+        self.centre: Callable[[], Position] = lambda: (0.0, 0.0)
+        """Where a layer goes that nobody placed; the canvas sets it to the middle of what is visible."""
+
+    def _tell_modified(self, is_clean: bool) -> None:
+        self.modified_changed.emit(not is_clean)
+
+    # What is shown
+
+    @property
+    def project(self) -> Project:
+        """The project as it is now."""
+        return self._project
+
+    @property
+    def network(self) -> Network:
+        """Its network."""
+        return self._project.network
+
+    @property
+    def layout(self) -> Layout:
+        """Where its layers stand."""
+        return self._project.layout
+
+    @property
+    def report(self) -> Report:
+        """Analysis and problems."""
+        return self._report
+
+    @property
+    def analysis(self) -> Analysis:
+        """Sizes, parameters and work of the network."""
+        return self._report.analysis
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All problems of the project, errors first."""
+        return self._report.problems
+
+    @property
+    def facts(self) -> DataFacts | None:
+        """What is known about the data."""
+        return self._facts
+
+    @property
+    def selection(self) -> frozenset[str]:
+        """Ids of the selected layers."""
+        return self._selection
+
+    @property
+    def selected_connections(self) -> frozenset[Connection]:
+        """The selected connections."""
+        return self._selected_connections
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether the project differs from what was last saved."""
+        return not self.stack.isClean()
+
+    def mark_saved(self) -> None:
+        """The project as it is now is what the file holds."""
+        self.stack.setClean()
+
+    def open(self, project: Project) -> None:
+        """Show another project; the history starts anew."""
+        self._facts = None
+        self.set_selection(())
+        self.stack.clear()
+        self.stack.setClean()
+        self._show(project)
+
+    def set_facts(self, facts: DataFacts | None) -> None:
+        """Tell what is known about the data now; the problems follow."""
+        if facts != self._facts:
+            self._facts = facts
+            self._check()
+
+    def set_selection(self, ids: Iterable[str], connections: Iterable[Connection] = ()) -> None:
+        """Select these layers and connections, and nothing else."""
+        chosen = frozenset(id for id in ids if id in self.network.layers)
+        lines = frozenset(connections)
+        if chosen != self._selection or lines != self._selected_connections:
+            self._selection, self._selected_connections = chosen, lines
+            self.selection_changed.emit(chosen)
+
+    def apply(self, text: str, project: Project, *, merge: str = "") -> None:
+        """Make this the project, as one undo step named `text`. Steps in a row with the same `merge` become one."""
+        if project != self._project:
+            self.stack.push(Replace(self, text, self._project, project, merge))
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        self.stack.undo()
+
+    def redo(self) -> None:
+        """Do what was taken back."""
+        self.stack.redo()
+
+    def _show(self, project: Project, *, select_new: bool = False) -> None:
+        """Shows another value. What undo or redo brings back is selected, so that the eye finds it."""
+        before, self._project = self._project, project
+        selected = frozenset(id for id in self._selection if id in project.network.layers)
+        if select_new and not selected:
+            selected = difference(before.network, project.network).added
+        lines = self._selected_connections
+        if lines:
+            lines &= frozenset(project.network.connections)
+        was = self._selection, self._selected_connections
+        self._selection, self._selected_connections = selected, lines
+        self.project_changed.emit(project)
+        if replace(before, layout=project.layout) != project:
+            self._check()
+        if (selected, lines) != was:
+            self.selection_changed.emit(selected)
+
+    def _check(self) -> None:
+        self._report = check(self._project, self._facts)
+        self.analysis_changed.emit(self._report)
+
+    # Edits
+
+    def edit(self, text: str, change: Callable[[Project], Project], *, merge: str = "") -> bool:
+        """Apply a function of the project. What it refuses (`UserError`) goes to `refused`."""
+        try:
+            project = change(self._project)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return False
+        self.apply(text, project, merge=merge)
+        return True
+
+    def edit_network(self, text: str, change: Callable[[Network], Network], *, merge: str = "") -> bool:
+        """Apply a function of the network."""
+        return self.edit(text, lambda project: replace(project, network=change(project.network)), merge=merge)
+
+    def set_fields(self, ids: Collection[str], values: Mapping[str, object], merge: str = "") -> bool:
+        """Give some layers other field values."""
+
+        def change(network: Network) -> Network:
+            for id in ids:
+                network = edits.set_fields(network, id, values)
+            return network
+
+        return self.edit_network(f"Change {', '.join(values)}", change, merge=merge)
+
+    def rename(self, id: str, name: str) -> bool:
+        """Give a layer another name."""
+        return self.edit_network(f"Rename to {name}", lambda network: edits.rename(network, id, name))
+
+    def connect_ports(self, source: Port, target: Port) -> bool:
+        """Connect an output to an input; it takes the place of what was connected there."""
+        return self.edit_network("Connect", lambda network: edits.connect(network, source, target))
+
+    def disconnect_all(self, connections: Collection[Connection]) -> bool:
+        """Cut connections."""
+        return self.edit_network("Disconnect", lambda network: edits.disconnect(network, connections))
+
+    def move(self, positions: Mapping[str, Position], merge: str = "") -> None:
+        """Put layers elsewhere."""
+        layout = self.layout.moved(positions)
+        self.apply("Move", replace(self._project, layout=layout), merge=merge)
+
+    def arrange(self) -> None:
+        """Lay the whole network out in rows."""
+        self.apply("Arrange", replace(self._project, layout=arrange(self.network, self.layout)))
+
+    def add_layer(self, key: str, at: Position | None = None, connect_from: str | None = None) -> str | None:
+        """Add a layer and select it; its id, or None if it was refused.
+
+        Without a place it goes below the one selected layer, else to the middle of the canvas. It is connected to
+        `connect_from`, or without a place to the selected layer, if it can take what leaves there; where that layer
+        feeds one other, the new one goes between the two.
+        """
+        if at is None and connect_from is None and len(self._selection) == 1:
+            (connect_from,) = self._selection
+        try:
+            type = layer_type(key)()
+        except UserError as error:
+            self.refused.emit(str(error))
+            return None
+        if connect_from is not None and at is None:
+            leaving = self.network.outgoing[connect_from]
+            if len(leaving) == 1 and self.insert_refusal(type, leaving[0]) is None:
+                return self.insert_layer(key, self.layout.at(connect_from), leaving[0])
+        network, layer = edits.add_layer(self.network, type)
+        if connect_from is not None:
+            network = self._joined(network, connect_from, layer.id)
+        layout = self.layout.moved({layer.id: placing.snapped(at) if at else self._place(connect_from)})
+        self.apply(f"Add {type.label}", replace(self._project, network=network, layout=layout))
+        self.set_selection({layer.id})
+        return layer.id
+
+    def insert_refusal(self, type: LayerType, into: Connection) -> str | None:
+        """Why a layer of this type cannot stand in the middle of a connection, in words, or None."""
+        if not type.input_ports() or not type.output_ports():
+            return f"{type.label} has no input: it cannot be inserted into a connection."
+        given = self.analysis.type_at(into.source)
+        if given is not None and len(type.input_ports()) == 1:
+            try:
+                type.output(given)
+            except MisfitError as misfit:
+                return f"{type.label} does not fit here. {misfit}"
+        return None
+
+    def insert_layer(self, key: str, at: Position, into: Connection) -> str | None:
+        """Add a layer in the middle of a connection, and make room for it; its id, or None if it was refused."""
+        try:
+            type = layer_type(key)()
+            if (why := self.insert_refusal(type, into)) is not None:
+                raise UserError(why)
+            network, layer = edits.add_layer(edits.disconnect(self.network, [into]), type)
+            network = edits.connect(network, into.source, Port(layer.id, type.input_ports()[0]))
+            network = edits.connect(network, Port(layer.id, type.output_ports()[0]), into.target)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return None
+        layout = placing.inserted(self.network, self.layout, into, layer.id, at)
+        self.apply(f"Insert {type.label}", replace(self._project, network=network, layout=layout))
+        self.set_selection({layer.id})
+        return layer.id
+
+    def add_at_port(self, key: str, at: Position, port: Port, *, is_input: bool) -> str | None:
+        """Add a layer that is connected to an open port, with its own port at a place; its id, or None if refused."""
+        try:
+            type = layer_type(key)()
+            network, layer = edits.add_layer(self.network, type)
+            ports = type.output_ports() if is_input else type.input_ports()
+            if not ports:
+                raise UserError(f"{type.label} has no {'output' if is_input else 'input'} to connect.")
+            own = Port(layer.id, ports[0])
+            network = edits.connect(network, *((own, port) if is_input else (port, own)))
+        except UserError as error:
+            self.refused.emit(str(error))
+            return None
+        layout = self.layout.moved({layer.id: placing.with_port_at(at, len(ports), is_output=is_input)})
+        self.apply(f"Add {type.label}", replace(self._project, network=network, layout=layout))
+        self.set_selection({layer.id})
+        return layer.id
+
+    def replace_layer(self, id: str, key: str) -> bool:
+        """Make a layer one of another type; it keeps its place and all that both types have."""
+        try:
+            type = layer_type(key)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return False
+        return self.edit_network(f"Replace with {type.label}", lambda network: edits.replace_type(network, id, type))
+
+    def _place(self, below: str | None) -> Position:
+        if below is None:
+            return placing.free_place(self.layout, placing.snapped(self.centre()))
+        x, y = self.layout.at(below)
+        return placing.free_place(self.layout, (x, y + placing.ROW))
+
+    def _joined(self, network: Network, source: str, target: str) -> Network:
+        """The network with the two layers connected, if the second can take what leaves the first."""
+        outputs = network.layers[source].type.output_ports()
+        type = network.layers[target].type
+        inputs = type.input_ports()
+        if not outputs or not inputs:
+            return network
+        start = Port(source, outputs[0])
+        given = self.analysis.type_at(start)
+        if given is not None and len(inputs) == 1:
+            try:
+                type.output(given)
+            except MisfitError:
+                return network
+        return edits.connect(network, start, Port(target, inputs[0]))
+
+    # Selection and clipboard
+
+    def select_all(self) -> None:
+        """Select every layer."""
+        self.set_selection(self.network.layers)
+
+    def delete_selection(self, *, heal: bool = True) -> None:
+        """Remove the selected layers and connections. What fed a layer then feeds what it fed, where that is clear."""
+        if not self._selection and not self._selected_connections:
+            return
+        cut = edits.disconnect(self.network, self._selected_connections)
+        remove = edits.remove_and_heal if heal else edits.remove_layers
+        network = remove(cut, self._selection)
+        layout = self.layout.without(self._selection)
+        count = len(self._selection)
+        text = "Delete connection" if not count else "Delete layer" if count == 1 else f"Delete {count} layers"
+        self.apply(text, replace(self._project, network=network, layout=layout))
+
+    def toggle_bypass(self) -> None:
+        """Bypass the selected layers; where all that can be are bypassed, they work again."""
+        layers = [self.network.layers[id] for id in self._selection]
+        able = [layer for layer in layers if bypass_refusal(layer.type) is None]
+        chosen = able or layers  # where none can be, the edit says why
+        if chosen:
+            bypassed = not all(layer.bypassed for layer in chosen)
+            what = chosen[0].name if len(chosen) == 1 else f"{len(chosen)} layers"
+            ids = [layer.id for layer in chosen]
+            text = f"{'Bypass' if bypassed else 'Use'} {what}"
+            self.edit_network(text, lambda network: edits.set_bypassed(network, ids, bypassed))
+
+    def copy(self) -> None:
+        """Put the selected layers on the clipboard."""
+        if self._selection:
+            clipboard.put(edits.part(self.network, self._selection), self.layout)
+
+    def cut(self) -> None:
+        """Put the selected layers on the clipboard and remove them."""
+        self.copy()
+        self.delete_selection(heal=False)
+
+    def paste(self, at: Position | None = None) -> None:
+        """Add the layers on the clipboard, beside their originals or with their top left corner at a place."""
+        try:
+            clip, layout = clipboard.take()
+        except UserError as error:
+            self.refused.emit(str(error))
+            return
+        self._add_clip("Paste", clip, layout, at)
+
+    def duplicate(self) -> None:
+        """Add copies of the selected layers beside them."""
+        if self._selection:
+            self._add_clip("Duplicate", edits.part(self.network, self._selection), self.layout, None)
+
+    def _add_clip(self, text: str, clip: Network, layout: Layout, at: Position | None) -> None:
+        network, new_ids = edits.paste(self.network, clip)
+        places = {id: layout.at(id) for id in clip.layers}
+        if at is None:
+            dx, dy = placing.beside(self.layout, places.values())
+        else:
+            left, top = min(x for x, _ in places.values()), min(y for _, y in places.values())
+            dx, dy = at[0] - left, at[1] - top
+        positions = {new_ids[id]: placing.snapped((x + dx, y + dy)) for id, (x, y) in places.items()}
+        self.apply(text, replace(self._project, network=network, layout=self.layout.moved(positions)))
+        self.set_selection(new_ids.values())

@@ -1,0 +1,155 @@
+"""Forms made from declared fields: a record in, changed records out. Every form of the program is one of these."""
+
+from collections.abc import Collection, Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from designer.form_rows import Row, section_label, sentence
+from engine.errors import FieldError, FieldErrors
+from engine.fields import Record
+
+LABEL_WIDTH = 128
+WIDE_LABEL_WIDTH = 208
+WIDE_FIELD_WIDTH = 210
+
+
+class Form(QWidget):
+    """Shows and edits one record.
+
+    `is_wide` gives the help a column of its own; else it is the tooltip. A refused text stays, with its error under the
+    field, and leaves the record as it was. `skip` names fields that somebody else shows.
+    """
+
+    changed = Signal(object, str)
+    """The new record, and the name of the field that was edited."""
+    validity_changed = Signal(bool)
+
+    def __init__(
+        self,
+        record: Record,
+        *,
+        is_wide: bool = False,
+        skip: Collection[str] = (),
+        has_headings: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._record = record
+        self._given: dict[str, str] = {}
+        self._was_valid = True
+        self._sections: dict[str, QLabel] = {}
+        self.rows: dict[str, Row] = {}
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(16 if is_wide else 8)
+        grid.setVerticalSpacing(16 if is_wide else 6)
+        grid.setColumnMinimumWidth(0, WIDE_LABEL_WIDTH if is_wide else LABEL_WIDTH)
+        grid.setColumnStretch(2 if is_wide else 1, 1)
+        for name, field in type(record).fields.items():
+            if name in skip:
+                continue
+            if has_headings and field.group and field.group not in self._sections:
+                heading = section_label(field.group)
+                if self._sections:
+                    heading.setContentsMargins(0, 8, 0, 0)
+                self._sections[field.group] = heading
+                grid.addWidget(heading, grid.rowCount(), 0, 1, 3 if is_wide else 2)
+            row = Row(field, record, is_wide=is_wide, typed=self._on_typed)
+            row.place(grid, grid.rowCount(), WIDE_FIELD_WIDTH if is_wide else None)
+            row.label.reset_requested.connect(lambda name=name: self.reset(name))
+            self.rows[name] = row
+        grid.setRowStretch(grid.rowCount(), 1)  # a form that is given more height stays together at the top
+        self._refresh(keep_typing=False)
+
+    @property
+    def record(self) -> Record:
+        """The record as it is; what was refused is not in it."""
+        return self._record
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing is refused."""
+        return not self.reason
+
+    @property
+    def reason(self) -> str:
+        """The first thing that is wrong, with its label, or nothing."""
+        return next((f"{r.field.label}: {r.message}" for r in self.rows.values() if r.message), "")
+
+    @property
+    def sections(self) -> Mapping[str, QLabel]:
+        """The headings by group, in order."""
+        return self._sections
+
+    def set_record(self, record: Record, *, keep_typing: bool = True) -> None:
+        """Show another record of the same class, in place. A refused text stays unless its field's value changed."""
+        before, self._record = self._record, record
+        for name, row in self.rows.items():
+            if not keep_typing or getattr(before, name) != getattr(record, name):
+                row.error = ""
+        self._refresh(keep_typing=keep_typing)
+
+    def set_several(self, names: Collection[str]) -> None:
+        """Mark the fields in which the records behind this form differ."""
+        for name, row in self.rows.items():
+            row.is_several = name in names
+        self._refresh(keep_typing=True)
+
+    def set_problems(self, messages: Mapping[str, str]) -> None:
+        """Show under their fields what is wrong with values for reasons that the record does not know."""
+        if dict(messages) != self._given:
+            self._given = dict(messages)
+            self._refresh(keep_typing=True)
+
+    def search(self, text: str) -> int:
+        """Show only the rows that match all words; how many there are."""
+        words = text.lower().split()
+        for row in self.rows.values():
+            row.is_found = row.matches(words)
+        self._refresh(keep_typing=True)
+        return sum(row.is_shown for row in self.rows.values())
+
+    def reset(self, name: str) -> None:
+        """Give one field its default again."""
+        row = self.rows[name]
+        row.error, row.is_several = "", False
+        self._replace(name, row.field.default_for(self._record))
+
+    def reset_all(self) -> None:
+        """Give every field its default again; `changed` tells of each that was another."""
+        for name, row in self.rows.items():
+            if name in self._record.changed() or row.error:
+                self.reset(name)
+
+    def _on_typed(self, name: str, typed: object) -> None:
+        try:
+            value = self.rows[name].parse(typed)
+        except FieldError:
+            self._refresh(keep_typing=True)
+            return
+        self._replace(name, value)
+
+    def _replace(self, name: str, value: object) -> None:
+        try:
+            self._record = self._record.replace(**{name: value})
+        except FieldErrors as refused:
+            self.rows[name].error = sentence(refused.errors[0].message)
+            self._refresh(keep_typing=True)
+            return
+        self._refresh(keep_typing=True)
+        self.changed.emit(self._record, name)
+
+    def _refresh(self, *, keep_typing: bool) -> None:
+        problems = {error.path: error.message for error in reversed(self._record.problems())} | self._given
+        for name, row in self.rows.items():
+            if row.error and not self._record.is_visible(name):
+                row.error = ""
+            row.problem = sentence(problems.get(name, ""))
+            row.show(self._record, keep_typing=keep_typing)
+            row.decorate(self._record)
+        for group, heading in self._sections.items():
+            heading.setVisible(any(r.is_shown for r in self.rows.values() if r.field.group == group))
+        if self.is_valid != self._was_valid:
+            self._was_valid = self.is_valid
+            self.validity_changed.emit(self._was_valid)

@@ -1,0 +1,158 @@
+"""Connecting: from a port to another one, or to a layer, whose first free input is then taken."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPointF, Qt
+
+from designer.canvas.overlay import Loose, Marks
+from designer.canvas.scene import PortHit
+from designer.gestures.gesture import Canvas, Gesture, Pointer
+from engine.errors import UserError
+from engine.network import edits
+from engine.network.network import Connection, Network, Port
+
+
+class Connect(Gesture):
+    """Starts on a port. What is taken off there is held at its other end: the connection of an input, or `taken`."""
+
+    cursor = Qt.CursorShape.CrossCursor
+
+    def __init__(self, canvas: Canvas, port: PortHit, taken: Iterable[Connection] = ()) -> None:
+        super().__init__(canvas)
+        self._start = port
+        self._taken = tuple(taken)
+        self._was_dragged = False
+
+    def press(self, pointer: Pointer) -> None:
+        self._network = self.editor.network
+        port = self._start.port
+        feeds = self._network.incoming[port.layer]
+        if self._start.is_input and port.name in feeds:
+            self._taken = (Connection(feeds[port.name], port),)
+        self._held = [self._start]
+        if self._taken:
+            self._network = edits.disconnect(self._network, self._taken)
+            held = [c.source if self._start.is_input else c.target for c in self._taken]
+            self._held = [self.scene.port_at_layer(one, not self._start.is_input) for one in held]
+        self._holds_inputs = self._held[0].is_input
+        hits = (hit for id in self._fitting() for hit in self.scene.ports_of(id))
+        self._lit = tuple(hit.at for hit in hits if hit.is_input != self._holds_inputs and self._is_easy(hit))
+
+    def move(self, pointer: Pointer) -> None:
+        if not self._was_dragged:
+            for connection in self._taken:
+                self.scene.hide_connection(connection)
+        self._was_dragged = True
+        goal = self._goal(pointer)
+        why = self._refusal(goal) if goal else None
+        end = goal.at if goal else pointer.scene
+        loose = [
+            Loose(*((end, held.at) if held.is_input else (held.at, end)), is_refused=why is not None)
+            for held in self._held
+        ]
+        hover = goal.at if goal and why is None else None
+        self.scene.show_marks(Marks(lit=self._lit, hover=hover, loose=loose[0], more=tuple(loose[1:])))
+        self.canvas.hint(why or (self._warning(goal) if goal else ""))
+
+    def release(self, pointer: Pointer) -> None:
+        self._clear()
+        if not self._was_dragged:
+            return
+        goal = self._goal(pointer)
+        if goal is not None:
+            if not self._taken or goal.port != self._start.port:
+                self._connect(goal)
+        elif self._taken:
+            self.editor.disconnect_all(self._taken)
+        elif self._is_ground(pointer):
+            self.canvas.offer_at_port(self._start, pointer.view)
+        self._restore()
+
+    def _connect(self, goal: PortHit) -> None:
+        def change(network: Network) -> Network:
+            network = edits.disconnect(network, self._taken)
+            for source, target in self._ends(goal):
+                network = edits.connect(network, source, target)
+            return network
+
+        self.editor.edit_network("Reconnect" if self._taken else "Connect", change)
+
+    def cancel(self) -> None:
+        self._clear()
+        self._restore()
+
+    def _clear(self) -> None:
+        self.scene.show_marks(Marks())
+        self.canvas.hint("")
+
+    def _restore(self) -> None:
+        """Connections that were taken off but are still there are drawn again."""
+        there = self.editor.network.connections if self._taken else ()
+        for connection in self._taken:
+            if connection in there:
+                self.scene.redraw_connection(connection)
+
+    def _ends(self, goal: PortHit) -> list[tuple[Port, Port]]:
+        return [(goal.port, held.port) if held.is_input else (held.port, goal.port) for held in self._held]
+
+    def _is_ground(self, pointer: Pointer) -> bool:
+        """Whether nothing is under the pointer that could have been meant."""
+        near = self.scene.port_at(pointer.scene, self.canvas.reach * 1.5)
+        return near is None and self.scene.node_at(pointer.scene) is None
+
+    def _goal(self, pointer: Pointer) -> PortHit | None:
+        """The port under the pointer, or the one that is meant by the layer under it."""
+        at: QPointF = pointer.scene
+        hit = self.scene.port_at(at, self.canvas.reach * 1.5)
+        if hit is not None and hit.is_input != self._holds_inputs:
+            return hit
+        id = self.scene.node_at(at)
+        if id is None or any(id == held.port.layer for held in self._held):
+            return None
+        ports = [port for port in self.scene.ports_of(id) if port.is_input != self._holds_inputs]
+        if self._holds_inputs:
+            return ports[0] if ports else None
+        feeds = self._network.incoming[id]
+        free = [port for port in ports if port.port.name not in feeds]
+        wanted = free or ports
+        return wanted[0] if wanted else None
+
+    def _refusal(self, goal: PortHit) -> str | None:
+        refusals = (edits.connection_refusal(self._network, *ends) for ends in self._ends(goal))
+        return next((why for why in refusals if why is not None), None)
+
+    def _warning(self, goal: PortHit) -> str:
+        """What will be wrong once it is connected: allowed, because a network is built in any order."""
+        return next(filter(None, (self._misfit(*ends) for ends in self._ends(goal))), "")
+
+    def _misfit(self, source: Port, target: Port) -> str:
+        type = self._network.layers[target.layer].acting
+        given = self.editor.analysis.type_at(source)
+        if given is None or len(type.input_ports()) != 1:
+            return ""
+        try:
+            type.output(given)
+        except UserError as error:
+            return str(error)
+        return ""
+
+    def _is_easy(self, hit: PortHit) -> bool:
+        """Whether a port is to be lit: it is free and takes what would arrive."""
+        if hit.is_input and hit.port.name in self._network.incoming[hit.port.layer]:
+            return False
+        return not self._warning(hit)
+
+    def _fitting(self) -> list[str]:
+        """The layers that can be at the other end without a cycle."""
+        network = self._network
+        seen = {held.port.layer for held in self._held}
+        waiting = list(seen)
+        while waiting:
+            id = waiting.pop()
+            if self._holds_inputs:
+                near = [connection.target.layer for connection in network.outgoing[id]]
+            else:
+                near = [source.layer for source in network.incoming[id].values()]
+            waiting += [one for one in near if one not in seen]
+            seen.update(near)
+        return [id for id in network.layers if id not in seen]

@@ -1,0 +1,64 @@
+"""Dropping a layer from the palette: onto the canvas, or into a connection if it fits there."""
+
+from PySide6.QtCore import QPointF
+
+from designer import placing
+from designer.canvas.overlay import Ghost, Marks
+from designer.canvas.pictures import Content
+from designer.gestures.gesture import Canvas, Gesture, Pointer
+from engine.layers.catalog import layer_type
+from engine.network.layout import Position
+from engine.network.network import Connection
+
+MIME = "application/x-netwright-layer"
+_NEAR = 18.0
+
+
+class Drop(Gesture):
+    """Shows the layer where it would go. Raises `UserError` if there is no layer type of that key."""
+
+    def __init__(self, canvas: Canvas, key: str) -> None:
+        super().__init__(canvas)
+        self._key = key
+        self._type = layer_type(key)()
+        telling = self._type.telling()
+        self._content = Content(
+            name=self._type.label,
+            detail=telling or self._type.family,
+            count="",
+            family=self._type.family,
+            inputs=len(self._type.input_ports()),
+            outputs=len(self._type.output_ports()),
+            is_selected=True,
+        )
+
+    def move(self, pointer: Pointer) -> None:
+        self.scene.show_marks(Marks(ghost=Ghost(_corner(pointer.scene), self._content)))
+        target = self._target(pointer.scene)
+        self.scene.show_target(target)
+        why = self.editor.insert_refusal(self._type, target) if target else None
+        self.canvas.hint(why or ("Insert here" if target else ""))
+
+    def release(self, pointer: Pointer) -> None:
+        target = self._target(pointer.scene)
+        self.cancel()
+        at = _corner(pointer.scene)
+        if target is not None and self.editor.insert_refusal(self._type, target) is None:
+            self.editor.insert_layer(self._key, at, target)
+        else:
+            self.editor.add_layer(self._key, at)
+
+    def cancel(self) -> None:
+        self.scene.show_marks(Marks())
+        self.scene.show_target(None)
+        self.canvas.hint("")
+
+    def _target(self, at: QPointF) -> Connection | None:
+        """The connection under the pointer, for a layer that has an input at all."""
+        if not self._type.input_ports():
+            return None
+        return self.scene.connection_at(at, max(_NEAR, self.canvas.reach))
+
+
+def _corner(middle: QPointF) -> Position:
+    return placing.around((middle.x(), middle.y()))

@@ -1,0 +1,69 @@
+"""What all gestures have in common: one object from press to release, which Escape can cancel at any moment."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from PySide6.QtCore import QPoint, QPointF, Qt
+
+from designer.canvas.scene import PortHit, Scene
+from designer.editor import Editor
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Where the pointer is, on the canvas and in the window, and which keys are held."""
+
+    scene: QPointF
+    view: QPoint
+    keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+
+    @property
+    def adds(self) -> bool:
+        """Whether the selection is added to instead of replaced."""
+        return bool(self.keys & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier))
+
+
+class Canvas(Protocol):
+    """What a gesture needs of the view."""
+
+    editor: Editor
+
+    @property
+    def network_scene(self) -> Scene:
+        """What draws the network."""
+
+    @property
+    def reach(self) -> float:
+        """How near is near enough, in canvas units."""
+
+    def hint(self, text: str) -> None:
+        """Say something beside the pointer; nothing takes it away."""
+
+    def offer_at_port(self, port: PortHit, at: QPoint) -> None:
+        """Offer layers for the other end of a connection that was let go at a point of the window."""
+
+    def scroll_by(self, step: QPoint) -> None:
+        """Move what is visible by so many pixels."""
+
+
+class Gesture:
+    """A gesture. What it shows while it lasts is gone after `release` and after `cancel`."""
+
+    cursor = Qt.CursorShape.ArrowCursor
+
+    def __init__(self, canvas: Canvas) -> None:
+        self.canvas = canvas
+        self.scene = canvas.network_scene
+        self.editor = canvas.editor
+
+    def press(self, pointer: Pointer) -> None:
+        """The button goes down."""
+
+    def move(self, pointer: Pointer) -> None:
+        """The pointer moves while the button is down."""
+
+    def release(self, pointer: Pointer) -> None:
+        """The button goes up: the gesture does what it is for."""
+
+    def cancel(self) -> None:
+        """Escape: everything is as before."""

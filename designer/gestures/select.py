@@ -1,0 +1,39 @@
+"""Selecting: a click on a connection or on nothing, or a frame around layers."""
+
+from PySide6.QtCore import QPointF, QRectF
+
+from designer.canvas.overlay import Marks
+from designer.gestures.gesture import Gesture, Pointer
+
+
+class Select(Gesture):
+    """Starts beside all layers. Without a drag it selects the connection there, or nothing."""
+
+    def press(self, pointer: Pointer) -> None:
+        self._start = pointer.scene
+        self._before = self.editor.selection
+        self._lines_before = self.editor.selected_connections
+        self._adds = pointer.adds
+        connection = self.scene.connection_at(pointer.scene, self.canvas.reach)
+        lines = {connection} if connection else set()
+        if self._adds:
+            self.editor.set_selection(self._before, self._lines_before ^ lines)
+        else:
+            self.editor.set_selection((), lines)
+
+    def move(self, pointer: Pointer) -> None:
+        band = _box(self._start, pointer.scene)
+        self.scene.show_marks(Marks(band=band))
+        inside = self.scene.nodes_in(band)
+        self.editor.set_selection(self._before | inside if self._adds else inside)
+
+    def release(self, pointer: Pointer) -> None:
+        self.scene.show_marks(Marks())
+
+    def cancel(self) -> None:
+        self.scene.show_marks(Marks())
+        self.editor.set_selection(self._before, self._lines_before)
+
+
+def _box(a: QPointF, b: QPointF) -> QRectF:
+    return QRectF(a, b).normalized()

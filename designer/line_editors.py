@@ -1,0 +1,163 @@
+"""Lines of text and numbers that are read as a field's value."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+
+from designer import theme
+from engine.errors import FieldError
+from engine.fields import Field, Float, Int, Ints, Record, Text
+
+Changed = Callable[[object], None]
+SEVERAL = "several values"
+HEIGHT = 30
+_HISTORY_KEYS = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
+
+
+def mark_invalid(widget: QWidget, is_invalid: bool) -> None:
+    """Dress an input as refused or not; dressing costs time, so one that never was refused is left alone."""
+    if is_invalid or widget.property("invalid"):
+        theme.mark(widget, "invalid", is_invalid)
+
+
+def as_typed(field: Field[Any], value: Any) -> str:
+    """A value as a person would type it: `1e-5`, not `1e-05`."""
+    text = field.show(value)
+    return re.sub(r"e(-?)\+?0*(\d)", r"e\1\2", text) if isinstance(field, Float) else text
+
+
+def parsed(field: Field[Any], typed: object) -> Any:
+    """The value of what an editor reported. Raises `FieldError` in words."""
+    if not isinstance(typed, str) or isinstance(field, Text):
+        return field.check(typed)
+    text = typed.strip()
+    if not text and not isinstance(field, Ints):
+        raise FieldError(field.name, f"enter {field.expects}.")
+    if isinstance(field, (Int, Float)) and re.fullmatch(r"[+-]?\d{1,3}([,  ]\d{3})+(\.\d*)?", text):
+        text = re.sub(r"[,  ]", "", text)  # grouped as people write large numbers
+    return field.parse(text)
+
+
+class LineEditor(QLineEdit):
+    """A line of text that is read as the field's value; the unit stands inside it."""
+
+    def __init__(self, field: Field[Any], value: object, changed: Changed) -> None:
+        super().__init__()
+        self.field = field
+        self._unit: QLabel | None = None
+        self.setMinimumWidth(64)
+        self.setText(as_typed(field, value))
+        self.setCursorPosition(0)
+        if field.unit:
+            self._unit = QLabel(field.unit, self)
+            theme.mark(self._unit, "role", "muted")
+            self._unit.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            self._unit.ensurePolished()
+            self.setTextMargins(0, 0, self._unit.sizeHint().width() + 6, 0)
+        self.textEdited.connect(changed)
+
+    def show_value(self, value: Any) -> None:
+        """Show a value; text that already says it stays as it was typed."""
+        self.setPlaceholderText("")
+        if self._says(value):
+            return
+        caret, had_focus = self.cursorPosition(), self.hasFocus()
+        self.setText(as_typed(self.field, value))
+        self.setCursorPosition(min(caret, len(self.text())) if had_focus else 0)
+
+    def _says(self, value: object) -> bool:
+        try:
+            return bool(parsed(self.field, self.text()) == value)
+        except FieldError:
+            return False
+
+    def show_several(self) -> None:
+        """Show that the records behind the form differ in this field."""
+        self.clear()
+        self.setPlaceholderText(SEVERAL)
+
+    def show_record(self, record: Record) -> None:
+        """A line depends on no other value."""
+
+    def set_invalid(self, is_invalid: bool) -> None:
+        """Mark the text as refused."""
+        mark_invalid(self, is_invalid)
+
+    def type_in(self, text: str) -> None:
+        """Put a text in as if it had been typed."""
+        if text != self.text():
+            self.setText(text)
+            self.textEdited.emit(text)
+
+    def event(self, event: QEvent) -> bool:
+        """Undo and redo are the project's where the window offers them, so that field and project keep in step."""
+        is_typed = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
+        if is_typed and any(event.matches(key) for key in _HISTORY_KEYS):  # type: ignore[attr-defined]  # a key event
+            event.ignore()
+            return True
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keeps the unit at the right end."""
+        super().resizeEvent(event)
+        if self._unit is not None:
+            wide = self._unit.sizeHint()
+            self._unit.setGeometry(
+                self.width() - wide.width() - 9, (self.height() - wide.height()) // 2, wide.width(), wide.height()
+            )
+
+
+class NumberEditor(LineEditor):
+    """A line with a number: the up and down keys change it, and the wheel while it has the keyboard."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up and down step, with Shift or by page ten times as far."""
+        steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
+        step = steps.get(Qt.Key(event.key()))
+        if step is None:
+            super().keyPressEvent(event)
+            return
+        self.step(step * (10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Without the keyboard focus the wheel scrolls what is around."""
+        if self.hasFocus() and event.angleDelta().y():
+            self.step(1 if event.angleDelta().y() > 0 else -1)
+            event.accept()
+        else:
+            event.ignore()
+
+    def step(self, count: int) -> None:
+        """Change the number by so many steps, within the field's limits."""
+        try:
+            value = parsed(self.field, self.text())
+        except FieldError:
+            return
+        self.type_in(stepped(self.field, value, count))
+        self.selectAll()
+
+
+def stepped(field: Field[Any], value: Any, count: int) -> str:
+    """The text of a number some steps on: one for whole numbers, one in the first digit for others."""
+    if isinstance(field, Int):
+        return str(max(field.low, min(field.high, value + count)))
+    assert isinstance(field, Float)
+    number = Decimal(as_typed(field, value))
+    if not number.is_finite():
+        return "1" if count < 0 else as_typed(field, value)
+    way = 1 if count > 0 else -1
+    for _ in range(abs(count)):
+        digit = number.adjusted() if number else -1
+        # Going down from 0.01, the next finer digit counts: 0.009.
+        if number and (number > 0) == (way < 0) and number.copy_abs() == Decimal(1).scaleb(digit):
+            digit -= 1
+        after = number + way * Decimal(1).scaleb(digit)
+        if not field.low <= after <= field.high or (field.above is not None and after <= field.above):
+            break
+        number = after
+    return as_typed(field, float(number))

@@ -1,0 +1,377 @@
+"""The panel at the right: the selected layers' fields, what the analysis says about them, or the whole network."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from designer import theme
+from designer.canvas.texts import short_count
+from designer.editor import Editor
+from designer.form_rows import Row, section_label
+from designer.forms import LABEL_WIDTH, Form
+from designer.line_editors import LineEditor
+from engine.fields import Record, Text
+from engine.layers.base import LayerType
+from engine.network import edits
+from engine.network.memory import activation_bytes, bytes_in_words
+from engine.network.network import Layer, name_refusal
+from engine.project.check import memory_of
+
+UNKNOWN = "not known yet"
+
+
+class _Named(Record):
+    """The name of a layer, as a form has it."""
+
+    name = Text("", help="Letters, digits and _; unique in the network")
+
+
+class Square(QWidget):
+    """A small square in the colour of a layer family."""
+
+    def __init__(self, side: int = 12) -> None:
+        super().__init__()
+        self._family = ""
+        self.setFixedSize(QSize(side, side))
+
+    def set_family(self, family: str) -> None:
+        """Take the colour of a family."""
+        self._family = family
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A rounded square."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.current().family(self._family))
+        painter.drawRoundedRect(self.rect(), 3, 3)
+
+
+class Header(QWidget):
+    """Family, name, and what the selected thing is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.square = Square()
+        self.title = QLabel()
+        theme.mark(self.title, "role", "strong")
+        self.summary = QLabel()
+        self.summary.setWordWrap(True)
+        theme.mark(self.summary, "role", "help")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(16, 16, 16, 12)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        grid.addWidget(self.square, 0, 0, Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(self.title, 0, 1)
+        grid.addWidget(self.summary, 1, 1)
+        grid.setColumnStretch(1, 1)
+        self._name = ""
+
+    def say(self, title: str, summary: str, family: str = "") -> None:
+        """Show other words; without a family there is no square."""
+        self._name = title
+        self.title.setToolTip(title)
+        self.summary.setText(summary)
+        self.square.setVisible(bool(family))
+        self.square.set_family(family)
+        self._elide()
+
+    def _elide(self) -> None:
+        room = self.width() - 32 - (self.square.width() + 8)
+        metrics = self.title.fontMetrics()
+        self.title.setText(metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, max(room, 80)))
+
+    def resizeEvent(self, event: object) -> None:
+        """Long names are elided in the middle."""
+        self._elide()
+
+
+class FactsTable(QWidget):
+    """Labels at the left, values at the right; a value can be marked and copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setVerticalSpacing(8)
+        self._grid.setColumnStretch(1, 1)
+        self._rows: list[tuple[QLabel, QLabel]] = []
+
+    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """Show these lines."""
+        while len(self._rows) < len(facts):
+            self._add_row()
+        for index, (label, value) in enumerate(self._rows):
+            is_used = index < len(facts)
+            label.setVisible(is_used)
+            value.setVisible(is_used)
+            if is_used:
+                label.setText(facts[index][0])
+                value.setText(facts[index][1])
+                theme.mark(value, "role", "muted" if facts[index][1] == UNKNOWN else None)
+
+    def _add_row(self) -> None:
+        label, value = QLabel(), QLabel()
+        theme.mark(label, "role", "muted")
+        value.setFont(theme.figures(value.font()))
+        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        value.setAlignment(Qt.AlignmentFlag.AlignRight)
+        value.setWordWrap(True)
+        line = len(self._rows)
+        self._grid.addWidget(label, line, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(value, line, 1, Qt.AlignmentFlag.AlignTop)
+        self._rows.append((label, value))
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The lines that are shown."""
+        return [(label.text(), value.text()) for label, value in self._rows if not value.isHidden()]
+
+
+def separator() -> QFrame:
+    """A line across."""
+    line = QFrame()
+    theme.mark(line, "role", "separator")
+    return line
+
+
+class Properties(QScrollArea):
+    """Shows and edits what is selected. One form a layer type is made when first needed, and kept."""
+
+    def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._forms: dict[type[LayerType], Form] = {}
+        self._form: Form | None = None
+        self._layers: tuple[Layer, ...] = ()
+        self._ids: tuple[str, ...] = ()
+        self._visit = 0
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName("Properties")
+        self.header = Header()
+        self.facts = FactsTable()
+        self.hint = QLabel()
+        self.hint.setWordWrap(True)
+        theme.mark(self.hint, "role", "help")
+        self._make_name()
+        self._lay_out()
+        editor.selection_changed.connect(self._on_selection_changed)
+        editor.analysis_changed.connect(self._on_changed)
+        self._on_selection_changed()
+
+    def _make_name(self) -> None:
+        self._name_form = Form(_Named(), has_headings=False)
+        self._name_form.changed.connect(self._on_renamed)
+        self.name_row: Row = self._name_form.rows["name"]
+        self.name_row.has_default = False
+        assert isinstance(self.name_row.widget, LineEditor)
+        self.name_edit: LineEditor = self.name_row.widget
+
+    def _lay_out(self) -> None:
+        content = QWidget()
+        theme.mark(content, "role", "panel")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        self._layer_part, layer_column = _part("Layer", 6)
+        layer_column.addWidget(self._name_form)
+        self._form_place = QHBoxLayout()
+        layer_column.addLayout(self._form_place)
+        column.addWidget(self._layer_part)
+        facts_part, facts_column = _part("Analysis", 8)
+        facts_column.addWidget(self.facts)
+        facts_column.addWidget(self.hint)
+        column.addWidget(facts_part)
+        column.addWidget(separator())
+        column.addStretch(1)
+        self.setWidget(content)
+
+    @property
+    def form(self) -> Form | None:
+        """The form of the selected layers' fields, where they are of one type."""
+        return self._form
+
+    # What is shown
+
+    def _on_selection_changed(self, _ids: object = None) -> None:
+        ids = tuple(id for id in self._editor.network.layers if id in self._editor.selection)
+        self._visit += 1
+        self._show(ids, keep_typing=False)
+
+    def _on_changed(self, _report: object = None) -> None:
+        # The selection is told after the analysis: layers that were just removed may still be shown.
+        ids = tuple(id for id in self._ids if id in self._editor.network.layers)
+        self._show(ids, keep_typing=ids == self._ids)
+
+    def _show(self, ids: tuple[str, ...], *, keep_typing: bool) -> None:
+        self._ids = ids
+        self._layers = tuple(self._editor.network.layers[id] for id in ids)
+        self.setUpdatesEnabled(False)
+        try:
+            self._show_form(keep_typing)
+            match self._layers:
+                case ():
+                    self._show_network()
+                case (layer,):
+                    self._show_layer(layer, keep_typing)
+                case _:
+                    self._show_several()
+        finally:
+            self.setUpdatesEnabled(True)
+
+    def _show_form(self, keep_typing: bool) -> None:
+        types = {type(layer.type) for layer in self._layers}
+        form = self._form_of(self._layers[0].type) if len(types) == 1 else None
+        if form is not self._form:
+            if self._form is not None:
+                self._form.hide()
+            self._form = form
+        self._layer_part.setVisible(bool(form) or len(self._layers) == 1)
+        if form is None:
+            return
+        values = [layer.type for layer in self._layers]
+        form.set_record(values[0], keep_typing=keep_typing)
+        form.set_several({name for name in form.rows if len({getattr(value, name) for value in values}) > 1})
+        form.set_problems(self._field_problems())
+        form.setVisible(bool(form.rows))
+
+    def _form_of(self, type_: LayerType) -> Form:
+        form = self._forms.get(type(type_))
+        if form is None:
+            form = self._forms[type(type_)] = Form(type_, parent=self._layer_part)
+            form.changed.connect(self._on_edited)
+            self._form_place.addWidget(form)
+        return form
+
+    def _field_problems(self) -> dict[str, str]:
+        ids = set(self._ids)
+        found = [p for p in self._editor.problems if p.layer in ids and p.severity == "error" and p.field]
+        return {problem.field: problem.message for problem in reversed(found)}
+
+    def _show_layer(self, layer: Layer, keep_typing: bool) -> None:
+        kind = layer.type
+        summary = kind.summary() if kind.key else "The type is not known here; it is kept as it is."
+        state = "Bypassed: its input goes past it. " if layer.bypassed else ""
+        self.header.say(layer.name, f"{state}{kind.label} · {summary[:1].lower()}{summary[1:]}", kind.family)
+        self._name_form.show()
+        self._name_form.set_record(_Named(name=layer.name), keep_typing=keep_typing)
+        self._name_form.set_problems({})
+        facts = self._editor.analysis.facts.get(layer.id)
+        sources = self._editor.network.incoming[layer.id]
+        lines = []
+        ports = kind.input_ports()
+        for port in ports:
+            given = self._editor.analysis.type_at(sources[port]) if port in sources else None
+            lines.append(("Input" if len(ports) == 1 else f"Input {port}", given.short() if given else UNKNOWN))
+        lines.append(("Output", facts.output.short() if facts else UNKNOWN))
+        lines.append(("Parameters", f"{facts.parameters:,}" if facts else UNKNOWN))
+        lines.append(("FLOPs a sample", short_count(facts.flops) if facts else UNKNOWN))
+        batch = self._editor.project.training.mini_batch_size
+        kept = activation_bytes(facts, batch) if facts else None
+        lines.append((f"Activations, batch {batch:,}", UNKNOWN if kept is None else bytes_in_words(kept)))
+        self.facts.show_facts(lines)
+        problems = self._editor.analysis.problems_of(layer.id)
+        self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
+
+    def _show_several(self) -> None:
+        self._name_form.hide()
+        types = {layer.type.label for layer in self._layers}
+        families = {layer.type.family for layer in self._layers}
+        what = next(iter(types)) if len(types) == 1 else f"{len(types)} types"
+        family = families.pop() if len(families) == 1 else ""
+        self.header.say(f"{len(self._layers):,} layers", what, family)
+        facts = self._editor.analysis.facts
+        known = [facts[id] for id in self._ids if id in facts]
+        batch = self._editor.project.training.mini_batch_size
+        kept = sum(activation_bytes(f, batch) or 0 for f in known)
+        self.facts.show_facts(
+            [
+                ("Parameters", f"{sum(f.parameters for f in known):,}"),
+                ("FLOPs a sample", short_count(sum(f.flops for f in known))),
+                (f"Activations, batch {batch:,}", bytes_in_words(kept)),
+            ]
+        )
+        self._hint("" if self._form else "Layers of one type can be changed together.")
+
+    def _show_network(self) -> None:
+        network, analysis = self._editor.network, self._editor.analysis
+        self._layer_part.hide()
+        self.header.say("Network", "Nothing is selected")
+        outputs = [(port, analysis.type_at(port)) for port in network.output_ports]
+        lines = [("Layers", f"{len(network):,}"), ("Connections", f"{len(network.connections):,}")]
+        for layer in network.inputs[:6]:
+            facts = analysis.facts.get(layer.id)
+            lines.append((f"Input {layer.name}", facts.output.short() if facts else UNKNOWN))
+        for port, given in outputs[:6]:
+            lines.append((f"Output {network.layers[port.layer].name}", given.short() if given else UNKNOWN))
+        lines.append(("Parameters", f"{analysis.parameters:,}"))
+        lines.append(("FLOPs a sample", short_count(analysis.flops)))
+        self.facts.show_facts([*lines, *self._memory_lines()])
+        self._hint(
+            "Select a layer to see and change its fields."
+            if network.layers
+            else "Drag a layer from the library onto the canvas, or double-click it there."
+        )
+
+    def _memory_lines(self) -> list[tuple[str, str]]:
+        """What a training step takes, part by part."""
+        if not self._editor.analysis.facts:
+            return []
+        memory = memory_of(self._editor.project, self._editor.analysis)
+        least = "" if memory.is_whole else "at least "
+        return [
+            (f"Activations, batch {memory.batch:,}", least + bytes_in_words(memory.activations)),
+            ("Weights", bytes_in_words(memory.weights)),
+            ("Gradients", bytes_in_words(memory.gradients)),
+            (f"State of {self._editor.project.training.solver}", bytes_in_words(memory.optimizer)),
+            ("Memory to train", least + bytes_in_words(memory.total)),
+        ]
+
+    def _hint(self, text: str) -> None:
+        self.hint.setText(text)
+        self.hint.setVisible(bool(text))
+
+    # What is edited
+
+    def _on_edited(self, _record: object, field: str) -> None:
+        assert self._form is not None
+        value = getattr(self._form.record, field)
+        self._editor.set_fields(self._ids, {field: value}, merge=f"field.{self._visit}.{field}")
+
+    def _on_renamed(self, record: _Named, _field: str) -> None:
+        (layer,) = self._layers
+        why = name_refusal(record.name, self._editor.network.by_name) if record.name != layer.name else None
+        self._name_form.set_problems({"name": why} if why else {})
+        if why is None:
+            self._editor.edit_network(
+                f"Rename to {record.name}",
+                lambda network: edits.rename(network, layer.id, record.name),
+                merge=f"name.{self._visit}",
+            )
+
+    def sizeHint(self) -> QSize:
+        """As wide as the drawings have it."""
+        return QSize(LABEL_WIDTH + 188, 600)
+
+
+def _part(title: str, spacing: int) -> tuple[QWidget, QVBoxLayout]:
+    """A part of the panel under a line, with its heading."""
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(separator())
+    inner = QVBoxLayout()
+    inner.setContentsMargins(16, 12, 16, 16)
+    inner.setSpacing(spacing)
+    inner.addWidget(section_label(title))
+    column.addLayout(inner)
+    return part, inner

@@ -1,0 +1,241 @@
+"""The application's style sheet, written from a palette. Names no colour itself."""
+
+from string import Template
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from designer.theme import Palette
+
+# Outlines that stand in the sheet as pictures; the theme writes them as files, muted and faint.
+ARROWS = ("chevron-down", "chevron-up", "chevron-right")
+
+
+class _Sheet(Template):
+    """Braces belong to the sheet, so values stand as @name."""
+
+    delimiter = "@"
+
+
+_BASE = """
+QMainWindow, QDialog { background: @background; }
+QDialog, QMessageBox { background: @panel; }
+QWidget:disabled { color: @faint; }
+QToolTip { background: @panel; color: @text; border: 1px solid @line; padding: 4px 8px; }
+QLabel { background: transparent; }
+QLabel[role="section"] { color: @muted; font-size: 11px; font-weight: 700; }
+QLabel[role="title"] { color: @text; font-size: 15px; font-weight: 600; }
+QLabel[role="strong"] { color: @text; font-weight: 600; }
+QLabel[role="muted"] { color: @muted; }
+QLabel[role="help"] { color: @muted; font-size: 12px; }
+QLabel[role="error"] { color: @error; font-size: 12px; }
+QLabel[role="warning"] { color: @warning; font-size: 12px; }
+QLabel[role="good"] { color: @good; font-size: 12px; }
+QLabel[role="large"] { color: @text; font-size: 24px; font-weight: 600; }
+QLabel[role="chip"] {
+  background: @raised; color: @text; border: 1px solid @line; border-radius: 8px; padding: 4px 8px; }
+QWidget[role="panel"] { background: @panel; }
+QFrame[role="card"] { background: @panel; border: 1px solid @line; border-radius: 10px; }
+QFrame[role="popup"] { background: @panel; border: 1px solid @line; }
+QFrame[role="card"][selected="true"] { border-color: @accent; }
+QFrame[role="separator"] { background: @line; border: none; min-height: 1px; max-height: 1px; }
+QMainWindow::separator { background: @line; width: 1px; height: 1px; }
+QMainWindow::separator:hover { background: @accent; }
+QSplitter::handle { background: @line; }
+QSplitter::handle:horizontal { width: 1px; }
+QSplitter::handle:vertical { height: 1px; }
+QSplitter::handle:hover { background: @accent; }
+QAbstractScrollArea { background: @panel; border: none; }
+QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; }
+QScrollArea > QWidget > QScrollBar { background: transparent; }
+QStatusBar { background: @panel; color: @muted; border-top: 1px solid @line; min-height: 24px; }
+QStatusBar::item { border: none; }
+QStatusBar QLabel { color: @muted; font-size: 12px; padding: 0 8px; }
+"""
+
+_BUTTONS = """
+QPushButton, QToolButton[role="chip"], QPushButton[role="chip"] {
+  background: @raised; color: @text; border: 1px solid @line; border-radius: 8px;
+  padding: 5px 12px; min-height: 20px; }
+QPushButton[role="chip"], QToolButton[role="chip"] { background: @panel; }
+QPushButton:hover, QToolButton[role="chip"]:hover { background: @hover; }
+QPushButton:pressed, QToolButton[role="chip"]:pressed { background: @line; }
+QPushButton:checked { border-color: @accent; }
+QPushButton:focus, QToolButton:focus { border: 1px solid @accent; }
+QPushButton:disabled { color: @faint; background: @raised; }
+QPushButton[primary="true"] { background: @primary; color: @on_primary; border-color: @primary; font-weight: 600; }
+QPushButton[primary="true"]:hover { background: @primary_hover; border-color: @primary_hover; }
+QPushButton[primary="true"]:pressed { background: @primary_down; border-color: @primary_down; }
+QPushButton[primary="true"]:focus { border: 1px solid @text; }
+QPushButton[primary="true"]:disabled { background: @primary_off; border-color: @primary_off; color: @on_primary_off; }
+QPushButton::menu-indicator, QToolButton::menu-indicator {
+  image: url("@chevron_down_muted"); width: 12px; height: 12px;
+  subcontrol-origin: padding; subcontrol-position: center right; right: 8px; }
+QPushButton[role="link"], QToolButton[role="link"] {
+  background: transparent; color: @accent; border: 1px solid transparent; border-radius: 6px; padding: 0 4px; }
+QPushButton[role="link"]:hover, QToolButton[role="link"]:hover { text-decoration: underline; }
+QPushButton[role="link"]:focus, QToolButton[role="link"]:focus { border-color: @accent; }
+QPushButton[role="link"]:disabled { color: @faint; }
+QLabel[role="link"] { color: @accent; }
+QToolButton { background: transparent; color: @text; border: 1px solid transparent; border-radius: 6px; padding: 4px; }
+QToolButton:hover { background: @hover; }
+QToolButton:pressed, QToolButton:checked { background: @raised; border-color: @line; }
+QToolButton:disabled { color: @faint; }
+QToolButton[popupMode="1"], QToolButton[popupMode="2"] { padding-right: 20px; }
+QToolButton::menu-button { border: none; width: 16px; }
+QWidget[role="segments"] { background: @raised; border: 1px solid @raised; border-radius: 8px; }
+QWidget[role="segments"] QAbstractButton {
+  background: transparent; color: @muted; border: 1px solid transparent; border-radius: 6px;
+  padding: 2px 20px; min-height: 20px; font-weight: 500; }
+QWidget[role="segments"] QAbstractButton:hover { color: @text; background: transparent; }
+QWidget[role="segments"] QAbstractButton:checked {
+  background: @segment; color: @text; border-color: @line; font-weight: 600; }
+QWidget[role="segments"] QAbstractButton:focus { border-color: @accent; }
+QWidget[role="segments"] QAbstractButton:disabled { color: @faint; }
+"""
+
+_INPUTS = """
+QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit, QTextEdit {
+  background: @raised; color: @text; border: 1px solid @line; border-radius: 6px;
+  padding: 4px 7px; min-height: 20px;
+  selection-background-color: @selection; selection-color: @text; }
+QLineEdit:hover, QAbstractSpinBox:hover, QComboBox:hover { border-color: @edge; }
+QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QComboBox:on, QPlainTextEdit:focus, QTextEdit:focus {
+  border-color: @accent; }
+QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled { color: @faint; background: @panel; }
+QLineEdit:read-only { background: @panel; }
+QLineEdit[invalid="true"], QAbstractSpinBox[invalid="true"], QComboBox[invalid="true"] { border-color: @error; }
+QAbstractSpinBox { padding: 3px 20px 2px 7px; } /* Qt adds three pixels to its height */
+QAbstractSpinBox QLineEdit { background: transparent; border: none; padding: 0; min-height: 0; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {
+  background: transparent; border: none; width: 18px; subcontrol-origin: border; }
+QAbstractSpinBox::up-button { subcontrol-position: top right; top: 2px; right: 2px; }
+QAbstractSpinBox::down-button { subcontrol-position: bottom right; bottom: 2px; right: 2px; }
+QAbstractSpinBox::up-arrow { image: url("@chevron_up_muted"); width: 11px; height: 11px; }
+QAbstractSpinBox::down-arrow { image: url("@chevron_down_muted"); width: 11px; height: 11px; }
+QAbstractSpinBox::up-arrow:off, QAbstractSpinBox::up-arrow:disabled { image: url("@chevron_up_line"); }
+QAbstractSpinBox::down-arrow:off, QAbstractSpinBox::down-arrow:disabled { image: url("@chevron_down_line"); }
+QComboBox { padding-left: 9px; padding-right: 22px; }
+QComboBox::drop-down { border: none; width: 22px; subcontrol-origin: border; subcontrol-position: center right; }
+QComboBox::down-arrow { image: url("@chevron_down_muted"); width: 14px; height: 14px; }
+QComboBox::down-arrow:disabled { image: url("@chevron_down_line"); }
+QComboBox QLineEdit { background: transparent; border: none; padding: 0; min-height: 0; }
+QComboBox QAbstractItemView {
+  background: @panel; color: @text; border: 1px solid @line; padding: 4px; outline: none;
+  selection-background-color: @raised; selection-color: @text; }
+QComboBox QAbstractItemView::item { min-height: 24px; padding: 0 4px; border-radius: 4px; }
+QCheckBox, QRadioButton { background: transparent; color: @text; spacing: 8px; min-height: 20px; }
+QCheckBox:disabled, QRadioButton:disabled { color: @faint; }
+QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator, QGroupBox::indicator {
+  width: 14px; height: 14px; border: 1px solid @edge; border-radius: 4px; background: @raised; }
+QRadioButton::indicator { border-radius: 8px; }
+QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: @accent; }
+QCheckBox::indicator:focus, QRadioButton::indicator:focus { border-color: @accent; }
+QCheckBox::indicator:checked, QAbstractItemView::indicator:checked, QGroupBox::indicator:checked {
+  background: @primary; border-color: @primary; image: url("@check_on"); }
+QCheckBox::indicator:indeterminate, QAbstractItemView::indicator:indeterminate {
+  background: @primary; border-color: @primary; image: url("@minus_on"); }
+QCheckBox::indicator:checked:focus, QRadioButton::indicator:checked:focus { border-color: @text; }
+QRadioButton::indicator:checked { background: @on_primary; border: 5px solid @primary; width: 6px; height: 6px; }
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { border-color: @line; background: @panel; }
+QCheckBox::indicator:checked:disabled { background: @primary_off; border-color: @primary_off; }
+QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: @line; }
+QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: @accent; }
+QSlider::handle:horizontal {
+  width: 12px; height: 12px; margin: -5px 0; border-radius: 7px; background: @on_primary; border: 1px solid @edge; }
+QSlider::handle:horizontal:hover, QSlider::handle:horizontal:focus { border-color: @accent; }
+QProgressBar {
+  background: @raised; color: transparent; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }
+QProgressBar::chunk { background: @accent; border-radius: 3px; }
+QGroupBox { border: 1px solid @line; border-radius: 10px; margin-top: 20px; padding: 12px; }
+QGroupBox::title {
+  subcontrol-origin: margin; subcontrol-position: top left; left: 0; padding: 0 4px 4px 0; color: @muted; }
+"""
+
+_VIEWS = """
+QTabWidget::pane { border: none; border-top: 1px solid @line; background: @panel; top: -1px; }
+QTabBar { background: @panel; qproperty-drawBase: 0; }
+QTabBar::tab {
+  background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent;
+  padding: 8px 0 6px 0; margin: 0 12px; min-height: 20px; }
+QTabBar::tab:hover { color: @text; }
+QTabBar::tab:selected { color: @text; font-weight: 600; border-bottom-color: @accent; }
+QTabBar::tab:disabled { color: @faint; }
+QTabBar:focus { outline: none; }
+QTabBar::tab:selected:focus { border-bottom-color: @text; }
+QTreeView, QListView, QTableView {
+  background: @panel; alternate-background-color: @panel; color: @text; border: none; outline: none;
+  selection-background-color: @raised; selection-color: @text; gridline-color: @line; }
+QTreeView::item, QListView::item { min-height: 24px; padding: 0 4px; border: none; border-radius: 6px; }
+QTableView::item { padding: 4px 5px; border: none; }
+QTreeView::item:hover, QListView::item:hover { background: @hover_row; }
+QTreeView::item:selected, QListView::item:selected, QTableView::item:selected { background: @raised; color: @text; }
+QTreeView::item:selected:focus, QListView::item:selected:focus, QTableView::item:selected:focus {
+  background: @selected; color: @text; }
+QTreeView::branch { background: transparent; border: none; image: none; }
+QTreeView::branch:has-children:closed { image: url("@chevron_right_muted"); }
+QTreeView::branch:has-children:open { image: url("@chevron_down_muted"); }
+QHeaderView { background: @panel; border: none; }
+QHeaderView::section {
+  background: @panel; color: @muted; border: none; border-bottom: 1px solid @line;
+  padding: 4px 8px; font-size: 12px; font-weight: 500; min-height: 20px; }
+QHeaderView::section:hover { color: @text; }
+QHeaderView::up-arrow { image: url("@chevron_up_muted"); width: 12px; height: 12px; }
+QHeaderView::down-arrow { image: url("@chevron_down_muted"); width: 12px; height: 12px; }
+QTableCornerButton::section { background: @panel; border: none; }
+QScrollBar { background: transparent; border: none; margin: 0; }
+QScrollBar:vertical { width: 10px; }
+QScrollBar:horizontal { height: 10px; }
+QScrollBar::handle { background: @edge; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 32px; }
+QScrollBar::handle:horizontal { min-width: 32px; }
+QScrollBar::handle:hover { background: @muted; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; border: none; background: none; }
+QScrollBar::add-page, QScrollBar::sub-page { background: none; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
+"""
+
+_FRAME = """
+QMenuBar { background: @panel; color: @muted; border-bottom: 1px solid @line; padding: 2px 8px; }
+QMenuBar::item { background: transparent; color: @muted; padding: 4px 8px; border-radius: 6px; }
+QMenuBar::item:selected, QMenuBar::item:pressed { background: @raised; color: @text; }
+QMenu { background: @panel; color: @text; border: 1px solid @line; padding: 4px; }
+QMenu::item { background: transparent; padding: 4px 24px 4px 8px; border-radius: 6px; min-height: 20px; }
+QMenu::item:selected { background: @raised; color: @text; }
+QMenu::item:disabled { color: @faint; }
+QMenu::icon { padding-left: 8px; }
+QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }
+QMenu::right-arrow { image: url("@chevron_right_muted"); width: 12px; height: 12px; right: 4px; }
+QMenu::indicator { width: 14px; height: 14px; left: 8px; border-radius: 4px; }
+QMenu::indicator:non-exclusive:unchecked, QMenu::indicator:exclusive:unchecked { border: 1px solid @edge; }
+QMenu::indicator:checked {
+  background: @primary; border: 1px solid @primary; image: url("@check_on"); }
+QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 8px; spacing: 4px; }
+QToolBar::separator { background: @line; width: 1px; margin: 4px 8px; }
+QToolBar::handle { image: none; width: 0; }
+QDockWidget { color: @text; titlebar-close-icon: none; titlebar-normal-icon: none; }
+QDockWidget > QWidget { background: @panel; }
+QDockWidget::title { background: @panel; color: @muted; padding: 8px 12px; text-align: left; }
+QDockWidget::close-button, QDockWidget::float-button { border: none; background: transparent; padding: 0; }
+"""
+
+
+def sheet(palette: "Palette", arrows: dict[str, str]) -> str:
+    """The whole sheet; `arrows` are the files of the outlines, by name and tone."""
+    values = {name: colour.name() for name, colour in palette.tokens()}
+    values |= {name.replace("-", "_"): path for name, path in arrows.items()}
+    mixed = palette.mixed
+    derived = {
+        "faint": mixed(palette.muted, palette.panel, 0.6),
+        "edge": mixed(palette.muted, palette.panel, 0.4),
+        "hover": palette.hover,
+        "hover_row": mixed(palette.raised, palette.panel, 0.6),
+        "selected": palette.selected,
+        "selection": mixed(palette.accent, palette.raised, 0.35),
+        "segment": palette.background if palette.is_dark else palette.panel,
+        "primary_hover": mixed(palette.on_primary, palette.primary, 0.1),
+        "primary_down": mixed(palette.background if palette.is_dark else palette.text, palette.primary, 0.15),
+        "primary_off": mixed(palette.primary, palette.panel, 0.45),
+    }
+    derived["on_primary_off"] = mixed(palette.on_primary, derived["primary_off"], 0.5 if palette.is_dark else 0.85)
+    values |= {name: colour.name() for name, colour in derived.items()}
+    return _Sheet(_BASE + _BUTTONS + _INPUTS + _VIEWS + _FRAME).substitute(values)

@@ -1,0 +1,252 @@
+"""The look: colours, type, spacing and icons, light and dark. The values are those of `engine.drawing.colours`, the one
+table of colours, which drawings made without a screen use too.
+
+`apply` dresses the application; `current` is the palette that holds, for everything that paints itself;
+`changed.connect(slot)` tells it to paint again. Widgets ask for a look through dynamic properties,
+set with `mark`: `role` ("section", "muted", "card", "error", "chip", "large", "link", "segments", ...),
+`primary` on the one main button of a view, `invalid` on an input whose value is refused.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
+
+from designer import icons, stylesheet
+from engine.drawing import colours
+
+Scheme = Literal["system", "light", "dark"]
+
+FONT_PIXELS = 13
+FAMILIES = tuple(colours.FAMILIES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Palette:
+    """The colours of one scheme, by what they are for."""
+
+    is_dark: bool
+    background: QColor
+    panel: QColor
+    raised: QColor
+    line: QColor
+    text: QColor
+    muted: QColor
+    accent: QColor
+    primary: QColor
+    canvas: QColor
+    dots: QColor
+    node: QColor
+    error: QColor
+    warning: QColor
+    good: QColor
+    on_primary: QColor
+
+    def family(self, name: str) -> QColor:
+        """The colour of a layer family; one nobody declared gets that of utilities."""
+        return QColor(colours.family(name))
+
+    def mixed(self, colour: QColor, ground: QColor, share: float) -> QColor:
+        """A solid colour: `share` of one, the rest of the ground below it."""
+        mixture = QColor.fromRgbF(
+            colour.redF() * share + ground.redF() * (1 - share),
+            colour.greenF() * share + ground.greenF() * (1 - share),
+            colour.blueF() * share + ground.blueF() * (1 - share),
+        )
+        # Rounded to what screens show: otherwise equal pixels would be unequal colours.
+        return QColor(mixture.rgb())
+
+    @property
+    def selected(self) -> QColor:
+        """The ground of a selected row in the view that has the keyboard."""
+        return self.mixed(self.accent, self.panel, 0.22 if self.is_dark else 0.12)
+
+    @property
+    def hover(self) -> QColor:
+        """The ground of what lies under the pointer."""
+        return self.mixed(self.text, self.raised, 0.07 if self.is_dark else 0.05)
+
+    @property
+    def loss(self) -> QColor:
+        """The training curve of a loss, so that the two plots of a run cannot be confused."""
+        return self.mixed(self.error, self.family("Recurrent"), 0.75)
+
+    def tokens(self) -> Iterator[tuple[str, QColor]]:
+        """Name and value of every colour that has a fixed place in the table."""
+        return ((name, value) for name, value in vars(self).items() if isinstance(value, QColor))
+
+
+def _palette(scheme: Literal["light", "dark"]) -> Palette:
+    tokens = {name: QColor(value) for name, value in colours.SCHEMES[scheme].items()}
+    return Palette(is_dark=scheme == "dark", **tokens)
+
+
+@cache
+def dark() -> Palette:
+    """The dark palette."""
+    return _palette("dark")
+
+
+@cache
+def light() -> Palette:
+    """The light palette."""
+    return _palette("light")
+
+
+class _Theme(QObject):
+    """What is applied now. One object, made when first asked for."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scheme: Scheme = "system"
+        self.palette: Palette | None = None
+        self.arrows: QTemporaryDir | None = None
+        self.follows_system = False
+
+    def follow_system(self) -> None:
+        """Hears the platform switch between light and dark, once."""
+        if not self.follows_system:
+            QGuiApplication.styleHints().colorSchemeChanged.connect(self.system_switched)
+            self.follows_system = True
+
+    def system_switched(self) -> None:
+        app = QApplication.instance()
+        if self.scheme == "system" and isinstance(app, QApplication):
+            apply(app, "system")
+
+
+@cache
+def _theme() -> _Theme:
+    return _Theme()
+
+
+class _Changed:
+    """`theme.changed.connect(slot)`, without a Qt object made at import."""
+
+    def connect(self, slot: Callable[[], object]) -> None:
+        """Calls a slot after every switch; a widget's method is let go with its widget."""
+        _theme().changed.connect(slot)
+
+    def disconnect(self, slot: Callable[[], object]) -> None:
+        """Calls it no more."""
+        _theme().changed.disconnect(slot)
+
+
+changed = _Changed()
+
+
+def current() -> Palette:
+    """The palette that holds; the light one before any was applied."""
+    return _theme().palette or light()
+
+
+def apply(app: QApplication, scheme: Scheme = "system") -> None:
+    """Dresses the whole application; call it again to switch."""
+    theme = _theme()
+    theme.scheme = scheme
+    theme.follow_system()
+    palette = _resolved(scheme)
+    if palette is theme.palette:
+        return
+    if theme.palette is None:
+        app.setStyle(QStyleFactory.create("Fusion"))
+        app.setFont(_font(app))
+    theme.palette = palette
+    app.setPalette(_qt_palette(palette))
+    app.setStyleSheet(stylesheet.sheet(palette, _arrows(theme, palette)))
+    theme.changed.emit()
+
+
+def icon(name: str, token: str = "text") -> QIcon:
+    """An icon in a colour of the palette ("text", "muted", "accent", "on_primary", "error", ...)."""
+    getattr(light(), token)  # an unknown token is refused here, not while painting
+
+    def colour(mode: QIcon.Mode) -> QColor:
+        palette = current()
+        if mode == QIcon.Mode.Disabled:
+            # Solid: with real transparency, stroke and filling would show where they overlap.
+            return palette.mixed(palette.muted, palette.panel, 0.5)
+        return QColor(getattr(palette, token))
+
+    return icons.make(name, colour)
+
+
+def mark(widget: QWidget, name: str, value: object) -> None:
+    """Sets a property that the style sheet looks at, and dresses the widget again if it changed."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        # Without this a subclass of QWidget shows no ground of its own.
+        widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+def figures(font: QFont) -> QFont:
+    """The same font with digits of one width, so that changing numbers do not dance."""
+    tabular = QFont(font)
+    tabular.setFeature(QFont.Tag("tnum"), 1)
+    return tabular
+
+
+def _resolved(scheme: Scheme) -> Palette:
+    if scheme == "system":
+        hint = QGuiApplication.styleHints().colorScheme()
+        return dark() if hint == Qt.ColorScheme.Dark else light()
+    return dark() if scheme == "dark" else light()
+
+
+def _font(app: QApplication) -> QFont:
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    # Qt takes the first family that is installed; asking for the list of all would cost time at start.
+    font.setFamilies(["Inter", font.family()])
+    font.setPixelSize(FONT_PIXELS)
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font
+
+
+def _arrows(theme: _Theme, palette: Palette) -> dict[str, str]:
+    """Files of the small outlines that the style sheet names, in this scheme's colours."""
+    if theme.arrows is None:
+        theme.arrows = QTemporaryDir()
+    colours = {
+        "muted": palette.muted,
+        "line": palette.mixed(palette.muted, palette.panel, 0.5),
+        "on": palette.on_primary,
+    }
+    wanted = [(name, colour) for name in stylesheet.ARROWS for colour in ("muted", "line")]
+    files: dict[str, str] = {}
+    for name, colour in [*wanted, ("check", "on"), ("minus", "on")]:
+        path = theme.arrows.filePath(f"{name}-{colour}-{'dark' if palette.is_dark else 'light'}.svg")
+        with open(path, "wb") as file:
+            file.write(icons.coloured(name, colours[colour]))
+        files[f"{name}-{colour}"] = path.replace("\\", "/")
+    return files
+
+
+def _qt_palette(palette: Palette) -> QPalette:
+    """Fusion's own palette, for what no style sheet reaches."""
+    role = QPalette.ColorRole
+    result = QPalette()
+    for roles, colour in (
+        ((role.Window, role.AlternateBase), palette.background),
+        ((role.Base, role.ToolTipBase), palette.panel),
+        ((role.Button,), palette.raised),
+        ((role.WindowText, role.Text, role.ButtonText, role.ToolTipText, role.BrightText), palette.text),
+        ((role.PlaceholderText,), palette.muted),
+        ((role.Highlight,), palette.selected),
+        ((role.HighlightedText,), palette.text),
+        ((role.Link, role.LinkVisited, role.Accent), palette.accent),
+        ((role.Light, role.Midlight, role.Mid, role.Dark), palette.line),
+    ):
+        for one in roles:
+            result.setColor(one, colour)
+    faint = palette.mixed(palette.muted, palette.panel, 0.6)
+    for one in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        result.setColor(QPalette.ColorGroup.Disabled, one, faint)
+    return result

@@ -1,0 +1,1 @@
+"""From a network to a torch module, and to printed PyTorch source."""

@@ -1,0 +1,116 @@
+"""`netwright-engine`: Netwright without a screen, for terminals and CI.
+
+Exit codes: 0 done; 1 a defect of ours; 2 the user's input is wrong; 3 the run failed; 4 a `--require` did not
+hold, or compared projects differ; 5 the environment asked for is not available here; 130 stopped on request.
+"""
+
+import argparse
+import contextlib
+import importlib
+import io
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from typing import Any, TextIO
+
+from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, UserError
+from engine.version import VERSION
+
+COMMANDS = ("check", "compare", "draw", "train", "follow", "stop", "runs", "export", "devices", "serve")
+REPORT_TO = "Please report it, with the lines above, as an issue of the project."
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser with every command."""
+    top = argparse.ArgumentParser(
+        prog="netwright-engine", description="Check, train and export neural networks without a screen."
+    )
+    top.add_argument("--version", action="version", version=f"netwright-engine {VERSION}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name in COMMANDS:
+        importlib.import_module(f"engine.commands.{name}").register(commands)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code. A user's mistake is one message, never a traceback."""
+    with _forgiving_output() as lost:
+        code = _run(argv)
+        if sys.stdout is not None:  # a caller may have closed it
+            sys.stdout.flush()
+        if lost and code == EXIT_DONE:
+            print(f"netwright-engine: the output could not be written: {lost[0].strerror}.", file=sys.stderr)
+            return EXIT_INPUT
+        return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        arguments = parser().parse_args(argv)
+        code: int = arguments.run(arguments)
+        return code
+    except UserError as error:
+        print(f"netwright-engine: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("netwright-engine: stopped.", file=sys.stderr)
+        return EXIT_STOPPED
+    except Exception as error:  # whatever is left is a defect of ours: say so, with the whole trace
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Ctrl-C while Python 3.11 makes a class of fields
+            print("netwright-engine: stopped.", file=sys.stderr)
+            return EXIT_STOPPED
+        traceback.print_exc()
+        print(f"netwright-engine: this is a defect of Netwright {VERSION}. {REPORT_TO}", file=sys.stderr)
+        return EXIT_DEFECT
+
+
+class _Forgiving(io.FileIO):
+    """A stream that drops what it cannot write, so that neither a run nor its exit code depends on it.
+
+    A reader may go at any time (`| head`), which is no failure; any other is put into `lost`.
+    """
+
+    def __init__(self, descriptor: int, lost: list[OSError]) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._lost = lost
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data) or 0
+        except BrokenPipeError:
+            pass
+        except OSError as error:
+            self._lost.append(error)
+        return memoryview(data).nbytes
+
+
+@contextlib.contextmanager
+def _forgiving_output() -> Iterator[list[OSError]]:
+    """Standard output and error that forgive what cannot be written, or has no place in their encoding.
+
+    Left alone where a test or another program has put something of its own in their place.
+    """
+    before = sys.stdout, sys.stderr
+    lost: list[OSError] = []
+    if before != (sys.__stdout__, sys.__stderr__) or None in before:
+        yield lost
+        return
+    sys.stdout, sys.stderr = _wrapped(sys.stdout, lost), _wrapped(sys.stderr, [])
+    try:
+        yield lost
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _wrapped(stream: TextIO, lost: list[OSError]) -> TextIO:
+    stream.flush()
+    raw = io.BufferedWriter(_Forgiving(stream.fileno(), lost))
+    return io.TextIOWrapper(
+        raw, stream.encoding, "backslashreplace", line_buffering=stream.fileno() == 2 or stream.isatty()
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

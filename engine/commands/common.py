@@ -1,0 +1,73 @@
+"""What several commands share: reading a project with its settings, tables of text, JSON on standard output."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from engine.data.facts import DataFacts
+from engine.errors import FieldErrors, UserError
+from engine.project.file import load
+from engine.project.project import Project, set_option
+from engine.runs.events import to_json
+
+
+class Commands(Protocol):
+    """What argparse gives to add a command to (its own class is private)."""
+
+    def add_parser(self, name: str, *, help: str, description: str) -> argparse.ArgumentParser: ...
+
+
+def add_project(command: argparse.ArgumentParser) -> None:
+    """The project and its settings, for commands that take them."""
+    command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
+    command.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="SECTION.OPTION=VALUE",
+        help="another value for an option, such as training.max_epochs=5; may be given several times",
+    )
+
+
+def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:
+    """The project with `--set` assignments applied, and notices. Raises `UserError` with every refusal at once."""
+    opened = load(path)
+    project = opened.project
+    refused: list[str] = []
+    for setting in settings:
+        try:
+            project = set_option(project, setting)
+        except FieldErrors as errors:
+            refused += [str(error) for error in errors.errors]
+        except UserError as error:
+            refused.append(str(error))
+    if refused:
+        raise UserError("\n".join(refused))
+    return project, opened.notices
+
+
+def facts_of(project: Project, base: Path) -> DataFacts | None:
+    """What is known about the project's data, or None where it has none. Raises `UserError` for bad data."""
+    if project.data.source == "none" or project.data.problems():
+        return None
+    from engine.data.load import facts
+
+    return facts(project.data, base)
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on standard output, readable by every parser: ASCII, numbers that are not finite as strings."""
+    print(json.dumps(to_json(value), allow_nan=False))
+
+
+def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """Lines with aligned columns; the columns with these numbers are aligned to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+
+    def cell(text: str, i: int) -> str:
+        return text.rjust(widths[i]) if i in right else text.ljust(widths[i])
+
+    return ["  ".join(cell(text, i) for i, text in enumerate(row)).rstrip() for row in rows]

@@ -1,0 +1,96 @@
+"""A run in a terminal: a progress bar on a terminal, plain lines elsewhere. Everything goes to standard error."""
+
+import contextlib
+import shutil
+import sys
+import time
+from typing import TextIO
+
+from engine.errors import plural
+from engine.runs.events import Best, Ended, EpochEnded, Event, Failed, Message, Points, Progress, Started, StateChanged
+from engine.runs.words import duration, metric_value
+
+LINE_EVERY_S = 5.0
+
+
+class ProgressPrinter:
+    """Prints the events of one run as they come."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._is_terminal = self._stream.isatty()
+        self._started: Started | None = None
+        self._last: dict[str, str] = {}
+        self._bar_shown = False
+        self._next_line = 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case Started():
+                self._started = event
+                samples = ", ".join(f"{count:,} {part}" for part, count in event.samples.items() if count)
+                self.say(event.hardware)
+                self.say(
+                    f"{event.parameters:,} parameters; samples: {samples}; "
+                    f"{plural(event.epochs, 'epoch')}, {plural(event.iterations, 'iteration')}"
+                )
+            case Points():
+                self._points(event)
+            case Progress():
+                self._progress(event)
+            case Best() | EpochEnded():
+                pass
+            case Message():
+                self.say(f"{event.severity}: {event.text}")
+            case Failed():
+                self.say(f"failed: {event.cause}")
+            case StateChanged(state="stopping"):
+                self.say("stopping ...")
+            case Ended():
+                self._clear()
+
+    def _points(self, points: Points) -> None:
+        shown = ", ".join(metric_value(name, values[-1]) for name, values in points.values.items() if values)
+        if points.split == "test":
+            self.say(f"test: {shown}")
+        else:
+            self._last[points.split] = shown if points.split == "training" else f"{points.split}: {shown}"
+
+    def _progress(self, event: Progress) -> None:
+        now = time.monotonic()
+        if not self._is_terminal and now < self._next_line:
+            return
+        self._next_line = now + LINE_EVERY_S
+        total = self._started.iterations if self._started else 0
+        epochs = self._started.epochs if self._started else 0
+        curves = "  ".join(self._last.values())
+        facts = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}  {curves}"
+        tail = f"{event.samples_per_second:,.0f} samples/s  {duration(event.remaining_s)} left"
+        if self._is_terminal:
+            self._bar(event.iteration / total if total else 0.0, f"{facts}  {tail}")
+        else:
+            self.say(f"{facts}  {tail}")
+
+    def _bar(self, share: float, text: str) -> None:
+        width = shutil.get_terminal_size().columns
+        filled = round(20 * min(1.0, share))
+        line = f"[{'#' * filled}{'.' * (20 - filled)}] {text}"
+        self._write("\r" + line[: width - 1].ljust(width - 1))
+        self._bar_shown = True
+
+    def _clear(self) -> None:
+        if self._bar_shown:
+            self._write("\n")
+            self._bar_shown = False
+
+    def say(self, text: str) -> None:
+        """Print one line, below a bar that may be there."""
+        self._clear()
+        self._write(text + "\n")
+
+    def _write(self, text: str) -> None:
+        """A terminal that has gone is no reason to end a training."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(text)
+            self._stream.flush()

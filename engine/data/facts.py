@@ -1,0 +1,78 @@
+"""What is known about a data source without holding its data: sizes of the parts, input types, classes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from engine.layers.types import TensorType
+
+Task = Literal["classes", "numbers"]
+PARTS = ("training", "validation", "test")
+
+
+@dataclass(frozen=True)
+class InputFacts:
+    """One input of the data: its name (a network input of the same name takes it) and its type, all sizes known.
+
+    `columns` says what each number of a vector is, where that has a name: columns of a table, `facing=east` for one of
+    the inputs that a column of texts became.
+    """
+
+    name: str
+    type: TensorType
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What the window and `check` need to know about the data.
+
+    `samples` counts each of training, validation and test. For the task `classes`, `classes` are the names in sorted
+    order; for `numbers`, `responses` counts the numbers to predict and `classes` is empty. `notes` are findings worth a
+    line each (files left out, columns encoded).
+    """
+
+    inputs: tuple[InputFacts, ...]
+    samples: Mapping[str, int]
+    task: Task
+    classes: tuple[str, ...] = ()
+    responses: int = 1
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers the network has to give a sample."""
+        return len(self.classes) if self.task == "classes" else self.responses
+
+    def write(self) -> dict[str, Any]:
+        """As JSON, for the answers of `serve`."""
+        return {
+            "inputs": [
+                {
+                    "name": i.name,
+                    "axes": list(i.type.axes),
+                    "sizes": list(i.type.sizes),
+                    "kind": i.type.kind,
+                    "columns": list(i.columns),
+                }
+                for i in self.inputs
+            ],
+            "samples": dict(self.samples),
+            "task": self.task,
+            "classes": list(self.classes),
+            "responses": self.responses,
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> "DataFacts":
+        """From JSON that `write` made."""
+        inputs = tuple(
+            InputFacts(
+                i["name"], TensorType(tuple(i["axes"]), tuple(i["sizes"]), i["kind"]), tuple(i.get("columns", ()))
+            )
+            for i in data["inputs"]
+        )
+        return cls(
+            inputs, data["samples"], data["task"], tuple(data["classes"]), data["responses"], tuple(data["notes"])
+        )

@@ -1,0 +1,135 @@
+"""A look at data for the Data tab: counts by class and part, and some samples as pictures, rows or series."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from engine.data.facts import PARTS, InputFacts
+from engine.data.sources.source import Array, Column, Outline, Samples
+from engine.data.split import Counts
+
+MOST_PIXELS = 160
+MOST_SERIES = 24
+MOST_STEPS = 200
+MOST_CHANNELS = 6
+MOST_ROWS = 20
+MOST_COLUMNS = 50
+
+
+def describe(
+    outline: Outline,
+    counts: Sequence[Counts],
+    numbers: dict[str, Array],
+    read: Callable[[Array], Samples],
+    folder: Path,
+    count: int,
+) -> dict[str, Any]:
+    """A JSON object; the first input is what is looked at. Keys that do not apply are empty lists.
+
+    `kind`      `pictures`, `table` or `series`
+    `classes`   [{"name", "training", "validation", "test"}], empty for numbers
+    `pictures`  [{"file", "label", "part"}]: PNG files written to `folder`, at most 160 pixels wide and high
+    `columns`   [{"name", "role", "kind", "low", "mean", "high"}]; `role` is `input` or `response`, numbers or null
+    `rows`      the first rows, one cell a column: texts or numbers
+    `series`    [{"label", "part", "values"}]: at most 24; one list a channel, at most 200 steps and 6 channels
+    `notes`     findings, a line each
+    """
+    kind = _kind(outline.inputs[0])
+    chosen = _spread(outline, min(count, MOST_SERIES) if kind == "series" else count)
+    samples = read(chosen)
+    rows = zip(outline.classes, counts, strict=True) if outline.task == "classes" else ()
+    look: dict[str, Any] = {
+        "kind": kind,
+        "classes": [{"name": name, **dict(zip(PARTS, sizes, strict=True))} for name, sizes in rows],
+        "pictures": [],
+        "columns": [asdict(column) for column in outline.columns],
+        "rows": [list(row) for row in outline.rows[:MOST_ROWS]],
+        "series": [],
+        "notes": [*outline.notes, *samples.notes],
+    }
+    captions = _captions(outline, numbers, chosen)
+    if kind == "pictures":
+        look["pictures"] = _pictures(samples.arrays[0], captions, folder)
+    elif kind == "series":
+        look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, samples.arrays[0], strict=True)]
+    elif not outline.rows:
+        _tabulate(look, outline, read(np.arange(len(outline.targets))).arrays[0])
+    return look
+
+
+def _kind(given: InputFacts) -> str:
+    return {"image": "pictures", "volume": "pictures", "sequence": "series"}.get(given.type.layout, "table")
+
+
+def _spread(outline: Outline, count: int) -> Array:
+    """Numbers of some samples, spread evenly over the classes."""
+    total = len(outline.targets)
+    order = np.argsort(outline.targets, kind="stable") if outline.task == "classes" else np.arange(total)
+    places = np.linspace(0, total - 1, max(1, min(count, total))).round().astype(np.int64)
+    return np.asarray(order[np.unique(places)])
+
+
+def _captions(outline: Outline, numbers: dict[str, Array], chosen: Array) -> list[dict[str, str]]:
+    part_of = np.zeros(len(outline.targets), dtype=np.int8)
+    for index, part in enumerate(PARTS):
+        part_of[numbers[part]] = index
+    return [{"label": _label(outline, i), "part": PARTS[part_of[i]]} for i in chosen.tolist()]
+
+
+def _label(outline: Outline, index: int) -> str:
+    target = outline.targets[index]
+    if outline.task == "classes":
+        return outline.classes[int(target)]
+    return ", ".join(f"{float(value):.4g}" for value in target[:4]) + (", ..." if len(target) > 4 else "")
+
+
+def _pictures(images: Array, captions: list[dict[str, str]], folder: Path) -> list[dict[str, str]]:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    black, white = _range(images)
+    written = []
+    for index, (values, caption) in enumerate(zip(images, captions, strict=True)):
+        planes = values if values.ndim == 3 else values[:, values.shape[1] // 2]  # the middle slice of a volume
+        planes = planes[: 3 if len(planes) == 3 else 1].astype(np.float64)
+        levels = np.clip(np.rint((planes - black) * (255.0 / (white - black))), 0, 255).astype(np.uint8)
+        picture = Image.fromarray(levels[0] if len(levels) == 1 else np.ascontiguousarray(levels.transpose(1, 2, 0)))
+        picture.thumbnail((MOST_PIXELS, MOST_PIXELS))
+        file = folder / f"sample_{index:03d}.png"
+        picture.save(file)
+        written.append({"file": str(file), **caption})
+    return written
+
+
+def _range(images: Array) -> tuple[float, float]:
+    """The values shown as black and as white: 0 and 255 where they are that, else the range of what is shown."""
+    low, high = float(images.min()), float(images.max())
+    if low >= 0.0 and 16.0 < high <= 255.0:
+        return 0.0, 255.0
+    return low, high if high > low else low + 1.0
+
+
+def _series(sample: Array) -> list[list[float]]:
+    steps = np.linspace(0, len(sample) - 1, min(MOST_STEPS, len(sample))).round().astype(np.int64)
+    return [[_rounded(v) for v in sample[steps, channel]] for channel in range(min(MOST_CHANNELS, sample.shape[1]))]
+
+
+def _rounded(value: Any) -> float:
+    return float(f"{float(value):.6g}")
+
+
+def _tabulate(look: dict[str, Any], outline: Outline, array: Array) -> None:
+    """Columns, and the first rows, for an array of features or tokens."""
+    name, count = outline.inputs[0].name, min(array.shape[1], MOST_COLUMNS)
+    columns = [Column(f"{name}[{i}]", "input", "number", *_spans(array[:, i])) for i in range(count)]
+    columns.append(Column("response", "response", "class" if outline.task == "classes" else "number"))
+    if count < array.shape[1]:
+        look["notes"].append(f"The first {count} of {array.shape[1]:,} columns are shown.")
+    look["columns"] = [asdict(column) for column in columns]
+    look["rows"] = [[*map(_rounded, row[:count]), _label(outline, i)] for i, row in enumerate(array[:MOST_ROWS])]
+
+
+def _spans(values: Array) -> tuple[float, float, float]:
+    return _rounded(values.min()), _rounded(values.mean()), _rounded(values.max())

@@ -1,0 +1,290 @@
+"""Arrays in a NumPy `.npz` file: one is the response (`y`, or the one the options name), every other one an input.
+
+The first axis of each counts the samples. What the others mean follows from their number:
+
+| array          | taken as                                               |
+|----------------|--------------------------------------------------------|
+| N              | one feature a sample                                   |
+| N C            | features; of whole numbers: N T, tokens (indices)      |
+| N T C          | a sequence, steps first; a grey image is N 1 H W       |
+| N C H W        | an image                                               |
+| N C D H W      | a volume                                               |
+
+Responses: whole numbers, truth values and texts are classes, their names the sorted different values; other numbers,
+one or several a sample, are to be predicted. Pickled objects are never loaded: they could run a program.
+"""
+
+import zipfile
+import zlib
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from engine.data.facts import InputFacts
+from engine.data.sources.labels import as_classes
+from engine.data.sources.places import file_stamp, listed, refuse_too_large, unreadable
+from engine.data.sources.source import Array, Column, Outline, Samples
+from engine.errors import UserError, did_you_mean
+from engine.fields import quoted
+from engine.layers.types import TensorType, features, image, sequence, tokens, volume
+from engine.project.data import DataOptions
+
+RESPONSE = "y"
+MOST_CLASSES_BY_THEMSELVES = 1000
+NUMBERS = "biuf"
+EXPECTED = "a .npz file, as numpy.savez(path, x=..., y=...) writes it"
+AGAIN = "Write the file again with numpy.savez."
+
+
+@dataclass(frozen=True)
+class _Header:
+    """Shape and type of number of one array, known without reading it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+
+    @property
+    def bytes(self) -> int:
+        count = 1
+        for size in self.shape:
+            count *= size  # in Python's whole numbers, which do not overflow
+        return count * self.dtype.itemsize
+
+
+class ArrayFile:
+    """Inputs and response from one file."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """Size and time of the file."""
+        return file_stamp(path, EXPECTED)
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """From the headers of the arrays, and the response."""
+        headers = _headers(path)
+        response = _response(options.response, headers, path)
+        inputs = {name: header for name, header in headers.items() if name != response}
+        samples = _count(headers, path)
+        types = {name: _type(header, path) for name, header in inputs.items()}
+        targets, classes, notes = _targets(options.task, _read(path, headers[response]), headers[response], path)
+        assert len(targets) == samples
+        return Outline(
+            inputs=tuple(InputFacts(name, type) for name, type in types.items()),
+            targets=targets,
+            task="classes" if classes else "numbers",
+            classes=classes,
+            notes=(*notes, *(note for name, type in types.items() for note in _doubts(inputs[name], type))),
+            columns=tuple(_column(header, types.get(header.name)) for header in headers.values()),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """The arrays as they are stored; only their finiteness is looked at."""
+        headers = _headers(path)
+        wanted = [headers[given.name] for given in outline.inputs]
+        needed = sum(header.bytes // header.dtype.itemsize * 4 + header.bytes for header in wanted)
+        refuse_too_large(needed, f"The arrays of {path}", "Use fewer samples or smaller ones.")
+        arrays, notes = [], []
+        for given, header in zip(outline.inputs, wanted, strict=True):
+            array = _read(path, header)
+            _refuse_strange(array, f"Array '{header.name}' of {path}")
+            if given.type.kind == "index":
+                notes.append(_vocabulary(array, header.name, path))
+            array = array[:, np.newaxis] if array.ndim == 1 else array
+            arrays.append(array if chosen is None else array[chosen])
+        return Samples(tuple(arrays), tuple(notes))
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turns what can go wrong inside a damaged or foreign file into words."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError, RuntimeError) as error:
+        if isinstance(error, zipfile.BadZipFile) and "not a zip file" in str(error):
+            raise UserError(f"{path} is no .npz file, or was cut off. Expected {EXPECTED}. {AGAIN}") from None
+        first = str(error).partition("\n")[0][:150]
+        raise UserError(f"{path} is damaged: {first}. {AGAIN}") from None
+    except MemoryError:
+        raise UserError(f"{path} does not fit into memory. Use fewer samples or smaller ones.") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _headers(path: Path) -> dict[str, _Header]:
+    """The arrays by name, in the order of the file. Raises `UserError`."""
+    found = {}
+    with _reading(path), zipfile.ZipFile(path) as file:
+        for entry in file.infolist():
+            if not entry.filename.endswith(".npy"):
+                continue
+            name = entry.filename.removesuffix(".npy")
+            with file.open(entry) as content:
+                shape, dtype = _npy_header(content)
+                held = entry.file_size - content.tell()
+            found[name] = header = _Header(name, shape, dtype)
+            if dtype.hasobject:
+                raise UserError(
+                    f"Array '{name}' of {path} holds Python objects, which are not loaded because they could "
+                    "run a program. Expected numbers, or texts as responses. "
+                    f"Store it with a type, as in {name}.astype('float32')."
+                )
+            if header.bytes != held:
+                raise ValueError(f"array '{name}' should have {header.bytes:,} bytes and has {held:,}")
+    if not found:
+        raise UserError(f"{path} holds no arrays. Expected {EXPECTED}.")
+    return found
+
+
+def _npy_header(content: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
+    version = np.lib.format.read_magic(content)
+    if version == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(content)
+    elif version == (2, 0):
+        shape, _, dtype = np.lib.format.read_array_header_2_0(content)
+    else:
+        raise ValueError(f"version {version[0]}.{version[1]} of NumPy's format is not known")
+    return shape, dtype
+
+
+def _read(path: Path, header: _Header) -> Array:
+    refuse_too_large(header.bytes, f"Array '{header.name}' of {path}", "Use fewer samples or smaller ones.")
+    with _reading(path), np.load(path, allow_pickle=False) as file:
+        array: Array = file[header.name]
+    return array
+
+
+def _response(wanted: str, headers: Mapping[str, _Header], path: Path) -> str:
+    name = wanted or RESPONSE
+    if name not in headers:
+        way_out = "" if wanted else " Name the target array in the field Response."
+        hint = did_you_mean(name, headers)
+        raise UserError(
+            f"{path} has no array {quoted(name)} with the responses.{hint} Its arrays are: {listed(list(headers), 20)}."
+            f"{way_out}"
+        )
+    if len(headers) == 1:
+        raise UserError(f"{path} holds the responses {quoted(name)} and no input. Expected {EXPECTED}.")
+    return name
+
+
+def _count(headers: Mapping[str, _Header], path: Path) -> int:
+    """The samples, of which each array must have as many."""
+    for name, header in headers.items():
+        if not header.shape:
+            raise UserError(
+                f"Array '{name}' of {path} is a single value. Expected one axis at least, which counts the samples."
+            )
+    counts = {name: header.shape[0] for name, header in headers.items()}
+    if len(set(counts.values())) > 1:
+        told = ", ".join(f"'{name}' {count:,}" for name, count in counts.items())
+        raise UserError(f"The arrays of {path} differ in their number of samples (the first axis): {told}.")
+    if (count := next(iter(counts.values()))) == 0:
+        raise UserError(f"The arrays of {path} have no samples: the size of their first axis is 0.")
+    return count
+
+
+def _type(header: _Header, path: Path) -> TensorType:
+    sizes = header.shape[1:]
+    if header.dtype.kind not in NUMBERS:
+        raise UserError(
+            f"Array '{header.name}' of {path} holds {header.dtype}; an input holds real numbers. "
+            "Store it as float32, or name it as the response."
+        )
+    if 0 in sizes:
+        raise UserError(f"Array '{header.name}' of {path} has the shape {header.shape}: an axis of size 0.")
+    match len(sizes):
+        case 0:
+            return features(1)
+        case 1:
+            return tokens(*sizes) if header.dtype.kind in "iu" else features(*sizes)
+        case 2:
+            return sequence(*sizes)
+        case 3:
+            return image(*sizes)
+        case 4:
+            return volume(*sizes)
+    raise UserError(
+        f"Array '{header.name}' of {path} has {len(header.shape)} axes, {header.shape}. Expected N C (features), "
+        "N T C (sequence), N C H W (image) or N C D H W (volume)."
+    )
+
+
+def _doubts(header: _Header, type: TensorType) -> Iterator[str]:
+    """What may have been meant otherwise."""
+    if type.kind == "index":
+        yield (
+            f"'{header.name}' holds whole numbers: taken as sequences of {type.sizes[0]} indices. "
+            "To take them as features, store the array as float32."
+        )
+    if type.layout == "image" and header.shape[-1] in (1, 3, 4) and header.shape[1] not in (1, 3, 4):
+        yield (
+            f"'{header.name}' was taken as images with {header.shape[1]} channels. If its channels come last, "
+            f"move them: {header.name}.transpose(0, 3, 1, 2)."
+        )
+
+
+def _targets(task: str, values: Array, header: _Header, path: Path) -> tuple[Array, tuple[str, ...], list[str]]:
+    """Targets, classes if they are classes, and notes."""
+    what = f"Array '{header.name}' of {path}"
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.dtype.kind not in NUMBERS + "US":
+        raise UserError(f"{what} holds {values.dtype}; responses are numbers or texts.")
+    is_text = values.dtype.kind in "US"
+    if not is_text:
+        _refuse_strange(values, what)
+    whole = values.ndim == 1 and values.dtype.kind in "biu"
+    many = whole and len(np.unique(values)) > MOST_CLASSES_BY_THEMSELVES
+    if task == "classes" or (task == "auto" and (is_text or (whole and not many))):
+        if values.ndim != 1:
+            raise UserError(
+                f"{what} has the shape {values.shape}; classes are one value a sample. Use argmax, or predict numbers."
+            )
+        return *as_classes(values, what), []
+    if is_text:
+        raise UserError(
+            f"{what} holds texts. Expected numbers to predict. Predict classes, or choose another response."
+        )
+    if values.ndim > 2 or 0 in values.shape:
+        raise UserError(f"{what} has the shape {values.shape}; responses are N, or N R for R numbers a sample.")
+    notes = [f"'{header.name}' has more than {MOST_CLASSES_BY_THEMSELVES:,} different values: taken as numbers."]
+    numbers = values.astype(np.float32)
+    return (numbers[:, np.newaxis] if numbers.ndim == 1 else numbers), (), notes if many and task == "auto" else []
+
+
+def _refuse_strange(array: Array, what: str) -> None:
+    """Raise `UserError` for what is not finite in single precision, with the first place."""
+    if array.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore"):
+        bad = ~np.isfinite(array.astype(np.float32, copy=False))
+    if count := int(bad.sum()):
+        place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
+        where = ", ".join(map(str, place))
+        are = "number is" if count == 1 else "numbers are"
+        raise UserError(
+            f"{what}: {count:,} {are} not finite in single precision, the first at [{where}]: {array[place]}. "
+            "Expected finite numbers. Replace them, or leave these samples out."
+        )
+
+
+def _vocabulary(array: Array, name: str, path: Path) -> str:
+    low, high = int(array.min()), int(array.max())
+    if low < 0:
+        raise UserError(
+            f"Array '{name}' of {path} holds whole numbers, taken as indices, but the smallest is {low:,}. "
+            "Expected indices from 0. To take them as features, store the array as float32."
+        )
+    if high >= 2**24:
+        raise UserError(f"Array '{name}' of {path} holds the index {high:,}; indices are at most {2**24 - 1:,}.")
+    return f"The largest index in '{name}' is {high:,}: an embedding needs a vocabulary of at least {high + 1:,}."
+
+
+def _column(header: _Header, type: TensorType | None) -> Column:
+    numbers = "text" if header.dtype.kind in "US" else str(header.dtype)
+    kind = f"{numbers}, {' × '.join(map(str, header.shape))}"
+    return Column(header.name, "response" if type is None else "input", f"{type.layout}: {kind}" if type else kind)

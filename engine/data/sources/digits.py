@@ -1,0 +1,40 @@
+"""The built-in digits: 1,797 handwritten ones of 8 × 8 pixels. Where they come from: resources/data/ATTRIBUTION.md."""
+
+from collections.abc import Hashable
+from pathlib import Path
+
+import numpy as np
+
+from engine.data.facts import InputFacts
+from engine.data.sources.source import Array, Outline, Samples
+from engine.layers.types import image
+from engine.project.data import DataOptions
+
+PATH = Path(__file__).parents[3] / "resources" / "data" / "digits.npz"
+
+
+class Digits:
+    """Grey images with values from 0 to 16, as the set has them."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """It comes with the program and does not change."""
+        return 0
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """All of it, since it is small."""
+        with np.load(PATH, allow_pickle=False) as file:
+            images, labels = file["images"], file["labels"]
+        _, height, width = images.shape
+        return Outline(
+            inputs=(InputFacts("image", image(1, height, width)),),
+            targets=labels.astype(np.int64),
+            task="classes",
+            classes=tuple(str(digit) for digit in range(10)),
+            samples=Samples((images[:, np.newaxis],)),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """The images, N C H W."""
+        assert outline.samples is not None
+        (images,) = outline.samples.arrays
+        return Samples((images if chosen is None else images[chosen],))

@@ -1,0 +1,186 @@
+"""A folder of images with one subfolder a class.
+
+Classes are the subfolders in sorted order, samples their image files in sorted order. What is hidden is ignored, other
+files are left out with a note; a damaged image is an error, because leaving it out would silently change the split.
+"""
+
+import os
+import warnings
+from collections.abc import Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from engine.data.facts import InputFacts
+from engine.data.sources.pictures import SUFFIXES, BadPictureError, bad_pictures, is_deep, read, shape_of
+from engine.data.sources.places import listed, refuse_too_large, unreadable
+from engine.data.sources.source import MOST_CLASSES, Array, Outline, Samples
+from engine.errors import UserError
+from engine.layers.types import image
+from engine.project.data import DataOptions
+
+IGNORED = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
+MOST_THREADS = 8
+WAY_OUT = "Expected one subfolder a class, with the images in it."
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """The image files of each class, in order, and what was left out."""
+
+    files: dict[str, tuple[str, ...]]
+    left_out: tuple[str, ...]
+    outside: int
+
+    def names(self) -> list[str]:
+        return [f"{name}/{file}" for name, files in self.files.items() for file in files]
+
+    def notes(self) -> list[str]:
+        notes = []
+        if self.left_out:
+            count = len(self.left_out)
+            what = f"{count:,} entries are no image files" if count > 1 else "1 entry is no image file"
+            notes.append(f"Left out: {listed(list(self.left_out))} ({what}).")
+        if self.outside:
+            lie = "1 file lies" if self.outside == 1 else f"{self.outside:,} files lie"
+            notes.append(f"{lie} beside the class folders, left out.")
+        return notes
+
+
+class Images:
+    """Grey or colour images with values from 0 to 255, all resized to one size."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """Names, sizes and times of all files."""
+        found = []
+        try:
+            if not path.is_dir():
+                raise UserError(f"{path} is a file. Expected a folder. {WAY_OUT}")
+            for folder in sorted(entry.path for entry in os.scandir(path) if entry.is_dir()):
+                found += [(entry.path, *_status(entry)) for entry in os.scandir(folder)]
+        except OSError as error:
+            raise unreadable(Path(error.filename or path), error) from None
+        return hash(tuple(sorted(found)))
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """From the listing and the header of the first image."""
+        listing = _list(path)
+        first = path / listing.names()[0]
+        with _strictly():
+            channels, height, width = _first_shape(first, path)
+        height, width = (options.image_size,) * 2 if options.image_size else (height, width)
+        channels = channels if options.channels == "auto" else options.channels
+        sizes = [len(files) for files in listing.files.values()]
+        return Outline(
+            inputs=(InputFacts("image", image(1 if channels == "grey" else 3, height, width)),),
+            targets=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
+            task="classes",
+            classes=tuple(listing.files),
+            notes=tuple(listing.notes()),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """The images, N C H W: uint8, or float32 where the first one has 16 bits a channel."""
+        names = _list(path).names()
+        wanted = names if chosen is None else [names[i] for i in chosen.tolist()]
+        channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
+        with _strictly():
+            kind = np.dtype(np.float32 if is_deep(path / names[0]) else np.uint8)
+            # As the parts will need it, in float32.
+            needed = len(wanted) * channels * height * width * 4
+            what = f"{len(wanted):,} images of {channels} × {height:,} × {width:,}"
+            refuse_too_large(needed, what, "Choose a smaller image size, or use fewer images.")
+            array = np.empty((len(wanted), channels, height, width), kind)
+            bad = _fill(array, path, wanted, "grey" if channels == 1 else "rgb")
+        if bad:
+            raise bad_pictures(bad, len(wanted), path)
+        return Samples((array,))
+
+
+def _status(entry: os.DirEntry[str]) -> tuple[int, int]:
+    try:
+        status = entry.stat()
+    except FileNotFoundError:
+        return 0, 0  # a link that leads nowhere; it is named when the images are read
+    return status.st_mtime_ns, status.st_size
+
+
+@contextmanager
+def _strictly() -> Iterator[None]:
+    """Takes Pillow's warning of a huge picture as an error, and its remarks on odd metadata as nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        yield
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name in IGNORED
+
+
+def _list(folder: Path) -> _Listing:
+    """The class folders and what is in them. Raises `UserError` where that is not at least two with images."""
+    try:
+        entries = sorted((e for e in os.scandir(folder) if not _is_hidden(e.name)), key=lambda e: e.name)
+        classes = [entry for entry in entries if entry.is_dir()]
+        files: dict[str, tuple[str, ...]] = {}
+        left_out: list[str] = []
+        for entry in classes:
+            names = sorted((e for e in os.scandir(entry.path) if not _is_hidden(e.name)), key=lambda e: e.name)
+            files[entry.name] = tuple(e.name for e in names if _is_picture(e))
+            left_out += [f"{entry.name}/{e.name}" for e in names if not _is_picture(e)]
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error) from None
+    _refuse_poor(folder, files, left_out, outside=len(entries) - len(classes))
+    return _Listing(files, tuple(left_out), len(entries) - len(classes))
+
+
+def _is_picture(entry: os.DirEntry[str]) -> bool:
+    return Path(entry.name).suffix.lower() in SUFFIXES and not entry.is_dir()
+
+
+def _refuse_poor(folder: Path, files: dict[str, tuple[str, ...]], left_out: list[str], outside: int) -> None:
+    if not files:
+        why = f"it holds files ({outside:,}) and no subfolder" if outside else "it is empty"
+        raise UserError(f"{folder} has no classes: {why}. {WAY_OUT}")
+    if empty := [name for name, names in files.items() if not names]:
+        inside = [name for name in left_out if name.partition("/")[0] == empty[0]]
+        there = f" It holds {listed(inside, 3)}." if inside else ""
+        count = f"{len(empty)} class folders" if len(empty) > 1 else "The class folder"
+        have = "have" if len(empty) > 1 else "has"
+        raise UserError(
+            f"{count} in {folder} {have} no images: {listed(empty)}.{there} {WAY_OUT} "
+            f"Put images there ({', '.join(sorted(SUFFIXES))}), or remove the folder."
+        )
+    if len(files) == 1:
+        raise UserError(f"{folder} has one class only, '{next(iter(files))}'. At least two are needed. {WAY_OUT}")
+    if len(files) > MOST_CLASSES:
+        raise UserError(f"{folder} has {len(files):,} subfolders; at most {MOST_CLASSES:,} classes can be told apart.")
+
+
+def _first_shape(first: Path, folder: Path) -> tuple[str, int, int]:
+    try:
+        return shape_of(first)
+    except BadPictureError as error:
+        raise bad_pictures([(first.relative_to(folder).as_posix(), str(error))], 1, folder) from None
+
+
+def _fill(array: Array, folder: Path, names: list[str], channels: str) -> list[tuple[str, str]]:
+    """Read each image into its place; several at once, since decoders let other threads run. Returns the bad ones."""
+    height, width = array.shape[2:]
+
+    def read_one(item: tuple[int, str]) -> tuple[str, str] | None:
+        index, name = item
+        try:
+            numbers = read(folder / name, channels, height, width)
+        except BadPictureError as error:
+            return name, str(error)
+        array[index] = np.rint(numbers) if array.dtype == np.uint8 else numbers
+        return None
+
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
+        return [bad for bad in pool.map(read_one, enumerate(names)) if bad is not None]

@@ -1,0 +1,146 @@
+"""A CSV table with a header: one column is the response, the others are the inputs, together one vector a sample.
+
+Columns of numbers are taken as they are. A column of texts becomes one input a category, 1 where the row has it and 0
+elsewhere, in sorted order; the categories are those of the whole file.
+"""
+
+import re
+from collections.abc import Hashable
+from pathlib import Path
+
+import numpy as np
+
+from engine.data.facts import InputFacts
+from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
+from engine.data.sources.labels import as_classes, is_whole_and_few
+from engine.data.sources.places import file_stamp, listed
+from engine.data.sources.source import Array, Column, Outline, Samples
+from engine.errors import UserError, did_you_mean
+from engine.fields import quoted
+from engine.layers.types import features
+from engine.project.data import DataOptions
+
+MOST_CATEGORIES = 50
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+LARGEST = float(np.finfo(np.float32).max)
+
+
+class Table:
+    """Rows of numbers, and of categories."""
+
+    def stamp(self, path: Path) -> Hashable:
+        """Size and time of the file."""
+        return file_stamp(path, EXPECTED)
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """All of it: what a column holds shows only when it is read."""
+        columns = read_columns(path)
+        _refuse_decimal_commas(columns, path)
+        response = _response(options.response, columns, path)
+        targets, classes = _targets(options.task, response, columns, path)
+        inputs, names, notes = _inputs(response, columns, path)
+        return Outline(
+            inputs=(InputFacts("features", features(inputs.shape[1]), tuple(names)),),
+            targets=targets,
+            task="classes" if classes else "numbers",
+            classes=classes,
+            notes=tuple(notes),
+            columns=tuple(_column(name, response, columns) for name in columns.names),
+            rows=tuple(_row(row, columns) for row in columns.first_rows),
+            samples=Samples((inputs,)),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """The inputs, one row a sample."""
+        assert outline.samples is not None
+        return outline.samples if chosen is None else Samples((outline.samples.arrays[0][chosen],))
+
+
+def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
+    """As texts such numbers would quietly become categories."""
+    for name, cells in columns.texts.items():
+        if all(DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells):
+            raise UserError(
+                f"Column '{name}' of {path} holds numbers with a decimal comma, such as {quoted(cells[0].strip())}. "
+                "Expected a decimal point, as in 0.5. Write the table again with decimal points."
+            )
+
+
+def _response(wanted: str, columns: Columns, path: Path) -> str:
+    if not wanted:
+        return columns.names[-1]
+    if wanted not in columns.names:
+        hint = did_you_mean(wanted, columns.names)
+        names = listed(list(columns.names), 20)
+        raise UserError(f"{path} has no column {quoted(wanted)}.{hint} Its columns are: {names}.")
+    return wanted
+
+
+def _targets(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, tuple[str, ...]]:
+    what = f"Column '{name}' of {path}"
+    if name in columns.texts:
+        if task == "numbers":
+            first = columns.texts[name][0]
+            raise UserError(
+                f"{what} holds texts, such as {quoted(first)}. Expected numbers to predict. "
+                "Predict classes, or choose another response."
+            )
+        return as_classes(np.array(columns.texts[name]), what)
+    numbers = columns.numbers[name]
+    if task == "classes" or (task == "auto" and is_whole_and_few(numbers)):
+        return as_classes(numbers, what)
+    return _single(numbers, what)[:, np.newaxis], ()
+
+
+def _inputs(response: str, columns: Columns, path: Path) -> tuple[Array, list[str], list[str]]:
+    """The inputs side by side, what each of them is, and a note for each column that was encoded."""
+    encoded, known, notes = {}, {}, []
+    for name, cells in columns.texts.items():
+        if name != response:
+            encoded[name], categories = _encoded(np.array(cells), f"Column '{name}' of {path}")
+            known[name] = [f"{name}={category}" for category in categories]
+            shown = listed(categories)
+            notes.append(f"Column '{name}' holds texts: encoded as {len(categories)} inputs of 0 or 1 ({shown}).")
+    blocks = [
+        encoded[name]
+        if name in encoded
+        else _single(columns.numbers[name], f"Column '{name}' of {path}")[:, np.newaxis]
+        for name in columns.names
+        if name != response
+    ]
+    names = [said for name in columns.names if name != response for said in known.get(name, [name])]
+    return np.concatenate(blocks, axis=1), names, notes
+
+
+def _single(numbers: Array, what: str) -> Array:
+    """In single precision, which is what networks compute in."""
+    if (largest := float(np.abs(numbers).max())) > LARGEST:
+        raise UserError(f"{what} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
+    return numbers.astype(np.float32)
+
+
+def _encoded(cells: Array, what: str) -> tuple[Array, list[str]]:
+    categories, numbers = np.unique(cells, return_inverse=True)
+    if len(categories) > MOST_CATEGORIES:
+        first = ", ".join(quoted(str(c)) for c in categories[:3])
+        raise UserError(
+            f"{what} holds {len(categories):,} different texts, such as {first}; at most {MOST_CATEGORIES} can be "
+            "encoded as inputs. Remove the column, or replace its texts with numbers or fewer categories."
+        )
+    encoded = np.zeros((len(cells), len(categories)), np.float32)
+    encoded[np.arange(len(cells)), numbers.reshape(-1)] = 1.0
+    return encoded, [str(category) for category in categories]
+
+
+def _column(name: str, response: str, columns: Columns) -> Column:
+    role = "response" if name == response else "input"
+    if name in columns.texts:
+        different = len(set(columns.texts[name]))
+        return Column(name, role, "text" if different == 1 else f"text, {different:,} different")
+    numbers = columns.numbers[name]
+    return Column(name, role, "number", float(numbers.min()), float(numbers.mean()), float(numbers.max()))
+
+
+def _row(cells: tuple[str, ...], columns: Columns) -> tuple[str | float, ...]:
+    pairs = zip(columns.names, cells, strict=True)
+    return tuple(cell.strip() if name in columns.texts else float(cell) for name, cell in pairs)

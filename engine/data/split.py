@@ -1,0 +1,64 @@
+"""Which sample belongs to which part: seeded, and stratified for classes.
+
+A part gets its share of all samples, rounded half up. Of each class it gets the whole part of its share; what is left
+over goes one by one to classes, first to those that have nothing in the part yet, then by the largest fraction lost.
+So every class is within one sample of its share, and a class whose share comes to one sample is in the part. Each class
+keeps at least one sample for training, whatever the shares.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.data.facts import PARTS
+from engine.data.sources.source import Array
+
+Counts = tuple[int, int, int]
+
+
+def counts(group_sizes: Sequence[int], validation_share: float, test_share: float) -> list[Counts]:
+    """How many samples of each class go to training, validation and test."""
+    rest = [max(0, size - 1) for size in group_sizes]
+    validation, test = _whole(group_sizes, validation_share), _whole(group_sizes, test_share)
+    for index, (a, b) in enumerate(zip(validation, test, strict=True)):
+        validation[index] = min(a, rest[index])
+        test[index] = min(b, rest[index] - validation[index])
+        rest[index] -= validation[index] + test[index]
+    _hand_out(validation, rest, group_sizes, validation_share)
+    _hand_out(test, rest, group_sizes, test_share)
+    return [(size - a - b, a, b) for size, a, b in zip(group_sizes, validation, test, strict=True)]
+
+
+def _exact(size: int, share: float) -> float:
+    """The share of a size, without the noise of the last digits (100 × 0.29 is 28.999999999999996)."""
+    return round(size * share, 9)
+
+
+def _whole(sizes: Sequence[int], share: float) -> list[int]:
+    return [math.floor(_exact(size, share)) for size in sizes]
+
+
+def _hand_out(given: list[int], rest: list[int], sizes: Sequence[int], share: float) -> None:
+    """Give classes one sample more each until the part has its share of all, as far as classes have any to spare."""
+    wanted = math.floor(_exact(sum(sizes), share) + 0.5) - sum(given)
+    lost = [_exact(size, share) - count for size, count in zip(sizes, given, strict=True)]
+    order = sorted(range(len(sizes)), key=lambda i: (given[i] > 0, -lost[i], i))
+    for index in [i for i in order if rest[i] > 0 and lost[i] > 0][: max(0, wanted)]:
+        given[index] += 1
+        rest[index] -= 1
+
+
+def split(groups: Array, shares: Sequence[Counts], seed: int) -> dict[str, Array]:
+    """The numbers of the samples in each part, ascending. `groups` holds each sample's class, `shares` is `counts`."""
+    # The raw stream of the bit generator is the same in every version of numpy; `permutation` is not promised to be.
+    shuffled = np.argsort(np.random.PCG64(seed).random_raw(len(groups)), kind="stable")
+    by_class = shuffled[np.argsort(groups[shuffled], kind="stable")]
+    found: dict[str, list[Array]] = {name: [] for name in PARTS}
+    start = 0
+    for training, validation, test in shares:
+        for name, count in (("validation", validation), ("test", test), ("training", training)):
+            found[name].append(by_class[start : start + count])
+            start += count
+    none = np.empty(0, dtype=np.int64)
+    return {name: np.sort(np.concatenate([none, *pieces])) for name, pieces in found.items()}

@@ -1,0 +1,84 @@
+"""The colours, by what they are for: the one table that the window's theme and headless drawings are painted from."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+FALLBACK_FAMILY = "Utility"
+
+# One colour a family in both schemes: it only ever appears as an edge or a square, never as text.
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "Input": "#7d8aa5",
+        "Output": "#7d8aa5",
+        "Convolution": "#4f8cff",
+        "Normalisation": "#19b5a5",
+        "Activation": "#f0a830",
+        "Reshape": "#a3a86b",
+        "Utility": "#a3a86b",
+        "Pooling": "#9b7bff",
+        "Combination": "#ec6fa9",
+        "Fully connected": "#3fbf6f",
+        "Recurrent": "#f07c4a",
+        "Attention": "#2fb5d6",
+        "Resize": "#8fb0d9",
+        "Signal": "#c98be0",
+    }
+)
+
+DARK: Mapping[str, str] = MappingProxyType(
+    {
+        "background": "#15171c",
+        "panel": "#1b1e25",
+        "raised": "#242833",
+        "line": "#2d323d",
+        "text": "#e7e9ef",
+        "muted": "#8f97aa",
+        "accent": "#5b8cff",
+        "primary": "#3f6fe6",
+        "canvas": "#13151a",
+        "dots": "#23272f",
+        "node": "#222632",
+        "error": "#ff6b6b",
+        "warning": "#f0b23e",
+        "good": "#3ecf8e",
+        "on_primary": "#ffffff",
+    }
+)
+
+LIGHT: Mapping[str, str] = MappingProxyType(
+    {
+        "background": "#f4f5f8",
+        "panel": "#ffffff",
+        "raised": "#f3f4f7",
+        "line": "#dde1e8",
+        "text": "#1b2130",
+        "muted": "#687084",
+        "accent": "#2f6bff",
+        "primary": "#2f6bff",
+        "canvas": "#fafbfc",
+        "dots": "#e4e7ee",
+        "node": "#ffffff",
+        "error": "#d92d20",
+        "warning": "#8f5d10",
+        "good": "#0c7a4d",
+        "on_primary": "#ffffff",
+    }
+)
+
+SCHEMES: Mapping[str, Mapping[str, str]] = MappingProxyType({"light": LIGHT, "dark": DARK})
+
+
+def family(name: str) -> str:
+    """The colour of a layer family; one nobody declared gets that of utilities."""
+    return FAMILIES.get(name, FAMILIES[FALLBACK_FAMILY])
+
+
+def parts(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of `#rrggbb`."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def mixed(colour: str, ground: str, share: float) -> str:
+    """A solid colour: `share` of one, the rest of the ground below it."""
+    pairs = zip(parts(colour), parts(ground), strict=True)
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)

@@ -1,0 +1,183 @@
+"""The way of a connection from port to port, as numbers: the same curves as on the canvas, which has them in Qt's form.
+
+A curve is a start and pieces; a piece is a line (one point) or a cubic (two handles and a point).
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import atan2, degrees, hypot
+
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+
+Point = tuple[float, float]
+Piece = tuple[Point, ...]
+Taken = Callable[[float, float], float | None]
+"""Where a point is inside a layer that is not meant, that layer's left edge; else None."""
+
+PORT_SPREAD = 46.0
+_TURN = 9.0
+_INSET = 20.0
+_NEAR_ROW = 30.0
+_BEND = 26.0
+_STEPS = 12
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Where it starts, and its pieces one behind the other."""
+
+    start: Point
+    pieces: tuple[Piece, ...]
+
+    @property
+    def end(self) -> Point:
+        """Where it ends."""
+        return self.pieces[-1][-1] if self.pieces else self.start
+
+    def points(self, steps: int = _STEPS) -> list[Point]:
+        """The curve as a chain of short lines, so many for each piece."""
+        found = [self.start]
+        for piece in self.pieces:
+            start = found[-1]
+            at = _straight if len(piece) == 1 else _cubic
+            found += [at(start, piece, step / steps) for step in range(1, steps + 1)]
+        return found
+
+    def reach(self) -> Iterator[Point]:
+        """Points that hold the curve between them."""
+        yield self.start
+        for piece in self.pieces:
+            yield from piece
+
+
+def _straight(start: Point, piece: Piece, t: float) -> Point:
+    return start[0] + (piece[0][0] - start[0]) * t, start[1] + (piece[0][1] - start[1]) * t
+
+
+def _cubic(start: Point, piece: Piece, t: float) -> Point:
+    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+    x, y = (sum(w * p[axis] for w, p in zip(weights, (start, *piece), strict=True)) for axis in (0, 1))
+    return x, y
+
+
+class Chain:
+    """Short lines one behind the other, to walk along."""
+
+    def __init__(self, points: Sequence[Point]) -> None:
+        self._points = [points[0], *(b for a, b in pairwise(points) if a != b)]
+        steps = (hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(self._points))
+        self._ends = list(accumulate(steps))
+
+    def at(self, share: float) -> tuple[Point, float]:
+        """The point so far along, and the angle there: 0 is level, 90 upright, below 180."""
+        if not self._ends:
+            return self._points[0], 90.0
+        way = share * self._ends[-1]
+        n = min(bisect_left(self._ends, way), len(self._ends) - 1)
+        (x1, y1), (x2, y2) = self._points[n], self._points[n + 1]
+        begin = self._ends[n - 1] if n else 0.0
+        t = (way - begin) / (self._ends[n] - begin)
+        return (x1 + (x2 - x1) * t, y1 + (y2 - y1) * t), degrees(atan2(y1 - y2, x2 - x1)) % 180
+
+
+def port_offset(index: int, count: int) -> float:
+    """How far from the left edge of its layer a port is."""
+    spread = min(PORT_SPREAD, (NODE_WIDTH - 2 * _INSET) / max(count - 1, 1))
+    return NODE_WIDTH / 2 + (index - (count - 1) / 2) * spread
+
+
+def direct_curve(start: Point, end: Point) -> Curve:
+    """A curve that leaves downwards and arrives from above."""
+    across, drop = abs(end[0] - start[0]), end[1] - start[1]
+    if across < 0.5 and drop > 0:
+        return Curve(start, ((end,),))
+    pull = max(drop * 0.5, min(18.0 + 0.25 * across, 90.0) if drop < 18 else 14.0)
+    return Curve(start, (((start[0], start[1] + pull), (end[0], end[1] - pull), end),))
+
+
+def route(start: Point, end: Point, blocker: Taken, margin: float, known: float | None) -> tuple[Curve, float | None]:
+    """The direct curve, or one around the layers in its way, and the lane past them; a known free lane is taken."""
+    drop = end[1] - start[1]
+    direct = direct_curve(start, end)
+    if 0 < drop <= _NEAR_ROW or drop < 2 * _BEND or not _is_blocked(direct, drop, blocker):
+        return direct, None
+    heights = _heights(start[1] + _BEND, end[1] - _BEND)
+    if known is None or any(blocker(known, y) is not None for y in heights):
+        known = _free_lane(start, end, blocker, margin, heights)
+    return (direct if known is None else around(start, end, known)), known
+
+
+def _is_blocked(curve: Curve, drop: float, blocker: Taken) -> bool:
+    steps = min(64, max(6, int(abs(drop) / 30)))
+    chain = Chain(curve.points())
+    return any(blocker(*chain.at(step / steps)[0]) is not None for step in range(1, steps))
+
+
+def _free_lane(start: Point, end: Point, blocker: Taken, margin: float, heights: list[float]) -> float | None:
+    lanes = []
+    for side in (1, -1):
+        x = max(start[0], end[0]) if side > 0 else min(start[0], end[0])
+        for _ in range(24):
+            hits = [left for y in heights if (left := blocker(x, y)) is not None]
+            if not hits:
+                lanes.append(x)
+                break
+            x = max(hits) + NODE_WIDTH + margin if side > 0 else min(hits) - margin
+    middle = (start[0] + end[0]) / 2
+    return min(lanes, key=lambda x: abs(x - middle), default=None)
+
+
+def _heights(top: float, bottom: float) -> list[float]:
+    count = min(400, max(1, int((bottom - top) / (NODE_HEIGHT * 0.8)) + 1))
+    return [top + (bottom - top) * step / count for step in range(count + 1)]
+
+
+def around(start: Point, end: Point, lane: float) -> Curve:
+    """Sideways in the gap below the one layer, down the lane, and back in the gap above the other."""
+    upper, lower = start[1] + _TURN, end[1] - _TURN
+    out = max(-_TURN, min(_TURN, (lane - start[0]) / 2))
+    back = max(-_TURN, min(_TURN, (end[0] - lane) / 2))
+    corners = (
+        ((start[0], upper), (start[0] + out, upper)),
+        ((lane, upper), (lane, upper + _TURN)),
+        ((lane, lower), (lane + back, lower)),
+        ((end[0], lower), end),
+    )
+    straight = ((lane - out, upper), (lane, lower - _TURN), (end[0] - back, lower))
+    pieces: list[Piece] = []
+    at = start
+    for number, (handle, corner) in enumerate(corners):
+        pieces.append(_quadratic(at, handle, corner))
+        at = corner
+        if number < len(straight) and straight[number] != corner:
+            pieces.append((straight[number],))
+            at = straight[number]
+    return Curve(start, tuple(pieces))
+
+
+def _quadratic(start: Point, handle: Point, end: Point) -> Piece:
+    """A curve with one handle as one with two."""
+    one, two = (((p[0] + 2 * handle[0]) / 3, (p[1] + 2 * handle[1]) / 3) for p in (start, end))
+    return one, two, end
+
+
+class Places:
+    """Where layers are, found by place."""
+
+    def __init__(self, positions: dict[str, Position]) -> None:
+        self._positions = positions
+        self._cells: dict[tuple[int, int], list[str]] = {}
+        for id, (x, y) in positions.items():
+            for cx in range(int(x // NODE_WIDTH), int((x + NODE_WIDTH) // NODE_WIDTH) + 1):
+                for cy in range(int(y // NODE_HEIGHT), int((y + NODE_HEIGHT) // NODE_HEIGHT) + 1):
+                    self._cells.setdefault((cx, cy), []).append(id)
+
+    def at(self, x: float, y: float, but: tuple[str, ...] = ()) -> float | None:
+        """The left edge of the layer at a point, of those that are meant."""
+        for id in reversed(self._cells.get((int(x // NODE_WIDTH), int(y // NODE_HEIGHT)), ())):
+            left, top = self._positions[id]
+            if 0 <= x - left <= NODE_WIDTH and 0 <= y - top <= NODE_HEIGHT:
+                return None if id in but else left
+        return None

@@ -1,0 +1,265 @@
+"""What a picture of a network shows, as plain shapes that each writer puts into its own format."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+from zlib import crc32
+
+from engine.drawing import colours
+from engine.drawing.curves import Chain, Curve, Places, Point, port_offset, route
+from engine.drawing.metrics import WIDER, elided, text_width
+from engine.network.analysis import Analysis, Facts
+from engine.network.arrange import arrange
+from engine.network.counts import short_count
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
+from engine.network.network import Connection, Layer, Network
+
+MARGIN = 32.0
+NAME_SIZE, DETAIL_SIZE = 13.0, 11.0
+CORNER, EDGE = 8.0, 8.0
+_TEXT_LEFT, _TEXT_RIGHT = 19.0, 11.0
+_PORT = 3.35
+_LABEL_HEIGHT, _LABEL_PADDING = 14.0, 3.0
+_LANES = (12.0, 7.0, 17.0)
+_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
+_WIDEST_LABEL = 400.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle with round corners; with an edge only its left part of that width is filled with `edge`."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float
+    fill: str
+    stroke: str = ""
+    edge: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text on its base line; in a wider font than expected it may not pass its room."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    fill: str
+    bold: bool = False
+    anchor: Literal["start", "middle", "end"] = "start"
+    room: float = math.inf
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve."""
+
+    curve: Curve
+    stroke: str
+    width: float
+
+
+@dataclass(frozen=True)
+class Ring:
+    """A port."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+    stroke: str
+    width: float
+
+
+Shape = Box | Text | Line | Ring
+
+
+@dataclass(frozen=True)
+class Group:
+    """Shapes that belong together, and what they are in words."""
+
+    title: str
+    shapes: tuple[Shape, ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The area that is shown (left, top, width, height), its ground, and the groups from back to front."""
+
+    area: tuple[float, float, float, float]
+    ground: str
+    groups: tuple[Group, ...]
+
+    def shapes(self) -> Iterator[Shape]:
+        """Every shape, from back to front."""
+        for group in self.groups:
+            yield from group.shapes
+
+
+def placed(network: Network, layout: Layout) -> Layout:
+    """The layout, or an arrangement where layers stand nowhere or on each other, as in a file written by hand."""
+    spots = {layout.at(id) for id in network.layers}
+    if len(spots) == len(network.layers) and all(id in layout.positions for id in network.layers):
+        return layout
+    return arrange(network)
+
+
+def draw(network: Network, layout: Layout, analysis: Analysis, theme: str = "light") -> Picture:
+    """The network as it stands on the canvas, without what belongs to editing."""
+    return _Drawing(network, layout, analysis, colours.SCHEMES[theme]).picture()
+
+
+class _Drawing:
+    """Gathers the shapes of one network in one scheme."""
+
+    def __init__(self, network: Network, layout: Layout, analysis: Analysis, tokens: Mapping[str, str]) -> None:
+        self.network, self.facts, self.tokens = network, analysis.facts, tokens
+        self.positions: dict[str, Position] = {id: layout.at(id) for id in network.layers}
+        self.places = Places(self.positions)
+        self.labels: list[tuple[float, float, float, float]] = []
+        self.lanes: dict[object, float] = {}
+
+    def picture(self) -> Picture:
+        lines, labels = [], []
+        for connection in self.network.connections:
+            line, label = self._connection(connection)
+            lines.append(line)
+            labels += label
+        labels += [label for port in self.network.output_ports for label in self._output(port.layer, port.name)]
+        nodes = [self._node(layer) for layer in self.network.layers.values()]
+        groups = tuple(group for group in (*lines, *labels, *nodes) if group.shapes)
+        return Picture(self._area(groups), self.tokens["canvas"], groups)
+
+    def _area(self, groups: tuple[Group, ...]) -> tuple[float, float, float, float]:
+        points = [point for group in groups for shape in group.shapes for point in _extent(shape)] or [(0.0, 0.0)]
+        left, top = min(x for x, _ in points) - MARGIN, min(y for _, y in points) - MARGIN
+        return left, top, max(x for x, _ in points) + MARGIN - left, max(y for _, y in points) + MARGIN - top
+
+    def _mixed(self, token: str, ground: str, share: float) -> str:
+        return colours.mixed(self.tokens[token], self.tokens[ground], share)
+
+    # Layers
+
+    def _node(self, layer: Layer) -> Group:
+        x, y = self.positions[layer.id]
+        tokens, facts = self.tokens, self.facts.get(layer.id)
+        telling = layer.type.telling()
+        detail = " · ".join(
+            ("Bypassed", layer.type.label) if layer.bypassed else filter(None, (layer.type.label, telling))
+        )
+        count = short_count(facts.parameters) if facts and facts.parameters else ""
+        room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
+        taken = text_width(count, DETAIL_SIZE) * WIDER + 8 if count else 0.0
+        name = elided(layer.name, (room - taken) / WIDER, NAME_SIZE, bold=True)
+        edge, ink = colours.family(layer.type.family), tokens["text"]
+        if layer.bypassed:
+            edge, ink = colours.mixed(edge, tokens["node"], 0.35), tokens["muted"]
+        box = Box(x, y, NODE_WIDTH, NODE_HEIGHT, CORNER, tokens["node"], tokens["line"], edge)
+        below = elided(detail, (room + 6) / WIDER, DETAIL_SIZE)
+        shapes: list[Shape] = [box]
+        shapes.append(Text(x + _TEXT_LEFT, y + 18.5, name, NAME_SIZE, ink, bold=True, room=room - taken))
+        shapes.append(Text(x + _TEXT_LEFT, y + 33, below, DETAIL_SIZE, tokens["muted"], room=room + 6))
+        if count:
+            right = x + NODE_WIDTH - _TEXT_RIGHT
+            shapes.append(Text(right, y + 18.5, count, DETAIL_SIZE, tokens["muted"], anchor="end"))
+        for names, bottom in ((layer.type.input_ports(), 0.0), (layer.type.output_ports(), NODE_HEIGHT)):
+            for n in range(len(names)):
+                ring = self._mixed("muted", "node", 0.85)
+                at = x + port_offset(n, len(names))
+                shapes.append(Ring(at, y + bottom, _PORT, tokens["canvas"], ring, 1.3))
+        return Group(_in_words(layer, detail, facts), tuple(shapes))
+
+    # Connections
+
+    def _connection(self, connection: Connection) -> tuple[Group, list[Group]]:
+        source, target = connection.source, connection.target
+        start, end = self._port(source.layer, source.name, False), self._port(target.layer, target.name, True)
+        ends = (source.layer, target.layer)
+        margin = _LANES[crc32(source.layer.encode()) % len(_LANES)]
+        curve, lane = route(start, end, lambda x, y: self.places.at(x, y, ends), margin, self.lanes.get(source))
+        if lane is not None:
+            self.lanes.setdefault(source, lane)
+        names = [self.network.layers[id].name for id in ends]
+        line = Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),))
+        text = self._size(source.layer)
+        return line, self._label(text, list(_corners(curve, _label_width(text)))) if text else []
+
+    def _output(self, id: str, port: str) -> list[Group]:
+        """What leaves the network stands below the port that it leaves by."""
+        x, y = self._port(id, port, False)
+        text = self._size(id)
+        return self._label(text, [(x + 7, y + 3), (x - 7 - _label_width(text), y + 3)]) if text else []
+
+    def _port(self, id: str, name: str, is_input: bool) -> Point:
+        type = self.network.layers[id].type
+        names = type.input_ports() if is_input else type.output_ports()
+        x, y = self.positions[id]
+        index = names.index(name) if name in names else 0
+        return x + port_offset(index, len(names)), y + (0.0 if is_input else NODE_HEIGHT)
+
+    def _size(self, id: str) -> str:
+        facts = self.facts.get(id)
+        return elided(facts.output.short(), _WIDEST_LABEL, DETAIL_SIZE) if facts else ""
+
+    def _label(self, text: str, corners: list[Point]) -> list[Group]:
+        """A size on the ground of the canvas, at the first place where it covers no layer and no other size."""
+        width = _label_width(text)
+        x, y = next((corner for corner in corners if self._is_free(*corner, width)), corners[0])
+        self.labels.append((x, y, width, _LABEL_HEIGHT))
+        ground = Box(x, y, width, _LABEL_HEIGHT, 2.0, self.tokens["canvas"])
+        words = Text(x + width / 2, y + 10.8, text, DETAIL_SIZE, self.tokens["muted"], anchor="middle")
+        return [Group("", (ground, words))]
+
+    def _is_free(self, x: float, y: float, width: float) -> bool:
+        for left, top, other, height in self.labels[-40:]:
+            if x < left + other and left < x + width and y < top + height and top < y + _LABEL_HEIGHT:
+                return False
+        steps = max(2, int(width / 40))
+        spots = ((x + width * n / steps, y + dy) for n in range(steps + 1) for dy in (1, _LABEL_HEIGHT - 1))
+        return all(self.places.at(*spot) is None for spot in spots)
+
+
+def _label_width(text: str) -> float:
+    return text_width(text, DETAIL_SIZE) * WIDER + 2 * _LABEL_PADDING
+
+
+def _corners(curve: Curve, width: float) -> Iterator[Point]:
+    """Where a size can stand: right or left of an upright piece of the curve, on a sloping one."""
+    (x1, y1), (x2, y2), height = curve.start, curve.end, _LABEL_HEIGHT
+    if len(curve.pieces) == 1 and len(curve.pieces[0]) == 1:
+        yield x2 + 5, (y1 + y2 - height) / 2
+    if 0 < y2 - y1 < 30 and 0 < abs(x2 - x1) < width:
+        yield (x2 + 6 if x2 > x1 else x2 - 6 - width), (y1 + y2 - height) / 2
+    chain = Chain(curve.points())
+    for share in _PLACES:
+        (x, y), angle = chain.at(share)
+        if 50 < angle < 130:
+            yield x + 5, y - height / 2
+            yield x - 5 - width, y - height / 2
+        else:
+            yield x - width / 2, y - height / 2
+
+
+def _in_words(layer: Layer, detail: str, facts: Facts | None) -> str:
+    if facts is None:
+        return f"{layer.name}: {detail}"
+    count = f", {facts.parameters:,} parameters" if facts.parameters else ""
+    return f"{layer.name}: {detail}, {facts.output.short()}{count}"
+
+
+def _extent(shape: Shape) -> Iterator[Point]:
+    match shape:
+        case Box():
+            yield shape.x, shape.y
+            yield shape.x + shape.width, shape.y + shape.height
+        case Line():
+            yield from shape.curve.reach()
+        case Ring():
+            yield shape.x - shape.radius, shape.y - shape.radius
+            yield shape.x + shape.radius, shape.y + shape.radius
+        case Text():
+            pass  # inside a box, always

@@ -1,0 +1,185 @@
+"""From the environment asked for to what will really be used: pure functions of a `DeviceInventory`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.environments.inventory import Device, DeviceInventory
+from engine.errors import UnavailableError, UserError, plural
+from engine.project.environment import TARGETS, EnvironmentOptions
+
+MOST_AUTOMATIC_WORKERS = 8
+LEAST_AUTOMATIC_SAMPLES = 32
+"""Samples of a batch that make a further GPU worthwhile."""
+
+
+@dataclass(frozen=True)
+class WorkerPlace:
+    """Where one worker runs: a device name for torch, CPU threads, and its samples of a full global batch."""
+
+    device: str
+    threads: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The resolved environment. `sentence` says it in words; `backend` is empty for a single worker."""
+
+    target: str
+    resolved: str
+    backend: str
+    workers: tuple[WorkerPlace, ...]
+    sentence: str
+
+    def write(self) -> dict[str, Any]:
+        """The `environment` of `run.json`, of the summary and of the `started` event."""
+        return {
+            "target": self.target,
+            "resolved": self.resolved,
+            "workers": len(self.workers),
+            "backend": self.backend,
+            "devices": [worker.device for worker in self.workers],
+        }
+
+
+def shares(total: int, parts: int) -> list[int]:
+    """`total` samples over so many workers: as even as can be, the first ones get the odd ones."""
+    return [total // parts + (1 if i < total % parts else 0) for i in range(parts)]
+
+
+def refusal(target: str, inventory: DeviceInventory) -> str | None:
+    """Why this target cannot run on this machine, in words, or None."""
+    if target == "parallel":
+        return "needs a cluster profile, and there is none yet"
+    usable = len(inventory.usable)
+    refused = "; ".join(f"{device.name}: {device.refusal}" for device in inventory.devices if device.refusal)
+    if target in ("gpu", "multi-gpu") and usable == 0:
+        return refused or inventory.no_devices_because
+    if target == "multi-gpu" and usable < 2:
+        has = f"only {inventory.usable[0].name} can be used" if refused else "this machine has one"
+        return f"needs two GPUs; {has} ({refused or inventory.usable[0].model})"
+    if target == "multi-gpu" and "nccl" not in inventory.backends:
+        return "this build of torch has no nccl, which joins the GPUs"
+    if target == "multi-cpu" and "gloo" not in inventory.backends:
+        return "this build of torch has no gloo, which joins the workers"
+    return None
+
+
+def available(inventory: DeviceInventory) -> dict[str, str | None]:
+    """Each target with the reason why it cannot run here, or None."""
+    return {target: refusal(target, inventory) for target in TARGETS}
+
+
+def resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int) -> Placement:
+    """What will be used. Raises `UnavailableError`, which says why the target cannot run here, or `UserError`."""
+    for error in options.problems():
+        raise UserError(f"environment.{error}")
+    target = options.target
+    if (why := refusal(target, inventory)) is not None:
+        can = ", ".join(t for t, reason in available(inventory).items() if reason is None)
+        raise UnavailableError(
+            f"The execution environment '{target}' is not available here: {why}. Choose one of: {can}."
+        )
+    resolved = _automatic(inventory, mini_batch_size) if target == "auto" else target
+    if resolved == "cpu":
+        return _on_cpu(options, inventory, mini_batch_size)
+    if resolved == "multi-cpu":
+        return _on_many_cpus(options, inventory, mini_batch_size)
+    return _on_gpus(options, inventory, mini_batch_size, resolved)
+
+
+def _automatic(inventory: DeviceInventory, mini_batch_size: int) -> str:
+    """GPUs before the CPU; several only where each gets a worthwhile share of the batch."""
+    usable = len(inventory.usable)
+    if refusal("multi-gpu", inventory) is None and mini_batch_size >= LEAST_AUTOMATIC_SAMPLES * usable:
+        return "multi-gpu"
+    return "gpu" if usable else "cpu"
+
+
+def _chosen_because(options: EnvironmentOptions, reason: str) -> str:
+    """A sentence more, where `auto` chose and there was something to choose."""
+    return f" Chosen because {reason}." if options.target == "auto" and reason else ""
+
+
+def _on_cpu(options: EnvironmentOptions, inventory: DeviceInventory, batch: int) -> Placement:
+    threads = options.threads or max(1, inventory.num_cores)
+    reason = refusal("gpu", inventory) or ""
+    if threads >= inventory.num_cores > 1:  # who knows multi-cpu wonders why it was not taken
+        reason += ", and one process already uses every core"
+    sentence = f"One process on the CPU with {plural(threads, 'thread')}; {plural(batch, 'sample')} a step."
+    sentence += _chosen_because(options, reason)
+    return Placement(options.target, "cpu", "", (WorkerPlace("cpu", threads, batch),), sentence)
+
+
+def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int) -> Placement:
+    count = options.num_workers or max(2, min(MOST_AUTOMATIC_WORKERS, inventory.num_cores, batch))
+    _refuse_small_batch(batch, count, "workers", "cpu")
+    threads = options.threads or max(1, inventory.num_cores // count)
+    places = tuple(WorkerPlace("cpu", threads, samples) for samples in shares(batch, count))
+    crowd = f" (more than the {plural(inventory.num_cores, 'core')} here)" if count > inventory.num_cores else ""
+    sentence = f"{count:,} workers on the CPU over gloo{crowd}, {_each(places)}; {plural(threads, 'thread')} a worker."
+    return Placement(options.target, "multi-cpu", "gloo", places, sentence)
+
+
+def _refuse_small_batch(batch: int, count: int, what: str, single: str) -> None:
+    """Raise `UserError` where not every worker would get a sample."""
+    if count > batch:
+        way_out = f"Use at most {batch:,} {what}" if batch > 1 else f"Choose {single}"
+        raise UserError(
+            f"A mini-batch of {plural(batch, 'sample')} cannot be shared by {count:,} {what}. "
+            f"{way_out} or a larger mini-batch."
+        )
+
+
+def _each(places: tuple[WorkerPlace, ...]) -> str:
+    most, least = places[0].samples, places[-1].samples
+    return f"{plural(most, 'sample')} each" if most == least else f"{least:,} or {most:,} samples each"
+
+
+def _chosen_devices(options: EnvironmentOptions, inventory: DeviceInventory, resolved: str) -> list[Device]:
+    """The devices by number, or the first, or all of them. Raises `UnavailableError` for one that is not there.
+
+    `auto` takes no numbers: they are chosen together with gpu or multi-gpu.
+    """
+    usable = {device.number: device for device in inventory.usable}
+    refused = {device.number: device.refusal for device in inventory.devices if device.refusal}
+    numbers = list(options.devices) if options.target != "auto" else []
+    for number in numbers:
+        if number not in usable:
+            why = refused.get(number, f"this machine has only {' and '.join(d.name for d in inventory.devices)}")
+            raise UnavailableError(f"GPU {number} cannot be used: {why}.")
+    if resolved == "gpu":
+        if len(numbers) > 1:
+            raise UserError(f"'gpu' trains on one device, {len(numbers)} are named. Choose multi-gpu or one device.")
+        return [usable[numbers[0]]] if numbers else [next(iter(usable.values()))]
+    if len(numbers) == 1:
+        raise UserError("'multi-gpu' needs at least two devices, one is named. Name more, or choose gpu.")
+    return [usable[number] for number in numbers] if numbers else list(usable.values())
+
+
+def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int, resolved: str) -> Placement:
+    devices = _chosen_devices(options, inventory, resolved)
+    if not options.devices:
+        devices = devices[: max(2, batch)]  # all of them were meant, as far as the batch goes
+    _refuse_small_batch(batch, len(devices), "GPUs", "gpu")
+    threads = max(1, inventory.num_cores // len(devices))
+    spread = shares(batch, len(devices))
+    places = tuple(WorkerPlace(d.name, threads, n) for d, n in zip(devices, spread, strict=True))
+    models = " and ".join(dict.fromkeys(device.model for device in devices))
+    if resolved == "gpu":
+        sentence = f"{models} ({devices[0].name}), {plural(batch, 'sample')} a step."
+        sentence += _chosen_because(options, _one_gpu_because(inventory, batch))
+        return Placement(options.target, "gpu", "", places, sentence)
+    names = ", ".join(device.name for device in devices)
+    sentence = f"{len(devices)} workers over nccl on {models} ({names}), {_each(places)}."
+    return Placement(options.target, "multi-gpu", "nccl", places, sentence)
+
+
+def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:
+    """Why `auto` takes one of several GPUs, or nothing where there is only one."""
+    if len(inventory.devices) < 2:
+        return ""
+    if (why := refusal("multi-gpu", inventory)) is not None:
+        return f"multi-gpu {why}" if why.startswith("needs") else why
+    count = len(inventory.usable)
+    return f"{plural(batch, 'sample')} are too few to share by {count} GPUs: fewer than {LEAST_AUTOMATIC_SAMPLES} each"

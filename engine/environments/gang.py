@@ -1,0 +1,97 @@
+"""The workers of a run as one object: which one am I, how many are we, what is our sum. Alone it answers at once."""
+
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+import torch
+import torch.distributed
+
+from engine.errors import RunError
+
+# Long enough for a slow disk under the first worker; a worker that died is found by the coordinator, not by this.
+TIMEOUT = timedelta(minutes=5)
+LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
+
+
+class PeerLostError(RunError):
+    """Another worker is gone or does not answer. Whoever watches all of them knows why."""
+
+
+class Gang(Protocol):
+    """All workers of a run. `sum` is a collective: every worker calls it at the same place, with the same size."""
+
+    @property
+    def rank(self) -> int:
+        """Which worker this is, from 0."""
+
+    @property
+    def size(self) -> int:
+        """How many workers there are."""
+
+    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The sum over all workers, in place."""
+
+    def close(self) -> None:
+        """Leave the others, at the end."""
+
+
+class SoloGang:
+    """One worker."""
+
+    rank = 0
+    size = 1
+
+    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor itself."""
+        return tensor
+
+    def close(self) -> None:
+        """Nothing to leave."""
+
+
+class ProcessGang:
+    """Several processes of one machine, joined by torch's process group over a file in a private folder."""
+
+    def __init__(self, rank: int, size: int, backend: str, meeting: Path, *, timeout: timedelta = TIMEOUT) -> None:
+        self.rank = rank
+        self.size = size
+        for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
+            os.environ[variable] = LOOPBACK  # nothing may listen to other machines
+        store = torch.distributed.FileStore(str(meeting), size)  # type: ignore[attr-defined]  # public, not in __all__
+        try:
+            torch.distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
+        except RuntimeError as error:
+            raise _lost(rank, error) from error
+
+    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The sum over all workers, in place. Raises `PeerLostError`."""
+        try:
+            torch.distributed.all_reduce(tensor)
+        except RuntimeError as error:
+            raise _lost(self.rank, error) from error
+        return tensor
+
+    def close(self) -> None:
+        """Leave the process group."""
+        torch.distributed.destroy_process_group()
+
+
+def _lost(rank: int, error: RuntimeError) -> PeerLostError:
+    reason = str(error).strip().partition("\n")[0][:200]
+    return PeerLostError(f"Worker {rank} lost the other workers: {reason}")
+
+
+def is_lost_peer(error: BaseException) -> bool:
+    """Whether the error, or what caused it, tells of another worker's end rather than of a fault here."""
+    while True:
+        if isinstance(error, PeerLostError | torch.distributed.DistError):
+            return True
+        # DistributedDataParallel meets the loss inside autograd, which passes on the words alone.
+        if isinstance(error, RuntimeError) and ("gloo" in str(error) or "NCCL" in str(error)):
+            return True
+        if error.__cause__ is None:
+            return False
+        error = error.__cause__

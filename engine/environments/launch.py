@@ -1,0 +1,212 @@
+"""Starting the workers of a run on this machine, and knowing how each of them ends. Needs no torch itself.
+
+A worker is forked where torch is imported already, which takes milliseconds, and started as a fresh interpreter
+elsewhere. Either way it has a pipe for its reports, one for requests to it, prints into the run's log, and dies with
+the coordinator. Call from a thread that lives as long as the workers: the parent-death signal fires when it ends.
+"""
+
+import contextlib
+import ctypes
+import faulthandler
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from engine.errors import RunError
+
+ROOT = Path(__file__).parents[2]
+EXIT_BROKEN = 70
+PIPE_BYTES = 2**20
+_PR_SET_PDEATHSIG = 1
+_F_SETPIPE_SZ = 1031
+_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+@dataclass(frozen=True)
+class Seat:
+    """What a worker is told: the run, who it is, where the workers meet, its pipes, its parent."""
+
+    folder: str
+    rank: int
+    meeting: str
+    reports: int
+    requests: int
+    parent: int
+    strategy: str = ""
+
+    def write(self) -> str:
+        """As text, for the command line of a fresh interpreter."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> "Seat":
+        """From the text of `write`."""
+        return cls(**json.loads(text))
+
+
+@dataclass
+class Worker:
+    """One started worker, as the coordinator sees it."""
+
+    rank: int
+    pid: int
+    reports: int
+    requests: int
+    process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+    ended: int | None = None
+
+    def poll(self) -> int | None:
+        """How it ended (a negative number is the signal that killed it), or None while it runs."""
+        if self.ended is None and self.process is not None:
+            self.ended = self.process.poll()
+        elif self.ended is None:
+            self.ended = self._wait(os.WNOHANG)
+        return self.ended
+
+    def ask(self, what: str) -> None:
+        """Send a request. A worker that has gone is no reason to fail."""
+        with contextlib.suppress(OSError):
+            os.write(self.requests, f"{what}\n".encode())
+
+    def kill(self) -> None:
+        """End it at once and wait until it is gone."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            if self.process is not None:
+                self.ended = self.process.wait()
+            else:
+                self.ended = self._wait(0)
+
+    def _wait(self, options: int) -> int | None:
+        try:
+            pid, status = os.waitpid(self.pid, options)
+        except ChildProcessError:  # where SIGCHLD is ignored the system takes note of an end by itself
+            return EXIT_BROKEN
+        return os.waitstatus_to_exitcode(status) if pid else None
+
+    def close(self) -> None:
+        """Close the coordinator's ends of the pipes."""
+        for descriptor in (self.reports, self.requests):
+            os.close(descriptor)
+
+
+def can_fork() -> bool:
+    """Whether a fork gives a worker that can do everything: torch is here, and no accelerator was touched."""
+    torch = sys.modules.get("torch")
+    return sys.platform == "linux" and torch is not None and not torch.cuda.is_initialized()
+
+
+def start(
+    folder: Path,
+    rank: int,
+    meeting: Path,
+    work: Callable[[Seat], int],
+    *,
+    private: Iterable[int],
+    log: Path,
+    strategy: str = "",
+) -> Worker:
+    """Start one worker. `work` is what a forked one runs; `private` are descriptors of the coordinator's alone.
+
+    Raises `RunError` if the system does not give another process.
+    """
+    reports_in, reports_out = os.pipe()
+    requests_in, requests_out = os.pipe()
+    _widen(reports_out)
+    seat = Seat(str(folder), rank, str(meeting), reports_out, requests_in, os.getpid(), strategy)
+    printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if can_fork():
+            pid = _fork(seat, work, [*private, reports_in, requests_out], printing)
+            return Worker(rank, pid, reports_in, requests_out)
+        process = _spawn(seat, printing)
+        return Worker(rank, process.pid, reports_in, requests_out, process)
+    except OSError as error:
+        for descriptor in (reports_in, requests_out):
+            os.close(descriptor)
+        raise RunError(
+            f"Worker {rank} could not be started: {error.strerror}. Close other programs, or use fewer workers."
+        ) from None
+    finally:
+        for descriptor in (reports_out, requests_in, printing):
+            os.close(descriptor)
+
+
+def _spawn(seat: Seat, printing: int) -> "subprocess.Popen[bytes]":
+    """Start a fresh interpreter as a worker."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "engine.training.worker", seat.write()],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=printing,
+        stderr=printing,
+        pass_fds=(seat.reports, seat.requests),
+    )
+
+
+def _widen(pipe: int) -> None:
+    """Room for reports, so that a coordinator that waits for the disk does not hold up training."""
+    import fcntl
+
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(pipe, _F_SETPIPE_SZ, PIPE_BYTES)
+
+
+def _fork(seat: Seat, work: Callable[[Seat], int], private: Iterable[int], printing: int) -> int:
+    """Fork a child that runs `work` and never returns. Signals wait until the child has its own handlers."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        with warnings.catch_warnings():
+            # Later Pythons warn of threads; those of BLAS here know how to be forked, others there are none.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            _be_child(seat, work, private, printing)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid
+
+
+def _be_child(seat: Seat, work: Callable[[Seat], int], private: Iterable[int], printing: int) -> None:
+    """The life of a forked child. It leaves by `os._exit`: the stack below belongs to the coordinator."""
+    code = EXIT_BROKEN
+    try:
+        gc.freeze()  # what is garbage of the parent must not be finalised here, and shared pages stay shared
+        for descriptor in private:
+            os.close(descriptor)
+        null = os.open(os.devnull, os.O_RDONLY)
+        for target, source in ((0, null), (1, printing), (2, printing)):
+            os.dup2(source, target)
+        begin(seat)
+        code = work(seat)
+    except BaseException:  # nothing may reach the coordinator's stack
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def begin(seat: Seat) -> None:
+    """First thing in a worker, forked or fresh: die with the coordinator, leave its keyboard, tell of a crash."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != seat.parent:
+        os._exit(EXIT_BROKEN)  # the coordinator ended before the signal was set
+    for number in _SIGNALS:
+        # Ctrl-C, a closed terminal and a service manager reach the whole group; the coordinator decides what it means.
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    faulthandler.enable(file=2)

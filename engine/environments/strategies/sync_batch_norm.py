@@ -1,0 +1,124 @@
+"""Batch normalisation with statistics over the samples of all workers, on any device and backend.
+
+torch's own SyncBatchNorm refuses the CPU. It also refuses, as BatchNorm does, a batch that holds one value a channel;
+here such a batch has variance zero, so a last batch of one sample trains, alone or on several workers, the same.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from engine.environments.gang import Gang
+
+
+@dataclass
+class Share:
+    """What this worker holds of the batch now: an empty share runs one sample along, which must not count."""
+
+    is_empty: bool = False
+
+
+class JoinedBatchNorm(_BatchNorm):
+    """Takes the place of a BatchNorm1d, 2d or 3d: same parameters, buffers and state keys."""
+
+    def __init__(self, replaced: _BatchNorm, gang: Gang, share: Share) -> None:
+        super().__init__(
+            replaced.num_features,
+            replaced.eps,
+            replaced.momentum,
+            affine=False,
+            track_running_stats=replaced.track_running_stats,
+        )
+        self.affine = replaced.affine
+        self.weight, self.bias = replaced.weight, replaced.bias
+        self.running_mean, self.running_var = replaced.running_mean, replaced.running_var
+        self.num_batches_tracked = replaced.num_batches_tracked
+        self._gang = gang
+        self._share = share
+
+    def _check_input_dim(self, input: torch.Tensor) -> None:
+        """Any rank will do."""
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """Normalise by the statistics of the whole batch in training, by the running ones else."""
+        alone = self._gang.size == 1 and input.numel() > input.shape[1]
+        if not self.training or alone:
+            return super().forward(input)
+        normalise: Callable[..., Any] = _Normalise.apply
+        given = (input, self.weight, self.bias, self.eps, self._gang, self._share.is_empty)
+        normalised, mean, variance, count = normalise(*given)
+        self._follow(mean, variance, count)
+        return torch.as_tensor(normalised)
+
+    @torch.no_grad()
+    def _follow(self, mean: torch.Tensor, variance: torch.Tensor, count: torch.Tensor) -> None:
+        """Move the running statistics, with the unbiased variance as torch does."""
+        if self.running_mean is None or self.running_var is None or self.num_batches_tracked is None:
+            return
+        self.num_batches_tracked.add_(1)
+        factor = self.momentum if self.momentum is not None else 1.0 / float(self.num_batches_tracked)
+        unbiased = variance * (count / (count - 1).clamp(min=1))
+        self.running_mean.lerp_(mean.to(self.running_mean.dtype), factor)
+        self.running_var.lerp_(unbiased.to(self.running_var.dtype), factor)
+
+
+class _Normalise(torch.autograd.Function):
+    """Forward and backward with one sum over workers each, of a few numbers a channel in double precision."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: torch.Tensor,
+        weight: torch.Tensor | None,
+        bias: torch.Tensor | None,
+        eps: float,
+        gang: Gang,
+        is_empty: bool,
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        axes = [axis for axis in range(x.dim()) if axis != 1]
+        local_variance, local_mean = torch.var_mean(x, axes, correction=0)
+        local_variance, local_mean = local_variance.double(), local_mean.double()
+        count = 0 if is_empty else x.numel() // x.shape[1]
+        moments = torch.stack([local_mean, local_variance + local_mean.square()]) * count
+        sums = gang.sum(torch.cat([moments.flatten(), moments.new_full((1,), count)]))
+        total = sums[-1]
+        mean, square = (sums[:-1] / total).view(2, -1)
+        variance = (square - mean.square()).clamp(min=0)
+        y = functional.batch_norm(x, mean.to(x.dtype), variance.to(x.dtype), weight, bias, False, 0.0, eps)
+        ctx.save_for_backward(x, weight, mean.to(x.dtype), torch.rsqrt(variance + eps).to(x.dtype), total)
+        ctx.gang, ctx.is_empty, ctx.axes = gang, is_empty, axes
+        ctx.mark_non_differentiable(mean, variance, total)
+        return y, mean, variance, total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+        dy = gradients[0]
+        x, weight, mean, inverse, total = ctx.saved_tensors
+        shape = [1, -1] + [1] * (x.dim() - 2)
+        centred = x - mean.view(shape)
+        sum_dy = dy.sum(ctx.axes)
+        sum_dy_x = (dy * centred).sum(ctx.axes)
+        sums = ctx.gang.sum(torch.cat([sum_dy, sum_dy_x]).double())
+        mean_dy, mean_dy_x = (sums / total).to(x.dtype).view(2, -1)
+        scale = inverse if weight is None else inverse * weight
+        if ctx.is_empty:
+            dx = torch.zeros_like(x)
+        else:
+            slope = (inverse.square() * mean_dy_x).view(shape)
+            dx = (dy - mean_dy.view(shape) - centred * slope) * scale.view(shape)
+        return dx, None if weight is None else sum_dy_x * inverse, None if weight is None else sum_dy, None, None, None
+
+
+def join_batch_norms(network: nn.Module, gang: Gang, share: Share) -> None:
+    """Replace every batch normalisation of the network, in place."""
+    for path, module in list(network.named_modules()):
+        if isinstance(module, _BatchNorm) and not isinstance(module, JoinedBatchNorm | nn.SyncBatchNorm):
+            parent, _, name = path.rpartition(".")
+            joined = JoinedBatchNorm(module, gang, share)
+            joined.train(module.training)
+            setattr(network.get_submodule(parent), name, joined)

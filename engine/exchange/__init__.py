@@ -1,0 +1,1 @@
+"""Networks and weights that leave or enter: ONNX, PyTorch, safetensors."""

@@ -1,0 +1,142 @@
+"""Export as users mean it: from a project file or from a run, to the format they name."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.data.facts import DataFacts
+from engine.errors import UserError
+from engine.network.outputs import output_softmaxes
+from engine.project.check import check
+from engine.project.file import load
+from engine.project.project import Project
+from engine.runs.folder import open_run
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+    from engine.network.analysis import Analysis
+
+SAMPLES_TO_COMPARE = 64
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written. The difference is the largest one of the first output against ONNX Runtime, where compared."""
+
+    path: Path
+    format: str
+    largest_difference: float | None = None
+    samples_compared: int = 0
+    samples_kind: str = "real"
+    notes: tuple[str, ...] = ()
+
+    def write(self) -> dict[str, Any]:
+        """As JSON: what `export --json` prints and `serve` answers."""
+        return {
+            "path": str(self.path),
+            "format": self.format,
+            "largest_difference": self.largest_difference,
+            "samples": self.samples_compared,
+            "samples_kind": self.samples_kind,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is exported: a project, where its data lies, and trained weights where there are some."""
+
+    project: Project
+    base: Path
+    weights: "dict[str, torch.Tensor] | None"
+    notes: tuple[str, ...]
+    title: str
+
+
+def read_source(path: Path) -> Source:
+    """A run's folder or a project file. Raises `UserError`."""
+    if not path.is_dir():
+        note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
+        return Source(load(path).project, path.resolve().parent, None, (note,), path.stem)
+    from engine.exchange.weights import load as load_weights
+
+    folder = open_run(path)
+    kept = folder.kept()
+    if kept is None:
+        raise UserError(f"The run in {path} has no trained weights yet; its state is {folder.state()}.")
+    weights, manifest = load_weights(kept)
+    info = folder.read_info()
+    base = Path(info.get("base") or path)
+    note = f"Weights of the {'best validation' if kept == folder.best else 'last iteration'}"
+    note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
+    return Source(load(folder.project).project, base, weights, (note,), str(info.get("name", path.name)))
+
+
+def export(path: Path, format: str, to: Path) -> Exported:
+    """Write the network of a project or run. Raises `UserError` for what cannot be exported, and why."""
+    source = read_source(path)
+    facts, facts_note = _facts(source)
+    report = check(source.project, facts)
+    if report.analysis.has_errors:
+        report.refuse_errors()
+    analysis = report.analysis
+    notes = (*source.notes, *facts_note)
+    title = source.title
+    if format == "pytorch":
+        from engine.exchange.pytorch_export import export_pytorch
+
+        written = export_pytorch(source.project.network, source.weights, to, facts=facts, title=title)
+        return Exported(written, format, notes=(*source.notes, *_pytorch_notes(source, facts, written)))
+    from engine.exchange.onnx_export import export_onnx
+
+    weights = source.weights if source.weights is not None else _fresh_weights(source.project, analysis)
+    samples = _samples(source, facts)
+    done = export_onnx(source.project.network, weights, to, facts=facts, samples=samples)
+    kind = "real" if samples is not None else "random"
+    return Exported(done.path, format, done.largest_difference, done.samples_compared, kind, notes)
+
+
+def _pytorch_notes(source: Source, facts: DataFacts | None, written: Path) -> list[str]:
+    """What the person who loads the file has to know."""
+    notes = []
+    if source.weights is not None:
+        notes.append(f"Its weights are in {written.with_suffix('.safetensors')}; load() in the file takes them.")
+    if facts is None:
+        notes.append("The project's data cannot be read here: the file does not name the classes.")
+    elif facts.task == "classes" and not output_softmaxes(source.project.network):
+        notes.append("The network has no softmax at its end: the file gives scores, not probabilities.")
+    return notes
+
+
+def _facts(source: Source) -> tuple[DataFacts | None, tuple[str, ...]]:
+    """Facts of the data; an export is possible without them, but says so."""
+    if source.project.data.source == "none" or source.project.data.problems():
+        return None, ("The project has no data: compared on random samples, without class names.",)
+    from engine.data.load import facts
+
+    try:
+        return facts(source.project.data, source.base), ()
+    except UserError as error:
+        return None, (f"The data cannot be read ({error}): compared on random samples, without class names.",)
+
+
+def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.Tensor]":
+    from engine.build.init import initialize
+    from engine.build.module import build
+
+    module = build(project.network, analysis)
+    initialize(module, project.training.seed)
+    return module.state_dict()
+
+
+def _samples(source: Source, facts: DataFacts | None) -> "tuple[np.ndarray, ...] | None":
+    """Some real samples: of the test part if there is one, else of validation, else of training."""
+    if facts is None:
+        return None
+    from engine.data.load import load as load_data
+
+    part = next(name for name in ("test", "validation", "training") if facts.samples.get(name))
+    inputs = load_data(source.project.data, source.base).part(part).inputs
+    return tuple(array[:SAMPLES_TO_COMPARE] for array in inputs)

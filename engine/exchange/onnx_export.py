@@ -1,0 +1,244 @@
+"""Export to ONNX, compared with ONNX Runtime before the file gets its name.
+
+The file has one input for each input layer, of the same name, float32 in the units of the data (the normalisation is
+inside), and a free batch. A classifier's first output is the class probabilities; the names of the classes are in the
+metadata.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import secrets
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_ir
+import onnxruntime
+import torch
+from torch import fx
+
+from engine.build.module import build
+from engine.build.plan import refuse_errors
+from engine.data.facts import DataFacts
+from engine.errors import RunError, UserError
+from engine.exchange.destination import not_written, refuse_destination
+from engine.exchange.onnx_forms import exportable, free_lengths
+from engine.exchange.samples import Arrays, at_sizes, fitting_samples, random_samples
+from engine.exchange.weights import fill
+from engine.layers.catalog import layer_type
+from engine.layers.types import Symbol, TensorType
+from engine.network import edits
+from engine.network.analysis import analyse
+from engine.network.network import Network, Port
+from engine.network.outputs import output_softmaxes
+from engine.project.check import match_inputs
+from engine.version import VERSION
+
+OPSET = 20
+TOLERANCE = 1e-4
+"""Largest difference that is accepted, relative to the largest number of an output, or to one if that is smaller."""
+LIMIT_BYTES = 2_000_000_000
+"""An ONNX file is one protobuf message, which ends at 2 GB."""
+CHATTY = ("torch.onnx", "torch.export", "torch._dynamo", "onnxscript", "onnx_ir")
+
+
+@dataclass(frozen=True)
+class OnnxFile:
+    """What was written, and how far ONNX Runtime's first output was from torch's."""
+
+    path: Path
+    largest_difference: float
+    samples_compared: int
+    opset: int = OPSET
+
+
+def export_onnx(
+    network: Network,
+    state: Mapping[str, torch.Tensor],
+    to: Path,
+    *,
+    facts: DataFacts | None,
+    samples: Arrays | None,
+) -> OnnxFile:
+    """Write the network with these weights. `samples` are real ones in the order of the data's inputs.
+
+    Without samples, random ones are compared. Raises `UserError` for what cannot be exported, before anything starts,
+    and `RunError` where ONNX Runtime gives other numbers; nothing is left behind then.
+    """
+    refuse_network(network)
+    refuse_destination(to)
+    if facts is not None and facts.task == "classes":
+        network = with_probabilities(network)
+    module = build(network, analyse(network)).eval()
+    fill(module, state)
+    refuse_size(module)
+    batches = (
+        at_sizes(fitting_samples(network, facts, samples)) if samples is not None else list(random_samples(network))
+    )
+    beside = to.with_name(f".{to.name[:100]}.{secrets.token_hex(4)}.tmp")
+    try:
+        write(module, network, batches[-1], beside, metadata(network, facts))
+        difference = compare(module, beside, batches)
+        os.replace(beside, to)
+    except OSError as error:
+        raise not_written(to, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+    return OnnxFile(to, difference, len(batches[-1][0]))
+
+
+def refuse_network(network: Network) -> None:
+    """Raise `UserError` for a network with errors, and for layers without an ONNX form, by name."""
+    refuse_errors(analyse(network))
+    for layer in network.layers.values():
+        if layer.acting.onnx_refusal:
+            raise UserError(f"'{layer.name}' cannot be exported to ONNX: {layer.acting.onnx_refusal}")
+
+
+def refuse_size(module: fx.GraphModule) -> None:
+    """Raise `UserError` for weights that do not fit into one ONNX file."""
+    size = sum(t.numel() * t.element_size() for t in module.state_dict().values())
+    if size > LIMIT_BYTES:
+        raise UserError(
+            f"The weights have {size / 1e9:.1f} GB; an ONNX file holds at most {LIMIT_BYTES / 1e9:.0f} GB. "
+            "Export to PyTorch instead."
+        )
+
+
+def with_probabilities(network: Network) -> Network:
+    """The network with a softmax at its output, if it has one output and no softmax there yet."""
+    if len(network.output_ports) != 1 or output_softmaxes(network):
+        return network
+    network, softmax = edits.add_layer(network, layer_type("softmax")())
+    port = next(port for port in network.output_ports if port.layer != softmax.id)
+    return edits.connect(network, port, Port(softmax.id, softmax.type.input_ports()[0]))
+
+
+def metadata(network: Network, facts: DataFacts | None) -> dict[str, str]:
+    """What the file says about itself; ONNX allows texts only."""
+    described = {
+        "netwright": VERSION,
+        "input_units": "float32 in the units of the data source; the normalisation is part of the network",
+    }
+    if facts is not None:
+        described["task"] = facts.task
+        if facts.task == "classes":
+            described["classes"] = json.dumps(list(facts.classes), ensure_ascii=False)
+        fed = match_inputs(network, facts)
+        columns = {network.layers[id].name: given.columns for id, given in fed.items() if given.columns}
+        if columns:
+            described["columns"] = json.dumps(columns, ensure_ascii=False)
+    return described
+
+
+def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, described: Mapping[str, str]) -> None:
+    """Export and check the file. Raises `RunError` where torch or the checker refuse."""
+    inputs = [layer.name for layer in network.inputs]
+    outputs = [network.layers[port.layer].name for port in network.output_ports]
+    dynamic = tuple(_dynamic_axes(layer.type.output()) for layer in network.inputs)
+    try:
+        with quiet(), free_lengths():
+            program = torch.onnx.export(
+                exportable(module),
+                tuple(torch.from_numpy(array) for array in batch),
+                dynamo=True,
+                external_data=False,
+                opset_version=OPSET,
+                input_names=inputs,
+                output_names=[f"{name}_out" if name in inputs else name for name in outputs],
+                dynamic_shapes=dynamic,
+                verbose=False,
+            )
+            if program is None:
+                raise RunError("torch returned no ONNX program.")
+            forget_origin(program.model)
+            program.model.metadata_props.update(described)
+            program.model.producer_name, program.model.producer_version = "netwright", VERSION
+            program.save(str(to))
+            onnx.checker.check_model(str(to), full_check=True)
+    except (torch.onnx.OnnxExporterError, onnx.checker.ValidationError) as error:
+        raise RunError(f"The network cannot be exported to ONNX: {_cause(error)}") from error
+
+
+def forget_origin(model: onnx_ir.Model) -> None:
+    """Take out what torch wrote about its tracing: it names files and folders of this machine."""
+    model.metadata_props.clear()
+    for graph in (model.graph, *(function.graph for function in model.functions.values())):
+        graph.metadata_props.clear()
+        values = [*graph.inputs, *graph.initializers.values()]
+        for node in onnx_ir.traversal.RecursiveGraphIterator(graph):
+            node.metadata_props.clear()
+            values += node.outputs
+        for value in values:
+            value.metadata_props.clear()
+
+
+def _dynamic_axes(type: TensorType) -> dict[int, str]:
+    """The batch, and every size that is known only when the network runs."""
+    named = {"T": "time"}
+    symbols = {type.dim(axis): named.get(axis, axis.lower()) for axis in type.axes if isinstance(type[axis], Symbol)}
+    return {0: "batch", **symbols}
+
+
+def _cause(error: BaseException) -> str:
+    """The first line of what went wrong first; the exporter wraps it in advice to its own developers."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without the exporter's warnings and log lines: standard output belongs to whoever asked for JSON."""
+    loggers = [logging.getLogger(name) for name in CHATTY]
+    before = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def compare(module: fx.GraphModule, path: Path, batches: list[Arrays]) -> float:
+    """The largest difference of the first output, over all batches. Raises `RunError` if any output is too far off."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    names = [given.name for given in session.get_inputs()]
+    largest = 0.0
+    for batch in batches:
+        with torch.no_grad():
+            result = module(*(torch.from_numpy(array) for array in batch))
+        wanted = [tensor.numpy() for tensor in (result if isinstance(result, tuple) else (result,))]
+        found = session.run(None, dict(zip(names, batch, strict=True)))
+        for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
+            difference = largest_difference(one, other)
+            finite = np.abs(one[np.isfinite(one)])
+            if difference > TOLERANCE * max(1.0, float(finite.max(initial=0.0))):
+                name = session.get_outputs()[index].name
+                raise RunError(
+                    f"ONNX Runtime gives other numbers than torch: output '{name}' differs by {difference:.3g}. "
+                    "The file was not kept."
+                )
+            largest = max(largest, difference) if index == 0 else largest
+    return largest
+
+
+def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
+    """The largest absolute difference; equal infinities and two that are no numbers do not differ."""
+    if one.shape != other.shape:
+        return float("inf")
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(invalid="ignore"):
+        distance = np.where(same, 0.0, np.abs(one.astype(np.float64) - other))
+    return float(np.where(np.isnan(distance), np.inf, distance).max(initial=0.0))

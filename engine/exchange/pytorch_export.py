@@ -1,0 +1,43 @@
+"""Export as one readable PyTorch file, with the weights beside it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors.torch import save
+
+from engine.build.module import build
+from engine.build.source import source
+from engine.data.facts import DataFacts
+from engine.errors import UserError
+from engine.exchange.destination import not_written, refuse_destination
+from engine.exchange.weights import fill
+from engine.files import write_atomically
+from engine.network.analysis import analyse
+from engine.network.network import Network
+
+
+def export_pytorch(
+    network: Network, state: Mapping[str, torch.Tensor] | None, to: Path, *, facts: DataFacts | None, title: str
+) -> Path:
+    """Write `to` (a `.py` file), and its weights into a `.safetensors` file of the same name, if some are given.
+
+    The file needs torch alone (and safetensors to load the weights). Raises `UserError`.
+    """
+    if to.suffix != ".py":
+        raise UserError(f"A PyTorch file has a name that ends in .py; received '{to.name}'.")
+    refuse_destination(to)
+    analysis = analyse(network)
+    classes = facts.classes if facts else ()
+    columns = facts.inputs[0].columns if facts and len(facts.inputs) == 1 else ()
+    text = source(network, analysis, title=title, classes=classes, columns=columns)
+    try:
+        if state is not None:
+            module = build(network, analysis)
+            fill(module, state)
+            tensors = {key: value.detach().to("cpu", copy=True).contiguous() for key, value in state.items()}
+            write_atomically(to.with_suffix(".safetensors"), save(tensors))
+        write_atomically(to, text.encode())
+    except OSError as error:
+        raise not_written(to, error) from None
+    return to

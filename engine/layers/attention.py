@@ -1,0 +1,153 @@
+"""What transformers are made of: embeddings of indices and positions, and self-attention."""
+
+from engine.errors import MisfitError
+from engine.fields import Bool, Choice, Float, Int
+from engine.layers.base import LayerType, Lowered, expect, method, module
+from engine.layers.types import Sizes, TensorType, sequence
+
+
+class Embedding(LayerType):
+    """Looks up a learned vector for each index of a sequence, such as for each word."""
+
+    key, label, family = "embedding", "Embedding", "Attention"
+    vocabulary = Int(1000, low=1, high=100_000_000, label="Vocabulary size", help="Indices go from 0 to this less 1")
+    dimension = Int(64, low=1, high=1_000_000, help="Numbers that stand for one index")
+    padding_index = Int(-1, low=-1, high=100_000_000, help="Index whose vector stays zero, for padding; -1: none")
+
+    def output(self, x: TensorType) -> TensorType:
+        if x.axes != ("T",) or x.kind != "index":
+            raise MisfitError(
+                f"Expected tokens: a sequence of indices (T), received {x}. "
+                "Set the content of the sequence input to indices.",
+                port="in",
+            )
+        if self.padding_index >= self.vocabulary:
+            raise MisfitError(
+                f"The padding index must be one of the vocabulary: expected at most {self.vocabulary - 1:,}, "
+                f"received {self.padding_index:,}.",
+                field="padding_index",
+            )
+        return sequence(x["T"], self.dimension)
+
+    def weights(self, *x: TensorType) -> dict[str, Sizes]:
+        return {"weight": (self.vocabulary, self.dimension)}
+
+    def lower(self, *x: TensorType) -> Lowered:
+        padding = {} if self.padding_index < 0 else {"padding_idx": self.padding_index}
+        table = module("Embedding", num_embeddings=self.vocabulary, embedding_dim=self.dimension, **padding)
+        return method("long"), table
+
+    def telling(self) -> str:
+        return f"{self.vocabulary:,} × {self.dimension:,}"
+
+
+MASKS = {
+    "none": "Every step sees all others",
+    "causal": "A step sees itself and what came before",
+}
+
+
+class SelfAttention(LayerType):
+    """Lets each step of a sequence gather from the others what resembles what it asks for.
+
+    For each head: softmax(Q Kᵀ / sqrt(channels of a head)) V, with Q, K, V learned from the input; the heads side by
+    side pass through one more matrix. As many channels leave as came in.
+    """
+
+    key, label, family, random = "self_attention", "Self-attention", "Attention", True
+    heads = Int(4, low=1, high=4096, help="Attentions side by side; they share the key channels")
+    key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query, key and value over all heads; 0: as the input")
+    mask = Choice("none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
+    dropout = Float(0.0, low=0.0, high=0.999, help="Chance of each attention weight to become zero in training")
+    bias = Bool(True, help="Adds learned numbers to query, key, value and result")
+
+    def _keys(self, x: TensorType) -> int:
+        return self.key_channels or x.channels
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "sequence")
+        keys = self._keys(x)
+        if keys % self.heads:
+            raise MisfitError(
+                f"The {keys:,} key channels cannot be divided among {self.heads:,} heads. "
+                f"Use a number of heads that divides {keys:,}, or other key channels.",
+                field="key_channels" if self.key_channels else "heads",
+            )
+        return x.with_sizes(C=x.channels)
+
+    def weights(self, x: TensorType) -> dict[str, Sizes]:
+        channels, keys = x.channels, self._keys(x)
+        rows = {
+            "query": (keys, channels),
+            "key": (keys, channels),
+            "value": (keys, channels),
+            "result": (channels, keys),
+        }
+        weights: dict[str, Sizes] = {f"{name}.weight": sizes for name, sizes in rows.items()}
+        return weights | ({f"{name}.bias": sizes[:1] for name, sizes in rows.items()} if self.bias else {})
+
+    def flops(self, x: TensorType) -> int:
+        steps = x["T"]
+        if not isinstance(steps, int):
+            return 0
+        projections = 4 * x.channels * self._keys(x)
+        return 2 * steps * (projections + 2 * steps * self._keys(x))
+
+    def lower(self, x: TensorType) -> Lowered:
+        given = {"channels": x.channels, "key_channels": self._keys(x), "heads": self.heads}
+        given |= {"causal": True} if self.mask == "causal" else {}
+        return module(
+            "engine.build.modules.SelfAttention",
+            **given,
+            **({"dropout": self.dropout} if self.dropout else {}),
+            **({} if self.bias else {"bias": False}),
+        )
+
+    def telling(self) -> str:
+        return f"{self.heads:,} head{'s' * (self.heads > 1)}"
+
+
+class PositionEmbedding(LayerType):
+    """Adds a learned vector to each step, one for each position, so that the order of the steps counts."""
+
+    key, label, family = "position_embedding", "Position embedding", "Attention"
+    positions = Int(
+        512, low=1, high=100_000_000, help="Positions that have a vector: the longest sequence there can be"
+    )
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "sequence")
+        steps = x["T"]
+        if isinstance(steps, int) and steps > self.positions:
+            raise MisfitError(
+                f"The sequence has {steps:,} steps, but only {self.positions:,} positions have a vector. "
+                f"Use at least {steps:,} positions.",
+                field="positions",
+            )
+        return x.with_sizes(C=x.channels)
+
+    def weights(self, x: TensorType) -> dict[str, Sizes]:
+        return {"table.weight": (self.positions, x.channels)}
+
+    def lower(self, x: TensorType) -> Lowered:
+        return module("engine.build.modules.PositionEmbedding", positions=self.positions, channels=x.channels)
+
+    def telling(self) -> str:
+        return f"{self.positions:,} positions"
+
+
+class SinusoidalPosition(LayerType):
+    """Adds sines and cosines of the position to each step, so that the order of the steps counts.
+
+    Channel 2i gets sin(t / 10000^(2i / channels)), channel 2i + 1 the cosine of the same. Nothing is learned, and a
+    sequence may have any length.
+    """
+
+    key, label, family = "sinusoidal_position", "Sinusoidal position encoding", "Attention"
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "sequence")
+        return x.with_sizes(C=x.channels)
+
+    def lower(self, x: TensorType) -> Lowered:
+        return module("engine.build.modules.SinusoidalPosition", channels=x.channels)

@@ -1,0 +1,162 @@
+"""What a layer type is: declared fields, ports, and rules for sizes, learnables, work and the torch call it becomes.
+
+A layer type is one class in its family's file. The palette, the form, the sizes on the canvas, the file format, the
+module, the printed source and the parity tests all follow from it. Nothing here imports torch: a `Call` is data, which
+`engine.build.module` resolves and `engine.build.source` prints, so that both always agree.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from engine.errors import MisfitError
+from engine.fields import Record
+from engine.layers.types import LAYOUTS, Sizes, TensorType, with_article
+
+FAMILIES = (
+    "Input",
+    "Convolution",
+    "Fully connected",
+    "Normalisation",
+    "Activation",
+    "Pooling",
+    "Combination",
+    "Recurrent",
+    "Attention",
+    "Reshape",
+    "Utility",
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the built network.
+
+    `module`: `target` is a class (`torch.nn.Conv2d`, or one of `engine.build.modules`), built once with `kwargs`, then
+    called with the tensors. `function`: `target` is a function (`torch.cat`), called with the tensors, then `args` and
+    `kwargs`. `method`: `target` is a method of the first tensor (`flatten`), called with `args` and `kwargs`.
+
+    The first call of a chain gets the layer's inputs, each further one what the call before it returned. `as_list`
+    hands the tensors over as one list; `repeat` hands over the same tensor so many times (query, key and value of a
+    self-attention); `call_kwargs` are given at each call of a module; `pick` takes one element of a returned tuple.
+    `name` tells several modules of one chain apart (`conv_1_pad`).
+    """
+
+    target: str
+    kind: Literal["module", "function", "method"] = "module"
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    call_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    as_list: bool = False
+    repeat: int = 1
+    pick: int | None = None
+    name: str = ""
+
+
+def module(target: str, **kwargs: Any) -> Call:
+    """A module of torch, named by its class below `torch.nn`, or one of our own (`engine.build.modules.X`)."""
+    return Call(target if "." in target else f"torch.nn.{target}", kwargs=kwargs)
+
+
+def function(target: str, *args: Any, **kwargs: Any) -> Call:
+    """A function, by its qualified name."""
+    return Call(target, "function", args=args, kwargs=kwargs)
+
+
+def method(target: str, *args: Any, **kwargs: Any) -> Call:
+    """A method of the tensor."""
+    return Call(target, "method", args=args, kwargs=kwargs)
+
+
+Lowered = Call | tuple[Call, ...]
+
+
+class LayerType(Record):
+    """A declared layer type. An instance of it holds the field values of one placed layer.
+
+    The rules take one `TensorType` for each input port. `output` raises `MisfitError` for what does not fit; the other
+    rules may rely on `output` having accepted the inputs. A subclass names its ports:
+    `def output(self, x: TensorType)` (`*x: Any, **_: Any` is how typing says "any parameters", so it may).
+    """
+
+    key: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    family: ClassVar[str] = ""
+    is_input: ClassVar[bool] = False
+    onnx_refusal: ClassVar[str] = ""
+    """Why this layer has no ONNX form, or nothing where it has one."""
+    random: ClassVar[bool] = False
+    """Whether training uses random numbers here (dropout), so that two runs differ by worker."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.key:
+            if REGISTRY.setdefault(cls.key, cls).__qualname__ != cls.__qualname__:
+                raise TypeError(f"Two layer types have the key '{cls.key}'.")
+            if cls.family not in FAMILIES or not cls.label or not (cls.__doc__ or "").strip():
+                raise TypeError(f"Layer type '{cls.key}' needs a label, a docstring and one of the known families.")
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring: what the layer does."""
+        return (cls.__doc__ or "").strip().partition("\n")[0]
+
+    def input_ports(self) -> tuple[str, ...]:
+        """The names of the input ports."""
+        return () if self.is_input else ("in",)
+
+    def output_ports(self) -> tuple[str, ...]:
+        """The names of the output ports."""
+        return ("out",)
+
+    def telling(self) -> str:
+        """The one value that tells this layer from its like on the canvas (`8 filters`), or nothing."""
+        return ""
+
+    def output(self, *x: Any, **_: Any) -> TensorType:
+        """What leaves the layer. Raises `MisfitError`, which names what was expected and received."""
+        raise NotImplementedError
+
+    def weights(self, *x: Any, **_: Any) -> dict[str, Sizes]:
+        """The learnable parameters by their name in the built module, with sizes, without building anything."""
+        return {}
+
+    def flops(self, *x: Any, **_: Any) -> int:
+        """Floating-point operations a sample, forward; a multiply-add counts two. Only products are counted, as torch's
+        `FlopCounterMode` does; element-wise layers count nothing. Zero where sizes are not known."""
+        return 0
+
+    def lower(self, *x: Any, **_: Any) -> Lowered:
+        """The torch call, or the chain of calls, that the layer becomes."""
+        raise NotImplementedError
+
+
+REGISTRY: dict[str, type[LayerType]] = {}
+
+
+def expect(x: TensorType, *layouts: str) -> None:
+    """Refuse an input of another layout than these, in words."""
+    if x.axes not in [LAYOUTS[name] for name in layouts]:
+        named = [f"{with_article(name)} ({' × '.join(LAYOUTS[name])})" for name in layouts]
+        wanted = " or ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
+        raise MisfitError(f"Expected {wanted}, received {x}.", port="in")
+    expect_real(x)
+
+
+def expect_real(x: TensorType, port: str = "in") -> None:
+    """Refuse indices, complex numbers and empty tensors, in words."""
+    if x.kind != "real":
+        hint = " An embedding turns indices into numbers." if x.kind == "index" else ""
+        raise MisfitError(f"Expected real numbers, received {x}.{hint}", port=port)
+    if 0 in x.sizes:
+        raise MisfitError(f"Expected at least one number along each axis, received {x}.", port=port)
+
+
+def channels_first(x: TensorType, *calls: Call) -> Lowered:
+    """The calls, with the channels moved before them to where torch's modules look for them, and back after them."""
+    at = x.dim("C")
+    if at == 1:
+        return calls
+    there = (0, at, *(dim for dim in range(1, x.rank + 1) if dim != at))
+    back = tuple(there.index(dim) for dim in range(x.rank + 1))
+    return method("permute", *there), *calls, method("permute", *back)

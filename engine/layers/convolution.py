@@ -1,0 +1,361 @@
+"""Convolution: plain, grouped and transposed, over sequences (1-D), images (2-D) and volumes (3-D).
+
+Each idea is one class with fields for images; the classes for one and three dimensions only declare the lengths of
+their sizes. Padding `same` may need an odd number of zeros: the odd one goes after, as a call of its own.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from engine.errors import MisfitError
+from engine.fields import Bool, Int, Padding, Size
+from engine.layers import types, windows
+from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, module
+from engine.layers.types import Sizes, TensorType, derive
+
+KERNEL_HELP = {1: "Steps", 2: "Height × width", 3: "Depth × height × width"}
+PADDING_HELP = "Zeros on both sides of each axis, or same: the output is as large as the input divided by the stride"
+CAUSAL_HELP = PADDING_HELP + "; or causal: as same, all of them in front, so that no step sees a later one"
+
+
+def kernel_field(dims: int, default: int = 3) -> Size:
+    """The extent of a window."""
+    return Size(default, length=dims, high=100_000, help=f"Extent of the window. {KERNEL_HELP[dims]}")
+
+
+def stride_field(dims: int, default: int = 1) -> Size:
+    """How far a window moves."""
+    return Size(default, length=dims, high=100_000, help="How far the window moves from one place to the next")
+
+
+def dilation_field(dims: int) -> Size:
+    """How far apart the places of a window are."""
+    return Size(1, length=dims, high=100_000, help="Distance between the places of the window; 1: no gaps")
+
+
+def padding_field(dims: int, default: str | int = "same", words: Sequence[str] = ("same",)) -> Padding:
+    """The border before a window slides."""
+    return Padding(default, length=dims, words=words, help=CAUSAL_HELP if "causal" in words else PADDING_HELP)
+
+
+def filters_field() -> Int:
+    """How many filters are learned."""
+    return Int(16, low=1, high=1_000_000, help="Learned filters: the channels that leave the layer")
+
+
+def bias_field() -> Bool:
+    """Whether a number is added to each output channel."""
+    return Bool(True, help="Adds a learned number to each output channel")
+
+
+class _Sliding(LayerType):
+    """What plain, grouped and transposed convolution share."""
+
+    dims: ClassVar[int] = 2
+
+    def _channels(self, x: TensorType) -> int:
+        """The channels that come in, once the input is of the right layout."""
+        expect(x, windows.LAYOUT_OF[self.dims])
+        return x.channels
+
+
+class _Convolution(_Sliding):
+    """What plain and grouped convolution share. Grouped ones answer `_groups` and `_filters` in their way."""
+
+    filters = filters_field()
+    kernel = kernel_field(2)
+    stride = stride_field(2)
+    padding = padding_field(2)
+    dilation = dilation_field(2)
+    bias = bias_field()
+
+    def _groups(self, channels: int) -> int:
+        return 1
+
+    def _filters(self, channels: int) -> int:
+        return self.filters
+
+    @property
+    def _window(self) -> dict[str, Any]:
+        return {"kernel": self.kernel, "stride": self.stride, "padding": self.padding, "dilation": self.dilation}
+
+    def output(self, x: TensorType) -> TensorType:
+        channels = self._channels(x)
+        groups = self._groups(channels)
+        if channels % groups:
+            raise MisfitError(
+                f"The {channels:,} channels of the input cannot be divided into {groups:,} equal groups. "
+                f"Use a divisor of {channels:,}.",
+                field="groups",
+            )
+        return x.with_sizes(C=self._filters(channels), **windows.window_sizes(x, **self._window))
+
+    def weights(self, x: TensorType) -> dict[str, Sizes]:
+        channels = x.channels
+        filters = self._filters(channels)
+        weight: dict[str, Sizes] = {"weight": (filters, channels // self._groups(channels), *self.kernel)}
+        return {**weight, "bias": (filters,)} if self.bias else weight
+
+    def flops(self, x: TensorType) -> int:
+        out = self.output(x)
+        count = out.count
+        return 2 * count * math.prod(self.weights(x)["weight"][1:]) if count else 0
+
+    def lower(self, x: TensorType) -> Lowered:
+        channels = x.channels
+        sides = windows.borders(x, **self._window)
+        conv: dict[str, Any] = {
+            "in_channels": channels,
+            "out_channels": self._filters(channels),
+            "kernel_size": windows.compact(self.kernel),
+        }
+        conv |= _unless(1, stride=self.stride, dilation=self.dilation)
+        if self._groups(channels) > 1:
+            conv["groups"] = self._groups(channels)
+        if not self.bias:
+            conv["bias"] = False
+        if windows.is_symmetric(sides):
+            conv |= _unless(0, padding=tuple(before for before, _ in sides))
+            return channels_first(x, module(f"Conv{self.dims}d", **conv))
+        return channels_first(x, zero_pad(sides), module(f"Conv{self.dims}d", **conv))
+
+
+def zero_pad(sides: windows.Borders) -> Call:
+    """Zeros before and after each axis, as a named module of its own."""
+    call = module(f"ZeroPad{len(sides)}d", padding=windows.torch_borders(sides))
+    return Call(call.target, kwargs=call.kwargs, name="pad")
+
+
+def _unless(usual: int, **sizes: Sizes) -> dict[str, Any]:
+    """The arguments that are not what torch takes anyway."""
+    return {name: windows.compact(value) for name, value in sizes.items() if set(value) != {usual}}
+
+
+class Convolution(_Convolution):
+    """Slides learned filters over its input."""
+
+    def telling(self) -> str:
+        return f"{self.filters:,} filter{'s' * (self.filters > 1)}"
+
+
+class Conv1d(Convolution):
+    """Slides learned filters along a sequence.
+
+    y[t, f] = bias[f] + sum over k, c of weight[f, c, k] x[stride t + dilation k - padding, c].
+    """
+
+    key, label, family, dims = "conv1d", "1-D convolution", "Convolution", 1
+    kernel = kernel_field(1)
+    stride = stride_field(1)
+    padding = padding_field(1, words=("same", "causal"))
+    dilation = dilation_field(1)
+
+
+class Conv2d(Convolution):
+    """Slides learned filters over an image.
+
+    At each place of the output: the products of the filter's weights and the window under it, summed over the window
+    and all input channels, plus the bias.
+    """
+
+    key, label, family, dims = "conv2d", "2-D convolution", "Convolution", 2
+
+
+class Conv3d(Convolution):
+    """Slides learned filters through a volume.
+
+    At each place of the output: the products of the filter's weights and the window under it, summed over the window
+    and all input channels, plus the bias.
+    """
+
+    key, label, family, dims = "conv3d", "3-D convolution", "Convolution", 3
+    kernel = kernel_field(3)
+    stride = stride_field(3)
+    padding = padding_field(3)
+    dilation = dilation_field(3)
+
+
+class GroupedConvolution(_Convolution):
+    """Slides learned filters over each group of channels by itself."""
+
+    filters = Int(1, low=1, high=1_000_000, label="Filters per group", help="Learned filters of each group")
+    groups = Int(0, low=0, high=1_000_000, help="Equal groups of input channels; 0: every channel is a group")
+
+    def _groups(self, channels: int) -> int:
+        return self.groups or channels
+
+    def _filters(self, channels: int) -> int:
+        return self._groups(channels) * self.filters
+
+    def telling(self) -> str:
+        return f"{self.groups:,} group{'s' * (self.groups > 1)}" if self.groups else "channel-wise"
+
+
+class GroupedConv1d(GroupedConvolution):
+    """Slides learned filters along a sequence, each group of channels by itself.
+
+    With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
+    per group channels.
+    """
+
+    key, label, family, dims = "grouped_conv1d", "1-D grouped convolution", "Convolution", 1
+    kernel = kernel_field(1)
+    stride = stride_field(1)
+    padding = padding_field(1, words=("same", "causal"))
+    dilation = dilation_field(1)
+
+
+class GroupedConv2d(GroupedConvolution):
+    """Slides learned filters over an image, each group of channels by itself.
+
+    With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
+    per group channels.
+    """
+
+    key, label, family, dims = "grouped_conv2d", "2-D grouped convolution", "Convolution", 2
+
+
+class GroupedConv3d(GroupedConvolution):
+    """Slides learned filters through a volume, each group of channels by itself.
+
+    With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
+    per group channels.
+    """
+
+    key, label, family, dims = "grouped_conv3d", "3-D grouped convolution", "Convolution", 3
+    kernel = kernel_field(3)
+    stride = stride_field(3)
+    padding = padding_field(3)
+    dilation = dilation_field(3)
+
+
+CROPPING_HELP = "Cut from both sides of the result, or same: the output is as large as the input times the stride"
+ENDING_HELP = "Kept at the end of each axis although it would be cut; below the stride or the dilation"
+
+
+def _cropping(dims: int) -> Padding:
+    return Padding("same", length=dims, help=CROPPING_HELP)
+
+
+def _output_padding(dims: int) -> Size:
+    return Size(0, length=dims, low=0, help=ENDING_HELP, visible_when=lambda layer: layer.cropping != "same")
+
+
+class TransposedConvolution(_Sliding):
+    """Spreads each input place over a learned window: the reverse of a convolution's sizes."""
+
+    filters = filters_field()
+    kernel = kernel_field(2)
+    stride = stride_field(2, default=2)
+    cropping = _cropping(2)
+    output_padding = _output_padding(2)
+    dilation = dilation_field(2)
+    bias = bias_field()
+
+    def output(self, x: TensorType) -> TensorType:
+        self._channels(x)
+        sizes = {axis: self._size(x[axis], axis, i) for i, axis in enumerate(x.spatial)}
+        return x.with_sizes(C=self.filters, **sizes)
+
+    def _cut(self, i: int) -> tuple[int, int]:
+        """What torch calls padding and output padding, for one axis."""
+        if not isinstance(self.cropping, str):
+            return self.cropping[i], self.output_padding[i]
+        surplus = windows.reach_of(self.kernel[i], self.dilation[i]) - self.stride[i]
+        cut = max(0, math.ceil(surplus / 2))
+        return cut, 2 * cut - surplus
+
+    def _size(self, size: types.Size, axis: str, i: int) -> types.Size:
+        reach = windows.reach_of(self.kernel[i], self.dilation[i])
+        cut, kept = self._cut(i)
+        if kept >= max(self.stride[i], self.dilation[i]):
+            self._refuse_ending(axis, i, kept)
+
+        def rule(n: int) -> int:
+            result = (n - 1) * self.stride[i] + reach - 2 * cut + kept
+            if result < 1:
+                raise MisfitError(
+                    f"Nothing is left along axis {axis}: {result + 2 * cut:,} less {cut:,} on both sides. Crop less.",
+                    field="cropping",
+                )
+            return result
+
+        return derive(rule, size)
+
+    def _refuse_ending(self, axis: str, i: int, kept: int) -> None:
+        if self.cropping == "same":
+            raise MisfitError(
+                f"A kernel of {self.kernel[i]:,} with a stride of 1 cannot keep the size of axis {axis}: "
+                "it would crop half a place. Use an odd kernel, a larger stride, or cropping in numbers.",
+                field="kernel",
+            )
+        limit = max(self.stride[i], self.dilation[i])
+        raise MisfitError(
+            f"The output padding must be below the stride or the dilation. Expected less than {limit:,} along "
+            f"axis {axis}, received {kept:,}.",
+            field="output_padding",
+        )
+
+    def weights(self, x: TensorType) -> dict[str, Sizes]:
+        weight: dict[str, Sizes] = {"weight": (x.channels, self.filters, *self.kernel)}
+        return {**weight, "bias": (self.filters,)} if self.bias else weight
+
+    def flops(self, x: TensorType) -> int:
+        return 2 * x.count * self.filters * math.prod(self.kernel) if x.count else 0
+
+    def lower(self, x: TensorType) -> Lowered:
+        cuts = [self._cut(i) for i in range(self.dims)]
+        conv: dict[str, Any] = {
+            "in_channels": x.channels,
+            "out_channels": self.filters,
+            "kernel_size": windows.compact(self.kernel),
+        }
+        conv |= _unless(1, stride=self.stride, dilation=self.dilation)
+        conv |= _unless(0, padding=tuple(cut for cut, _ in cuts), output_padding=tuple(kept for _, kept in cuts))
+        if not self.bias:
+            conv["bias"] = False
+        return channels_first(x, module(f"ConvTranspose{self.dims}d", **conv))
+
+    def telling(self) -> str:
+        return f"{self.filters:,} filter{'s' * (self.filters > 1)}"
+
+
+class TransposedConv1d(TransposedConvolution):
+    """Makes a sequence longer with learned filters.
+
+    Each input step adds its multiple of the filters to the output, `stride` apart. Size: (n - 1) stride + dilation
+    (kernel - 1) + 1 - 2 cropping + output padding. Where `same` crops an odd number, the odd one goes before.
+    """
+
+    key, label, family, dims = "transposed_conv1d", "1-D transposed convolution", "Convolution", 1
+    kernel = kernel_field(1)
+    stride = stride_field(1, default=2)
+    cropping = _cropping(1)
+    output_padding = _output_padding(1)
+    dilation = dilation_field(1)
+
+
+class TransposedConv2d(TransposedConvolution):
+    """Makes an image larger with learned filters.
+
+    Each input place adds its multiple of the filters to the output, `stride` apart. Size: (n - 1) stride + dilation
+    (kernel - 1) + 1 - 2 cropping + output padding. Where `same` crops an odd number, the odd one goes before.
+    """
+
+    key, label, family, dims = "transposed_conv2d", "2-D transposed convolution", "Convolution", 2
+
+
+class TransposedConv3d(TransposedConvolution):
+    """Makes a volume larger with learned filters.
+
+    Each input place adds its multiple of the filters to the output, `stride` apart. Size: (n - 1) stride + dilation
+    (kernel - 1) + 1 - 2 cropping + output padding. Where `same` crops an odd number, the odd one goes before.
+    """
+
+    key, label, family, dims = "transposed_conv3d", "3-D transposed convolution", "Convolution", 3
+    kernel = kernel_field(3)
+    stride = stride_field(3, default=2)
+    cropping = _cropping(3)
+    output_padding = _output_padding(3)
+    dilation = dilation_field(3)

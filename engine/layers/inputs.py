@@ -1,0 +1,120 @@
+"""Where data enters a network."""
+
+from engine.fields import Choice, Int, Size
+from engine.layers.base import LayerType, Lowered, module
+from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
+
+NORMALIZATIONS = ("none", "zerocenter", "zscore", "rescale-zero-one", "rescale-symmetric")
+NOTES = {
+    "none": "The data as it is",
+    "zerocenter": "Minus the mean of the training part",
+    "zscore": "Minus the mean, divided by the standard deviation of the training part",
+    "rescale-zero-one": "Minimum and maximum of the training part become 0 and 1",
+    "rescale-symmetric": "Minimum and maximum of the training part become -1 and 1",
+}
+
+
+def _normalization() -> Choice:
+    return Choice(
+        "zscore",
+        options=NORMALIZATIONS,
+        notes=NOTES,
+        help="Fitted on the training part, per channel; part of the exported network",
+    )
+
+
+class InputLayer(LayerType):
+    """A layer without inputs: its type is declared, its normalisation fitted on the training part of the data.
+
+    The built module `engine.build.modules.Normalize` holds `shift` and `scale`, one number a channel, as buffers, so
+    that weights and exports carry the fitted normalisation: y = (x - shift) * scale.
+    """
+
+    is_input = True
+
+    @property
+    def normalization_kind(self) -> str:
+        """One of `NORMALIZATIONS`."""
+        return str(getattr(self, "normalization", "none"))
+
+    def lower(self, *x: TensorType) -> Lowered:
+        out = self.output()
+        if self.normalization_kind == "none":
+            return ()
+        return module("engine.build.modules.Normalize", channels=out.channels, dim=out.dim("C"), rank=out.rank)
+
+
+class ImageInput(InputLayer):
+    """Takes images, channels first."""
+
+    key, label, family = "image_input", "Image input", "Input"
+    channels = Int(1, low=1, high=65536, help="1 for grey, 3 for colour")
+    size = Size(28, length=2, help="Height × width")
+    normalization = _normalization()
+
+    def output(self, *x: TensorType) -> TensorType:
+        return image(self.channels, *self.size)
+
+    def telling(self) -> str:
+        return " × ".join(map(str, (self.channels, *self.size)))
+
+
+class VolumeInput(InputLayer):
+    """Takes volumes, such as scans or short films, channels first."""
+
+    key, label, family = "volume_input", "3-D image input", "Input"
+    channels = Int(1, low=1, high=65536, help="Numbers at each place")
+    size = Size(28, length=3, help="Depth × height × width")
+    normalization = _normalization()
+
+    def output(self, *x: TensorType) -> TensorType:
+        return volume(self.channels, *self.size)
+
+    def telling(self) -> str:
+        return " × ".join(map(str, (self.channels, *self.size)))
+
+
+class SequenceInput(InputLayer):
+    """Takes sequences: vectors of numbers, or indices such as words."""
+
+    key, label, family = "sequence_input", "Sequence input", "Input"
+    content = Choice(
+        "numbers",
+        options=("numbers", "indices"),
+        notes={"numbers": "A vector of numbers a step", "indices": "One whole number a step, for an embedding"},
+        help="What stands at each step",
+    )
+    channels = Int(1, low=1, high=65536, help="Numbers a step", visible_when=lambda layer: layer.content == "numbers")
+    length = Int(0, low=0, high=10_000_000, unit="steps", help="0: any length")
+    normalization = Choice(
+        "zscore",
+        options=NORMALIZATIONS,
+        notes=NOTES,
+        help="Fitted on the training part, per channel; part of the exported network",
+        visible_when=lambda layer: layer.content == "numbers",
+    )
+
+    @property
+    def normalization_kind(self) -> str:
+        return self.normalization if self.content == "numbers" else "none"
+
+    def output(self, *x: TensorType) -> TensorType:
+        steps = self.length or Symbol("T")
+        return tokens(steps) if self.content == "indices" else sequence(steps, self.channels)
+
+    def telling(self) -> str:
+        return "indices" if self.content == "indices" else f"{self.channels:,} channel{'s' * (self.channels > 1)}"
+
+
+class FeatureInput(InputLayer):
+    """Takes one vector of numbers a sample, such as a row of a table."""
+
+    key, label, family = "feature_input", "Feature input", "Input"
+    channels = Int(1, low=1, label="Features", help="Numbers a sample")
+    normalization = _normalization()
+
+    def output(self, *x: TensorType) -> TensorType:
+        return features(self.channels)
+
+    def telling(self) -> str:
+        return f"{self.channels:,} feature{'s' * (self.channels > 1)}"

@@ -1,0 +1,305 @@
+"""Pooling: one number for each window (max, average), for a grid of so many cells (adaptive), or for all (global)."""
+
+from typing import Any, ClassVar
+
+from engine.errors import MisfitError
+from engine.fields import Choice, Size
+from engine.layers import windows
+from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, method, module
+from engine.layers.convolution import kernel_field, padding_field, stride_field, zero_pad
+from engine.layers.types import TensorType, features
+
+
+class _Pooling(LayerType):
+    """What max and average pooling share."""
+
+    dims: ClassVar[int] = 2
+    kernel = kernel_field(2, default=2)
+    stride = stride_field(2, default=2)
+    padding = padding_field(2, default=0)
+
+    @property
+    def _window(self) -> dict[str, Any]:
+        return {"kernel": self.kernel, "stride": self.stride, "padding": self.padding}
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, windows.LAYOUT_OF[self.dims])
+        for axis, kernel, padding in zip(x.spatial, self.kernel, self._numbers(), strict=True):
+            if 2 * padding > kernel:
+                raise MisfitError(
+                    f"The padding may be at most half the kernel, {kernel // 2:,} along axis {axis}; "
+                    f"received {padding:,}. Use less padding or a larger kernel.",
+                    field="padding",
+                )
+        return x.with_sizes(**windows.window_sizes(x, **self._window))
+
+    def _numbers(self) -> tuple[int, ...]:
+        """The padding where it is given in numbers, else zeros."""
+        return (0,) * self.dims if isinstance(self.padding, str) else self.padding
+
+    def _arguments(self) -> dict[str, Any]:
+        pool: dict[str, Any] = {"kernel_size": windows.compact(self.kernel)}
+        return pool if self.stride == self.kernel else {**pool, "stride": windows.compact(self.stride)}
+
+    def lower(self, x: TensorType) -> Lowered:
+        sides = windows.borders(x, **self._window)
+        if not windows.is_symmetric(sides):
+            return channels_first(x, *self._uneven(sides))
+        pool = self._arguments()
+        if any(before for before, _ in sides):
+            pool |= {"padding": windows.compact(tuple(before for before, _ in sides)), **self._with_padding()}
+        return channels_first(x, module(f"{self._torch_name()}{self.dims}d", **pool))
+
+    def _torch_name(self) -> str:
+        raise NotImplementedError
+
+    def _with_padding(self) -> dict[str, Any]:
+        """Further arguments where the module itself pads."""
+        return {}
+
+    def _uneven(self, sides: windows.Borders) -> tuple[Call, ...]:
+        """The calls where torch's module cannot pad, because one side gets more."""
+        raise NotImplementedError
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.kernel))
+
+
+class MaxPooling(_Pooling):
+    """The largest number of each window; padded places never win."""
+
+    def _torch_name(self) -> str:
+        return "MaxPool"
+
+    def _uneven(self, sides: windows.Borders) -> tuple[Call, ...]:
+        lowest = {"padding": windows.torch_borders(sides), "value": float("-inf")}
+        pad = Call(f"torch.nn.ConstantPad{self.dims}d", kwargs=lowest, name="pad")
+        return pad, module(f"MaxPool{self.dims}d", **self._arguments())
+
+
+class MaxPool1d(MaxPooling):
+    """Keeps the largest number of each window along a sequence. Padded places never win."""
+
+    key, label, family, dims = "max_pool1d", "1-D max pooling", "Pooling", 1
+    kernel = kernel_field(1, default=2)
+    stride = stride_field(1, default=2)
+    padding = padding_field(1, default=0)
+
+    def lower(self, x: TensorType) -> Lowered:
+        lowered = super().lower(x)
+        if x.is_known or isinstance(lowered, Call):
+            return lowered
+        # torch.export fixes the length of a sequence where it meets max_pool1d, but not where indices are asked for
+        return tuple(
+            Call(call.target, kwargs={**call.kwargs, "return_indices": True}, pick=0)
+            if call.target == "torch.nn.MaxPool1d"
+            else call
+            for call in lowered
+        )
+
+
+class MaxPool2d(MaxPooling):
+    """Keeps the largest number of each window of an image. Padded places never win."""
+
+    key, label, family, dims = "max_pool2d", "2-D max pooling", "Pooling", 2
+
+
+class MaxPool3d(MaxPooling):
+    """Keeps the largest number of each window of a volume. Padded places never win."""
+
+    key, label, family, dims = "max_pool3d", "3-D max pooling", "Pooling", 3
+    kernel = kernel_field(3, default=2)
+    stride = stride_field(3, default=2)
+    padding = padding_field(3, default=0)
+
+
+PADDING_VALUES = {
+    "zeros": "Padded places count as zeros: the sum is always divided by the size of the window",
+    "mean": "Padded places are left out: the mean of the places that are there",
+}
+
+
+class AveragePooling(_Pooling):
+    """The mean of each window."""
+
+    padding_value = Choice(
+        "zeros",
+        options=tuple(PADDING_VALUES),
+        notes=PADDING_VALUES,
+        help="What padded places count",
+        visible_when=lambda layer: isinstance(layer.padding, str) or any(layer.padding),
+    )
+
+    def _torch_name(self) -> str:
+        return "AvgPool"
+
+    def _with_padding(self) -> dict[str, Any]:
+        return {"count_include_pad": False} if self.padding_value == "mean" else {}
+
+    def _uneven(self, sides: windows.Borders) -> tuple[Call, ...]:
+        if self.padding_value == "zeros":
+            return zero_pad(sides), module(f"AvgPool{self.dims}d", **self._arguments())
+        sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
+        return (module("engine.build.modules.InnerAveragePool", **sizes),)
+
+
+class AveragePool1d(AveragePooling):
+    """Takes the mean of each window along a sequence.
+
+    Padded places count as zeros (`zeros`) or are left out of the mean (`mean`).
+    """
+
+    key, label, family, dims = "average_pool1d", "1-D average pooling", "Pooling", 1
+    kernel = kernel_field(1, default=2)
+    stride = stride_field(1, default=2)
+    padding = padding_field(1, default=0)
+
+
+class AveragePool2d(AveragePooling):
+    """Takes the mean of each window of an image.
+
+    Padded places count as zeros (`zeros`) or are left out of the mean (`mean`).
+    """
+
+    key, label, family, dims = "average_pool2d", "2-D average pooling", "Pooling", 2
+
+
+class AveragePool3d(AveragePooling):
+    """Takes the mean of each window of a volume.
+
+    Padded places count as zeros (`zeros`) or are left out of the mean (`mean`).
+    """
+
+    key, label, family, dims = "average_pool3d", "3-D average pooling", "Pooling", 3
+    kernel = kernel_field(3, default=2)
+    stride = stride_field(3, default=2)
+    padding = padding_field(3, default=0)
+
+
+class _GlobalPooling(LayerType):
+    """One number a channel, over all places."""
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image", "volume", "sequence")
+        return features(x["C"])
+
+    def _dims(self, x: TensorType) -> int | tuple[int, ...]:
+        """The dimensions that go away."""
+        dims = tuple(x.dim(axis) for axis in x.spatial)
+        return dims if len(dims) > 1 else dims[0]
+
+
+class GlobalAveragePool(_GlobalPooling):
+    """Takes the mean of each channel over all places: an image, a volume or a sequence becomes features."""
+
+    key, label, family = "global_average_pool", "Global average pooling", "Pooling"
+
+    def lower(self, x: TensorType) -> Lowered:
+        return method("mean", dim=self._dims(x))
+
+
+class GlobalMaxPool(_GlobalPooling):
+    """Keeps the largest number of each channel over all places: an image, a volume or a sequence becomes features."""
+
+    key, label, family = "global_max_pool", "Global max pooling", "Pooling"
+
+    def lower(self, x: TensorType) -> Lowered:
+        return method("amax", dim=self._dims(x))
+
+
+def _cells(dims: int) -> Size:
+    return Size(1, length=dims, high=100_000, label="Output size", help="Cells along each axis, whatever comes in")
+
+
+class _AdaptivePooling(LayerType):
+    """A grid of so many cells, whatever the size of the input: cell i of n goes from floor(i size / n) to
+    ceil((i + 1) size / n)."""
+
+    dims: ClassVar[int] = 2
+    size = _cells(2)
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, windows.LAYOUT_OF[self.dims])
+        return x.with_sizes(**dict(zip(x.spatial, self.size, strict=True)))
+
+    def _torch_name(self) -> str:
+        raise NotImplementedError
+
+    def lower(self, x: TensorType) -> Lowered:
+        name = f"Adaptive{self._torch_name()}Pool{self.dims}d"
+        return channels_first(x, module(name, output_size=windows.compact(self.size)))
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.size))
+
+
+class AdaptiveAveragePooling(_AdaptivePooling):
+    """The mean of each cell."""
+
+    def _torch_name(self) -> str:
+        return "Avg"
+
+
+class AdaptiveAveragePool1d(AdaptiveAveragePooling):
+    """Takes means over so many cells along a sequence of any length.
+
+    Cell i of n goes from floor(i T / n) to ceil((i + 1) T / n); cells overlap where the length cannot be divided.
+    """
+
+    key, label, family, dims = "adaptive_average_pool1d", "1-D adaptive average pooling", "Pooling", 1
+    size = _cells(1)
+
+
+class AdaptiveAveragePool2d(AdaptiveAveragePooling):
+    """Takes means over a grid of so many cells, whatever the size of the image.
+
+    Cell i of n goes from floor(i size / n) to ceil((i + 1) size / n); cells overlap where the size cannot be divided.
+    """
+
+    key, label, family, dims = "adaptive_average_pool2d", "2-D adaptive average pooling", "Pooling", 2
+
+
+class AdaptiveAveragePool3d(AdaptiveAveragePooling):
+    """Takes means over a grid of so many cells, whatever the size of the volume.
+
+    Cell i of n goes from floor(i size / n) to ceil((i + 1) size / n); cells overlap where the size cannot be divided.
+    """
+
+    key, label, family, dims = "adaptive_average_pool3d", "3-D adaptive average pooling", "Pooling", 3
+    size = _cells(3)
+
+
+class AdaptiveMaxPooling(_AdaptivePooling):
+    """The largest number of each cell."""
+
+    def _torch_name(self) -> str:
+        return "Max"
+
+
+class AdaptiveMaxPool1d(AdaptiveMaxPooling):
+    """Keeps the largest number of so many cells along a sequence of any length.
+
+    Cell i of n goes from floor(i T / n) to ceil((i + 1) T / n); cells overlap where the length cannot be divided.
+    """
+
+    key, label, family, dims = "adaptive_max_pool1d", "1-D adaptive max pooling", "Pooling", 1
+    size = _cells(1)
+
+
+class AdaptiveMaxPool2d(AdaptiveMaxPooling):
+    """Keeps the largest number of a grid of so many cells, whatever the size of the image.
+
+    Cell i of n goes from floor(i size / n) to ceil((i + 1) size / n); cells overlap where the size cannot be divided.
+    """
+
+    key, label, family, dims = "adaptive_max_pool2d", "2-D adaptive max pooling", "Pooling", 2
+
+
+class AdaptiveMaxPool3d(AdaptiveMaxPooling):
+    """Keeps the largest number of a grid of so many cells, whatever the size of the volume.
+
+    Cell i of n goes from floor(i size / n) to ceil((i + 1) size / n); cells overlap where the size cannot be divided.
+    """
+
+    key, label, family, dims = "adaptive_max_pool3d", "3-D adaptive max pooling", "Pooling", 3
+    size = _cells(3)

@@ -1,0 +1,242 @@
+"""Every edit of a network: a pure function from a network to a new one. Each refuses in words (`UserError`)."""
+
+import re
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from engine.errors import UserError
+from engine.layers.base import LayerType
+from engine.layers.placeholder import Placeholder
+from engine.network.analysis import analyse
+from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name, name_refusal
+
+
+def new_id(taken: Collection[str]) -> str:
+    """An id that no layer of the network has."""
+    while True:
+        id = secrets.token_hex(3)
+        if id not in taken:
+            return id
+
+
+def add_layer(network: Network, type: LayerType, name: str = "", *, id: str = "") -> tuple[Network, Layer]:
+    """The network with one more layer, and that layer. Without a name it gets the next free one of its type."""
+    if name:
+        refuse_name(name, network.by_name)
+    layer = Layer(id or new_id(network.layers), name or free_name(default_name(type), network.by_name), type)
+    return Network({**network.layers, layer.id: layer}, network.connections), layer
+
+
+def default_name(type: LayerType) -> str:
+    """The name a new layer of this type starts with: the key without its dimension, shortened where usual."""
+    short = {"fully_connected": "fc", "batch_norm": "bn", "max_pool2d": "pool", "image_input": "image"}
+    return short.get(type.key, type.key.removesuffix("1d").removesuffix("2d").removesuffix("3d"))
+
+
+def refuse_name(name: str, taken: Collection[str]) -> None:
+    """Raise `UserError` if this cannot be a layer's name."""
+    if (why := name_refusal(name, taken)) is not None:
+        raise UserError(why)
+
+
+def rename(network: Network, id: str, name: str) -> Network:
+    """The network with one layer under another name."""
+    layer = network.layers[id]
+    if layer.name == name:
+        return network
+    refuse_name(name, network.by_name)
+    return network.with_layer(layer.renamed(name))
+
+
+def set_fields(network: Network, id: str, values: Mapping[str, object]) -> Network:
+    """The network with other field values in one layer. Connections to ports that are no longer there are cut."""
+    layer = network.layers[id]
+    changed = replace(layer, type=layer.type.replace(**values))
+    before, after = layer.type, changed.type
+    if (before.input_ports(), before.output_ports()) == (after.input_ports(), after.output_ports()):
+        return network.with_layer(changed)
+    ports = {Port(id, name) for name in (*changed.type.input_ports(), *changed.type.output_ports())}
+    kept = tuple(
+        c
+        for c in network.connections
+        if (c.source.layer != id or c.source in ports) and (c.target.layer != id or c.target in ports)
+    )
+    return Network({**network.layers, id: changed}, kept)
+
+
+def remove_layers(network: Network, ids: Collection[str]) -> Network:
+    """The network without these layers and their connections."""
+    gone = set(ids)
+    layers = {id: layer for id, layer in network.layers.items() if id not in gone}
+    kept = (c for c in network.connections if c.source.layer not in gone and c.target.layer not in gone)
+    return Network(layers, tuple(kept))
+
+
+def remove_and_heal(network: Network, ids: Collection[str]) -> Network:
+    """The network without these layers; what fed one of them feeds what it fed, where that is clear and fits.
+
+    It is clear where a removed layer has one connected input and uses one output. A connection that its new source
+    does not fit is not made.
+    """
+    gone = set(ids)
+    kept: list[Connection] = []
+    healed: list[Connection] = []
+    for connection in network.connections:
+        if connection.target.layer in gone:
+            continue
+        if connection.source.layer not in gone:
+            kept.append(connection)
+        elif (source := _feeder(network, connection.source, gone)) is not None:
+            healed.append(Connection(source, connection.target))
+            kept.append(healed[-1])
+    result = Network({id: layer for id, layer in network.layers.items() if id not in gone}, tuple(kept))
+    return disconnect(result, _misfits(result, healed)) if healed else result
+
+
+def _feeder(network: Network, source: Port, gone: Collection[str]) -> Port | None:
+    """The port that feeds this one through layers that go, or None where it is not clear which."""
+    passed: set[str] = set()
+    while source.layer in gone:
+        feeds = network.incoming[source.layer]
+        used = {connection.source for connection in network.outgoing[source.layer]}
+        if source.layer in passed or len(feeds) != 1 or len(used) != 1:
+            return None
+        passed.add(source.layer)
+        (source,) = feeds.values()
+    return source
+
+
+def _misfits(network: Network, connections: Collection[Connection]) -> list[Connection]:
+    """Those of the connections whose target does not take what arrives, as far as that is known."""
+    facts = analyse(network).facts
+    found = []
+    for connection in connections:
+        id = connection.target.layer
+        feeds = network.incoming[id]
+        is_known = all(port in feeds and feeds[port].layer in facts for port in network.layers[id].type.input_ports())
+        if is_known and id not in facts:
+            found.append(connection)
+    return found
+
+
+def set_bypassed(network: Network, ids: Collection[str], bypassed: bool) -> Network:
+    """The network with layers that pass their input on, or do their work again."""
+    for id in ids:
+        layer = network.layers[id]
+        if bypassed and (why := bypass_refusal(layer.type)) is not None:
+            raise UserError(f"'{layer.name}' cannot be bypassed. {why}")
+        if layer.bypassed != bypassed:
+            network = network.with_layer(replace(layer, bypassed=bypassed))
+    return network
+
+
+def replace_type(network: Network, id: str, type: type[LayerType]) -> Network:
+    """The network with one layer as another type. Values of fields that both have are kept where they are accepted, the
+    name where it was given by hand, and the connections for which there is still a port: of the same name, else at the
+    same place."""
+    layer = network.layers[id]
+    new = type(**_common_values(layer.type, type))
+    name = layer.name
+    if re.fullmatch(rf"{re.escape(default_name(layer.type))}_\d+", name):
+        name = free_name(default_name(new), set(network.by_name) - {name})
+    inputs = _port_map(layer.type.input_ports(), new.input_ports())
+    outputs = _port_map(layer.type.output_ports(), new.output_ports())
+
+    def kept(port: Port, names: Mapping[str, str]) -> Port | None:
+        if port.layer != id:
+            return port
+        return Port(id, names[port.name]) if port.name in names else None
+
+    ends = ((kept(c.source, outputs), kept(c.target, inputs)) for c in network.connections)
+    connections = tuple(Connection(source, target) for source, target in ends if source and target)
+    changed = Layer(id, name, new, layer.bypassed and bypass_refusal(new) is None)
+    return Network({**network.layers, id: changed}, connections)
+
+
+def _common_values(old: LayerType, new: type[LayerType]) -> dict[str, object]:
+    """The values of the fields that both types have, as far as the new one accepts them."""
+    values: dict[str, object] = dict(old.write()) if isinstance(old, Placeholder) else {}
+    values |= {name: getattr(old, name) for name in old.fields}
+    accepted: dict[str, object] = {}
+    for name in (name for name in new.fields if name in values):
+        try:
+            new(**{name: values[name]})
+        except UserError:
+            continue
+        accepted[name] = values[name]
+    return accepted
+
+
+def _port_map(before: tuple[str, ...], after: tuple[str, ...]) -> dict[str, str]:
+    """For each port that goes on existing, its name afterwards."""
+    kept = {name: name for name in before if name in after}
+    free = [name for name in after if name not in kept]
+    return kept | dict(zip((name for name in before if name not in kept), free, strict=False))
+
+
+def connection_refusal(network: Network, source: Port, target: Port) -> str | None:
+    """Why these two ports cannot be connected, in words, or None. A taken input port is no reason: it is replaced."""
+    start, end = network.layers.get(source.layer), network.layers.get(target.layer)
+    if start is None or end is None:
+        return "One end of the connection is not in the network."
+    if source.name not in start.type.output_ports():
+        return f"'{start.name}' has no output '{source.name}'."
+    if target.name not in end.type.input_ports():
+        return f"'{end.name}' has no input '{target.name}'."
+    if source.layer == target.layer:
+        return "A layer cannot feed itself."
+    if _reaches(network, target.layer, source.layer):
+        return f"'{end.name}' already feeds '{start.name}': the network would have a cycle."
+    return None
+
+
+def _reaches(network: Network, start: str, goal: str) -> bool:
+    """Whether data from `start` arrives at `goal`."""
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        id = waiting.pop()
+        if id == goal:
+            return True
+        if id not in seen:
+            seen.add(id)
+            waiting.extend(c.target.layer for c in network.outgoing[id])
+    return False
+
+
+def connect(network: Network, source: Port, target: Port) -> Network:
+    """The network with one more connection; it takes the place of what fed the target port before."""
+    if (why := connection_refusal(network, source, target)) is not None:
+        raise UserError(why)
+    kept = tuple(c for c in network.connections if c.target != target)
+    return Network(network.layers, (*kept, Connection(source, target)))
+
+
+def disconnect(network: Network, connections: Collection[Connection]) -> Network:
+    """The network without these connections."""
+    gone = set(connections)
+    return Network(network.layers, tuple(c for c in network.connections if c not in gone))
+
+
+def part(network: Network, ids: Collection[str]) -> Network:
+    """The chosen layers and the connections among them: what copying takes along."""
+    return remove_layers(network, set(network.layers) - set(ids))
+
+
+def paste(network: Network, clip: Network) -> tuple[Network, dict[str, str]]:
+    """The network with the layers of another one under free names and new ids; and the new id for each old one."""
+    layers = dict(network.layers)
+    names = set(network.by_name)
+    new_ids: dict[str, str] = {}
+    for old, layer in clip.layers.items():
+        name = layer.name if layer.name not in names else free_name(layer.name, names)
+        id = new_id(layers)
+        names.add(name)
+        new_ids[old] = id
+        layers[id] = replace(layer, id=id, name=name)
+    added = (
+        Connection(Port(new_ids[c.source.layer], c.source.name), Port(new_ids[c.target.layer], c.target.name))
+        for c in clip.connections
+    )
+    return Network(layers, (*network.connections, *added)), new_ids

@@ -1,0 +1,74 @@
+"""How much memory a training step takes, estimated from the sizes alone. Pure, and cheap enough for every keystroke.
+
+The estimate, with n(layer) the numbers that leave a layer a sample and P the learnable numbers of the network:
+
+    activations = batch · Σ bytes · n(layer)     what each layer gives, kept for the backward pass
+    weights     = 4 P
+    gradients   = 4 P
+    optimizer   = 4 P · states                   sgdm 1 (0 without momentum), adam and adamw 2, rmsprop 1
+
+Real numbers take 4 bytes (float32), indices 8 (int64), complex numbers 8. What is left out: what a layer keeps besides
+its output (the gates of an LSTM, the mask of a dropout), buffers such as running means, the work space of the kernels,
+and the data. What may be counted too much: outputs that share their memory with the input (a reshape, an identity).
+"""
+
+from dataclasses import dataclass
+
+from engine.network.analysis import Analysis, Facts
+
+_BYTES = {"real": 4, "index": 8, "complex": 8}
+_STATES = {"sgdm": 1, "adam": 2, "adamw": 2, "rmsprop": 1}
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of a training step at a batch size. Without `is_whole` there is more: some size is not known."""
+
+    batch: int
+    activations: int
+    weights: int
+    gradients: int
+    optimizer: int
+    is_whole: bool
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.activations + self.weights + self.gradients + self.optimizer
+
+    def in_words(self) -> str:
+        """`28 MiB at batch 128`, or `at least ...` where a size is not known."""
+        return f"{'' if self.is_whole else 'at least '}{bytes_in_words(self.total)} at batch {self.batch:,}"
+
+
+def activation_bytes(facts: Facts, batch: int) -> int | None:
+    """What is kept of one layer's output, or None where a size is not known."""
+    count = facts.output.count
+    return None if count is None else batch * count * _BYTES[facts.output.kind]
+
+
+def optimizer_states(solver: str, momentum: float = 0.9) -> int:
+    """How many numbers the solver keeps for each learnable one."""
+    return 0 if solver == "sgdm" and momentum == 0 else _STATES[solver]
+
+
+def training_memory(analysis: Analysis, batch: int, states: int) -> Memory:
+    """The estimate for a whole network; `states` as `optimizer_states` says."""
+    kept = [activation_bytes(facts, batch) for facts in analysis.facts.values()]
+    weights = 4 * analysis.parameters
+    known = sum(bytes for bytes in kept if bytes is not None)
+    is_whole = None not in kept and not analysis.has_errors
+    return Memory(batch, known, weights, weights, states * weights, is_whole)
+
+
+def bytes_in_words(count: int) -> str:
+    """`612 B`, `3.1 MiB`, `28 MiB`: two or three digits that matter."""
+    if count < 1024:
+        return f"{count:,} B"
+    value, unit = count / 1024, _UNITS[0]
+    for unit in _UNITS:
+        if value < 1023.5 or unit == _UNITS[-1]:
+            break
+        value /= 1024
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"

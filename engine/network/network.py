@@ -1,0 +1,187 @@
+"""The network as a value: layers and connections. An edit (`engine.network.edits`) makes a new one.
+
+Layers are known by an id that is given once; connections join ids, so renaming touches nothing else. Where layers stand
+on the canvas is a value of its own (`engine.network.layout`).
+"""
+
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+from engine.errors import UserError
+from engine.fields import printable
+from engine.layers.base import LayerType
+from engine.layers.placeholder import Passing, Placeholder
+
+NAME_LIMIT = 64
+_PASSING = Passing()
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One placed layer: an id that never changes, a name unique in its network, its type and values."""
+
+    id: str
+    name: str
+    type: LayerType
+    bypassed: bool = False
+    """Whether its input goes past it, as if it were not there. Values and connections stay."""
+
+    def renamed(self, name: str) -> Self:
+        """The same layer under another name."""
+        return replace(self, name=name)
+
+    @property
+    def acting(self) -> LayerType:
+        """What the layer does: what its type says, or nothing where it is bypassed."""
+        return _PASSING if self.bypassed else self.type
+
+    @property
+    def label(self) -> str:
+        """What kind of layer it is, and that it is bypassed, for a table."""
+        return f"{self.type.label} (bypassed)" if self.bypassed else self.type.label
+
+    @property
+    def type_key(self) -> str:
+        """The key of the type, also where the type is not known."""
+        return self.type.type_key if isinstance(self.type, Placeholder) else self.type.key
+
+
+@dataclass(frozen=True, order=True)
+class Port:
+    """One port of one layer, by the layer's id."""
+
+    layer: str
+    name: str
+
+
+@dataclass(frozen=True, order=True)
+class Connection:
+    """From an output port to an input port. An input port takes one connection, an output port any number."""
+
+    source: Port
+    target: Port
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers by id, in the order they were added, and connections. Both are never changed in place."""
+
+    layers: Mapping[str, Layer]
+    connections: tuple[Connection, ...] = ()
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @classmethod
+    def empty(cls) -> "Network":
+        """A network without layers."""
+        return cls({})
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def with_layer(self, layer: Layer) -> "Network":
+        """The network with one layer in another form, all ports being as before. What is known about the connections
+        still holds and is handed on, so that typing in a field of a large network costs little."""
+        new = Network({**self.layers, layer.id: layer}, self.connections)
+        for name in ("incoming", "outgoing", "order", "cyclic"):
+            if name in self.__dict__:
+                new.__dict__[name] = self.__dict__[name]
+        return new
+
+    @cached_property
+    def by_name(self) -> dict[str, Layer]:
+        """Layers by name."""
+        return {layer.name: layer for layer in self.layers.values()}
+
+    @cached_property
+    def incoming(self) -> dict[str, dict[str, Port]]:
+        """For each layer, what feeds each of its connected input ports."""
+        found: dict[str, dict[str, Port]] = {id: {} for id in self.layers}
+        for connection in self.connections:
+            found[connection.target.layer][connection.target.name] = connection.source
+        return found
+
+    @cached_property
+    def outgoing(self) -> dict[str, list[Connection]]:
+        """For each layer, the connections that leave it."""
+        found: dict[str, list[Connection]] = {id: [] for id in self.layers}
+        for connection in self.connections:
+            found[connection.source.layer].append(connection)
+        return found
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Ids so that every layer comes after what feeds it. Layers on a cycle, and behind one, are missing."""
+        waiting = {id: len({p.layer for p in feeds.values()}) for id, feeds in self.incoming.items()}
+        ready = [id for id, count in waiting.items() if count == 0]
+        ready.reverse()
+        ordered: list[str] = []
+        while ready:
+            id = ready.pop()
+            ordered.append(id)
+            for target in reversed(list(dict.fromkeys(c.target.layer for c in self.outgoing[id]))):
+                waiting[target] -= 1
+                if waiting[target] == 0:
+                    ready.append(target)
+        return tuple(ordered)
+
+    @cached_property
+    def cyclic(self) -> frozenset[str]:
+        """Ids of the layers that are on a cycle, or between two."""
+        left = set(self.layers) - set(self.order)
+        while dead := {id for id in left if not any(c.target.layer in left for c in self.outgoing[id])}:
+            left -= dead
+        return frozenset(left)
+
+    @cached_property
+    def inputs(self) -> tuple[Layer, ...]:
+        """The input layers, in the order they were added."""
+        return tuple(layer for layer in self.layers.values() if layer.type.is_input)
+
+    @cached_property
+    def output_ports(self) -> tuple[Port, ...]:
+        """Output ports that nothing uses: the network's outputs, named after their layers."""
+        used = {c.source for c in self.connections}
+        ports = (Port(id, port) for id in self.order for port in self.layers[id].type.output_ports())
+        return tuple(port for port in ports if port not in used)
+
+    def layer(self, name: str) -> Layer:
+        """The layer with this name. Raises `UserError`."""
+        if name not in self.by_name:
+            raise UserError(f"There is no layer '{name}' in the network.")
+        return self.by_name[name]
+
+
+def name_refusal(name: str, taken: Iterable[str] = ()) -> str | None:
+    """Why this cannot be a layer's name, in words, or None."""
+    if len(name) > NAME_LIMIT:
+        return f"A layer's name has at most {NAME_LIMIT} characters; this one has {len(name):,}."
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
+        shown = printable(name if len(name) <= 40 else name[:37] + "...")
+        return f"'{shown}' cannot be a name: use letters, digits and _, starting with a letter, no Python keyword."
+    if name in taken:
+        return f"There is already a layer '{name}'."
+    return None
+
+
+def bypass_refusal(type: LayerType) -> str | None:
+    """Why a layer of this type cannot be bypassed, in words, or None."""
+    count = len(type.input_ports())
+    if count == 1 and len(type.output_ports()) == 1:
+        return None
+    if not count:
+        return f"{type.label} has no input that could be passed on."
+    return f"Only a layer with one input and one output can be bypassed; {type.label} has {count} inputs."
+
+
+def free_name(base: str, taken: Iterable[str]) -> str:
+    """`base` with the lowest number that is free, such as `conv_3`."""
+    used = set(taken)
+    base = re.sub(r"_\d+$", "", base)[: NAME_LIMIT - 8]
+    number = next(n for n in range(1, len(used) + 2) if f"{base}_{n}" not in used)
+    return f"{base}_{number}"

@@ -1,0 +1,195 @@
+"""Everything that can be said about a project before it trains: its network, its options, and its data if known."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from engine.data.facts import DataFacts, InputFacts
+from engine.errors import UserError, plural
+from engine.fields import Choice
+from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
+from engine.layers.types import TensorType, clash
+from engine.network.analysis import Analysis, analyse
+from engine.network.memory import Memory, optimizer_states, training_memory
+from engine.network.network import Layer, Network, Port
+from engine.network.problems import Fix, Problem
+from engine.project import fixes
+from engine.project.advice import advice
+from engine.project.ends import idle_inputs, several_networks, several_outputs
+from engine.project.lengths import length_problems
+from engine.project.matching import with_channel_fix
+from engine.project.project import Project
+from engine.project.training import CLASS_LOSSES, CLASS_METRICS, TrainingOptions
+
+
+@dataclass(frozen=True)
+class Report:
+    """The analysis of the network, and the problems of the whole project, errors first."""
+
+    analysis: Analysis
+    problems: tuple[Problem, ...]
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that keep the project from training."""
+        return tuple(p for p in self.problems if p.severity == "error")
+
+    def refuse_errors(self) -> None:
+        """Raise `UserError` with all errors, one a line, if there are any."""
+        if self.errors:
+            raise UserError("\n".join(describe(problem) for problem in self.errors[:20]))
+
+
+def describe(problem: Problem) -> str:
+    """One line: `conv_1, kernel: The window reaches ...`."""
+    where = ", ".join(part for part in (problem.name, problem.field) if part)
+    return f"{where}: {problem.message}" if where else problem.message
+
+
+def check(project: Project, facts: DataFacts | None = None) -> Report:
+    """All problems of a project. Without facts, what depends on the data is left out, with a note."""
+    analysis = analyse(project.network)
+    problems = [with_channel_fix(project.network, analysis, problem) for problem in analysis.problems]
+    problems += _option_problems(project)
+    if facts is not None:
+        problems += [*_data_problems(project, analysis, facts)]
+    elif project.data.source == "none":
+        note = "The project has no data yet. Choose a data source before training."
+        problems.append(Problem("note", "", "", "data.source", note))
+    problems += [*_output_problems(project, analysis, facts), *advice(project, analysis, facts)]
+    rank = {"error": 0, "warning": 1, "note": 2}
+    return Report(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])))
+
+
+def memory_of(project: Project, analysis: Analysis) -> Memory:
+    """What a training step takes with the project's mini-batch size and solver, over all workers."""
+    options = project.training
+    return training_memory(analysis, options.mini_batch_size, optimizer_states(options.solver, options.momentum))
+
+
+def _option_problems(project: Project) -> Iterator[Problem]:
+    for error in project.option_problems():
+        yield Problem("error", "", "", error.path, error.message)
+
+
+def match_inputs(network: Network, facts: DataFacts) -> dict[str, InputFacts]:
+    """Which input of the data feeds which input layer, by the layer's id: by name where all names agree, else in order.
+
+    Shorter than the network's inputs where the data has fewer.
+    """
+    layers = network.inputs
+    by_name = {i.name: i for i in facts.inputs}
+    if {layer.name for layer in layers} == set(by_name):
+        return {layer.id: by_name[layer.name] for layer in layers}
+    return {layer.id: given for layer, given in zip(layers, facts.inputs, strict=False)}
+
+
+def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+    network = project.network
+    if network.inputs and len(network.inputs) != len(facts.inputs):
+        names = ", ".join(i.name for i in facts.inputs)
+        message = (
+            f"The data has {plural(len(facts.inputs), 'input')} ({names}), "
+            f"the network {plural(len(network.inputs), 'input layer')}. "
+            "Give the network one input layer for each."
+        )
+        yield Problem("error", "", "", "data", message)
+    for id, given in match_inputs(network, facts).items():
+        layer = network.layers[id]
+        wanted = layer.type.output()
+        if not wanted.fits(given.type) or wanted.kind != given.type.kind:
+            message = f"The layer takes {wanted}; the data gives {given.type}."
+            yield Problem("error", id, layer.name, "", message, _input_fix(layer, given.type))
+    yield from length_problems(network, analysis, match_inputs(network, facts))
+    training = facts.samples.get("training", 0)
+    batch = project.training.mini_batch_size
+    if batch > training:
+        message = f"The training part has {training:,} samples. Use at most {training:,}, received {batch:,}."
+        yield Problem("error", "", "", "training.mini_batch_size", message, _batch_fix(training))
+    yield from _task_problems(project, facts)
+
+
+def _task_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
+    """A loss or a metric that is meant for the other kind of responses."""
+    is_class = facts.task == "classes"
+    for name, of_classes in (("loss", CLASS_LOSSES), ("metric", CLASS_METRICS)):
+        field = TrainingOptions.fields[name]
+        assert isinstance(field, Choice)
+        chosen = getattr(project.training, name)
+        if chosen != "auto" and (chosen in of_classes) != is_class:
+            fitting = [word for word in field.options if word == "auto" or (word in of_classes) == is_class]
+            message = f"'{chosen}' does not fit data whose responses are {facts.task}. Use {' or '.join(fitting)}."
+            yield Problem("error", "", "", f"training.{name}", message)
+
+
+def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
+    """The edit that gives the input layer the sizes of the data, where its kind of layer can have them."""
+    values: dict[str, object] | None = None
+    sizes: Mapping[str, object] = dict(zip(given.axes, given.sizes, strict=True))
+    match layer.type, given.layout:
+        case ImageInput(), "image":
+            values = {"channels": sizes["C"], "size": [sizes["H"], sizes["W"]]}
+        case VolumeInput(), "volume":
+            values = {"channels": sizes["C"], "size": [sizes["D"], sizes["H"], sizes["W"]]}
+        case FeatureInput(), "features":
+            values = {"channels": sizes["C"]}
+        case SequenceInput() as type, "sequence":
+            length = sizes["T"] if clash(type.length or given["T"], given["T"]) else type.length
+            values = {"channels": sizes["C"], "content": "numbers", "length": length}
+        case SequenceInput(), "tokens":
+            values = {"content": "indices", "length": 0}
+    return fixes.fields(f"Set to {given.short()}", {layer.id: values}) if values else None
+
+
+def _batch_fix(training: int) -> Fix | None:
+    return fixes.option(f"Set to {training:,}", mini_batch_size=training) if training else None
+
+
+def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+    """What is wrong with the ends of the network. Without data any single output will do."""
+    network = project.network
+    yield from idle_inputs(network)
+    if (problem := several_networks(network, facts)) is not None:
+        yield problem
+        return
+    ports = network.output_ports
+    if any(port.layer not in analysis.facts for port in ports):
+        return  # a broken chain has been reported already
+    if (problem := several_outputs(network, facts)) is not None:
+        yield problem
+    elif len(ports) == 1 and facts is not None and not network.layers[ports[0].layer].type.is_input:
+        yield from _single_output_problems(network, ports[0], analysis, facts)
+
+
+def _single_output_problems(network: Network, port: Port, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+    layer = network.layers[port.layer]
+    output = analysis.facts[layer.id].output
+    if output.layout != "features":
+        message = (
+            f"The network ends in {output}; the data has one response a sample. "
+            "End it in one vector a sample: a fully connected layer, a global pooling, or the last step of a sequence."
+        )
+        yield Problem("error", layer.id, layer.name, "", message)
+        return
+    if facts.task == "numbers" and layer.acting.key in ("softmax", "log_softmax"):
+        message = "Softmax gives probabilities, but the responses are numbers. Remove it."
+        yield Problem("warning", layer.id, layer.name, "", message)
+    if clash(output["C"], facts.outputs):
+        what = "classes" if facts.task == "classes" else "responses"
+        source = _deciding_layer(network, layer)
+        message = f"The network has {output.short()} outputs; the data has {facts.outputs:,} {what}."
+        label, values = f"Set outputs to {facts.outputs:,}", {"outputs": facts.outputs}
+        fix = fixes.fields(label, {source.id: values}) if source else None
+        at = source or layer
+        yield Problem("error", at.id, at.name, "outputs" if source else "", message, fix)
+
+
+def _deciding_layer(network: Network, layer: Layer) -> Layer | None:
+    """The layer whose field `outputs` decides the size at the end: up through layers of one input and equal sizes."""
+    seen = layer
+    while True:
+        if "outputs" in seen.acting.fields:
+            return seen
+        feeds = network.incoming[seen.id]
+        if len(feeds) != 1 or seen.acting.family not in ("Activation", "Utility"):
+            return None
+        seen = network.layers[next(iter(feeds.values())).layer]

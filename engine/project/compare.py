@@ -1,0 +1,246 @@
+"""The difference of two projects as a person reads it: layers, their fields, connections, options.
+
+Layers are matched by id, which survives renaming. Where two files were made apart from each other their ids say
+nothing; then layers match that have the same name and type.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from engine.fields import QUOTE_LIMIT, Record, printable
+from engine.layers.placeholder import Placeholder
+from engine.network.network import Connection, Layer, Network, Port
+from engine.project.project import SECTIONS, Project
+
+Kind = Literal["added", "removed", "renamed", "retyped", "changed", "connected", "disconnected", "ordered", "moved"]
+KINDS: tuple[Kind, ...] = (
+    "removed",
+    "added",
+    "renamed",
+    "retyped",
+    "changed",
+    "disconnected",
+    "connected",
+    "ordered",
+    "moved",
+)
+_SIGNS = {"added": "+", "connected": "+", "removed": "-", "disconnected": "-"}
+_WORDS = {
+    "added": "layer {name} ({after})",
+    "removed": "layer {name} ({before})",
+    "renamed": "layer {before} is now {after}",
+    "retyped": "{name}: {before} -> {after}",
+    "changed": "{name}: {before} -> {after}",
+    "connected": "connection {name}",
+    "disconnected": "connection {name}",
+    "ordered": "order of {name}: {before} -> {after}",
+    "moved": "{name} moved: {before} -> {after}",
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is not the same: what happened to what, as a person would type the values.
+
+    `old` and `new` are the ids of the layers it is about, in the first and in the second project; a connection has the
+    connection there.
+    """
+
+    kind: Kind
+    name: str
+    before: str = ""
+    after: str = ""
+    old: str = ""
+    new: str = ""
+    old_connection: Connection | None = None
+    new_connection: Connection | None = None
+
+    @property
+    def sign(self) -> str:
+        """`+`, `-` or `~`."""
+        return _SIGNS.get(self.kind, "~")
+
+    def __str__(self) -> str:
+        return f"{self.sign} {_WORDS[self.kind].format(name=self.name, before=self.before, after=self.after)}"
+
+    def write(self) -> dict[str, str]:
+        """The difference as JSON."""
+        return {"kind": self.kind, "name": self.name, "before": self.before, "after": self.after}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All differences, and which layer of the first project is which of the second. It is true where they differ."""
+
+    differences: tuple[Difference, ...]
+    partners: Mapping[str, str]
+
+    def __bool__(self) -> bool:
+        return bool(self.differences)
+
+    def counts(self) -> dict[str, int]:
+        """How many there are of each kind that occurs."""
+        found = {kind: sum(d.kind == kind for d in self.differences) for kind in KINDS}
+        return {kind: count for kind, count in found.items() if count}
+
+
+def compare(before: Project, after: Project, *, with_layout: bool = False) -> Comparison:
+    """What turns one project into the other; where layers stand counts only if asked for."""
+    pairs = matched(before.network, after.network)
+    found = [*_network(before.network, after.network, pairs), *_kept_unread(before, after, pairs)]
+    for section in SECTIONS:
+        found += _record(section, before.section(section), after.section(section), "", "")
+    found += _json("", before.unknown, after.unknown, "", "")
+    if with_layout:
+        found += _moved(before, after, pairs)
+    return Comparison(tuple(found), pairs)
+
+
+def matched(before: Network, after: Network) -> dict[str, str]:
+    """For each layer that is in both networks, by its id in the first, its id in the second."""
+    pairs: dict[str, str] = {}
+    shared = [id for id in before.layers if id in after.layers]
+    alike = [id for id in shared if _are_alike(before.layers[id], after.layers[id])]
+    if 2 * len(alike) >= len(shared):  # else the ids come from somewhere else and say nothing
+        pairs = {id: id for id in shared}
+    taken = set(pairs.values())
+    for id, layer in before.layers.items():
+        other = after.by_name.get(layer.name)
+        if id not in pairs and other is not None and other.id not in taken and other.type_key == layer.type_key:
+            pairs[id] = other.id
+            taken.add(other.id)
+    return {id: pairs[id] for id in before.layers if id in pairs}
+
+
+def _are_alike(one: Layer, other: Layer) -> bool:
+    return one.name == other.name or one.type_key == other.type_key
+
+
+def _network(before: Network, after: Network, pairs: Mapping[str, str]) -> Iterator[Difference]:
+    came = set(after.layers) - set(pairs.values())
+    for id, layer in before.layers.items():
+        if id not in pairs:
+            yield Difference("removed", layer.name, before=_in_words(layer), old=id)
+    for id, layer in after.layers.items():
+        if id in came:
+            yield Difference("added", layer.name, after=_in_words(layer), new=id)
+    for old, new in pairs.items():
+        yield from _layer(before.layers[old], after.layers[new])
+    yield from _connections(before, after, pairs)
+    yield from _order("inputs", [x.id for x in before.inputs], [x.id for x in after.inputs], before, after, pairs)
+    outs = [p.layer for p in before.output_ports], [p.layer for p in after.output_ports]
+    yield from _order("outputs", *outs, before, after, pairs)
+
+
+def _layer(old: Layer, new: Layer) -> Iterator[Difference]:
+    path = new.name
+    if old.name != new.name:
+        yield Difference("renamed", path, old.name, new.name, old.id, new.id)
+    for name in (f.name for f in fields(Layer) if f.name not in ("id", "name", "type")):
+        yield from _value(f"{path}.{name}", getattr(old, name), getattr(new, name), old.id, new.id)
+    if old.type_key != new.type_key or isinstance(old.type, Placeholder) != isinstance(new.type, Placeholder):
+        yield Difference("retyped", path, _in_words(old), _in_words(new), old.id, new.id)
+    elif isinstance(old.type, Placeholder):
+        yield from _json(f"{path}.", old.type.write(), new.type.write(), old.id, new.id)
+    else:
+        yield from _record(path, old.type, new.type, old.id, new.id)
+
+
+def _in_words(layer: Layer) -> str:
+    """The type and its values that are not the defaults: `conv2d: filters 8, kernel 5 × 5`."""
+    if isinstance(layer.type, Placeholder):
+        return printable(layer.type_key)
+    shown = [f"{name} {_shown(layer.type, name)}" for name in layer.type.changed()]
+    return f"{layer.type_key}: {', '.join(shown)}" if shown else layer.type_key
+
+
+def _record(path: str, old: Record, new: Record, old_id: str, new_id: str) -> Iterator[Difference]:
+    """Fields that have other values, defaults that follow another field included where they apply."""
+    for name in old.fields:
+        applies = any(name in r.changed() or r.is_visible(name) for r in (old, new))
+        if applies and getattr(old, name) != getattr(new, name):
+            yield Difference("changed", f"{path}.{name}", _shown(old, name), _shown(new, name), old_id, new_id)
+    was, now = ({key: value for key, value in r.write().items() if key not in r.fields} for r in (old, new))
+    yield from _json(f"{path}.", was, now, old_id, new_id)
+
+
+def _shown(record: Record, name: str) -> str:
+    text = printable(record.fields[name].show(getattr(record, name)))
+    return text if text else '""'
+
+
+def _value(path: str, old: object, new: object, old_id: str, new_id: str) -> Iterator[Difference]:
+    if old != new:
+        yield Difference("changed", path, _json_text(old), _json_text(new), old_id, new_id)
+
+
+def _json(path: str, old: Mapping[str, Any], new: Mapping[str, Any], old_id: str, new_id: str) -> Iterator[Difference]:
+    """Keys that this version cannot read: those of a layer of unknown type, or of a newer version."""
+    for key in dict.fromkeys((*old, *new)):
+        if key not in old or key not in new or old[key] != new[key]:
+            was, now = (_json_text(side[key]) if key in side else "nothing" for side in (old, new))
+            yield Difference("changed", printable(path + key), was, now, old_id, new_id)
+
+
+def _json_text(value: object) -> str:
+    text = printable(json.dumps(value, ensure_ascii=False, default=str))
+    return text if len(text) <= 2 * QUOTE_LIMIT else text[: 2 * QUOTE_LIMIT - 3] + "..."
+
+
+def _kept_unread(before: Project, after: Project, pairs: Mapping[str, str]) -> Iterator[Difference]:
+    """What a newer version wrote about the network and its layers."""
+    yield from _json("network.", before.unknown_in_network, after.unknown_in_network, "", "")
+    for old, new in pairs.items():
+        name = after.network.layers[new].name
+        kept = before.unknown_in_layers.get(old, {}), after.unknown_in_layers.get(new, {})
+        yield from _json(f"{name}.", *kept, old, new)
+
+
+def _connections(before: Network, after: Network, pairs: Mapping[str, str]) -> Iterator[Difference]:
+    back = {new: old for old, new in pairs.items()}
+    kept, there = set(after.connections), set(before.connections)
+    for line in before.connections:
+        if _translated(line, pairs) not in kept:
+            name = _way(before, line)
+            yield Difference("disconnected", name, old=line.target.layer, old_connection=line)
+    for line in after.connections:
+        if _translated(line, back) not in there:
+            name = _way(after, line)
+            yield Difference("connected", name, new=line.target.layer, new_connection=line)
+
+
+def _translated(connection: Connection, ids: Mapping[str, str]) -> Connection | None:
+    """The same connection in the other network, if both of its layers are there."""
+    source, target = connection.source, connection.target
+    if source.layer not in ids or target.layer not in ids:
+        return None
+    return Connection(Port(ids[source.layer], source.name), Port(ids[target.layer], target.name))
+
+
+def _way(network: Network, connection: Connection) -> str:
+    ends = []
+    for port, is_input in ((connection.source, False), (connection.target, True)):
+        layer = network.layers[port.layer]
+        ports = layer.type.input_ports() if is_input else layer.type.output_ports()
+        ends.append(layer.name if len(ports) == 1 or not port.name else f"{layer.name}:{port.name}")
+    return " -> ".join(ends)
+
+
+def _order(
+    what: str, old: Iterable[str], new: Iterable[str], before: Network, after: Network, pairs: Mapping[str, str]
+) -> Iterator[Difference]:
+    """Whether what goes in, or comes out, does so in another order: for who calls the network that is a change."""
+    olds = [pairs[id] for id in old if id in pairs]
+    news = [id for id in new if id in set(pairs.values())]
+    if olds != news and sorted(olds) == sorted(news):
+        was, now = (", ".join(after.layers[id].name for id in ids) for ids in (olds, news))
+        yield Difference("ordered", what, was, now)
+
+
+def _moved(before: Project, after: Project, pairs: Mapping[str, str]) -> Iterator[Difference]:
+    for old, new in pairs.items():
+        if before.layout.written(old) != after.layout.written(new):
+            was, now = (", ".join(map(str, p.layout.written(id))) for p, id in ((before, old), (after, new)))
+            yield Difference("moved", after.network.layers[new].name, was, now, old, new)

@@ -1,0 +1,99 @@
+"""Which data a network learns from and how it is split: the section `data` of the project file."""
+
+from typing import Any
+
+from engine.errors import FieldError
+from engine.fields import Choice, FilePath, Float, Int, Record, Text
+
+SOURCES = ("none", "digits", "images", "table", "arrays")
+PATTERNS = {"table": "Tables (*.csv *.tsv *.txt)", "arrays": "NumPy arrays (*.npz)"}
+
+
+def _source(*names: str) -> Any:
+    return lambda options: options.source in names
+
+
+def _has_data(options: "DataOptions") -> bool:
+    return options.source != "none"
+
+
+class DataOptions(Record):
+    """One data source and its split into training, validation and test parts."""
+
+    source = Choice(
+        "none",
+        options=SOURCES,
+        notes={
+            "none": "No data yet",
+            "digits": "1,797 handwritten digits of 8 × 8 pixels, shipped with Netwright",
+            "images": "A folder of images with one subfolder a class",
+            "table": "A CSV table with a header and a response column",
+            "arrays": "Arrays in a NumPy .npz file",
+        },
+        label="Data source",
+        group="Source",
+    )
+    path = FilePath(
+        "",
+        folder_when=_source("images"),
+        pattern_for=lambda options: PATTERNS.get(options.source, ""),
+        group="Source",
+        help="File or folder; relative to the project's folder",
+        visible_when=_source("images", "table", "arrays"),
+    )
+    response = Text(
+        "",
+        label="Response",
+        group="Source",
+        help="Column to predict (table; empty: the last one), or name of the target array (arrays; empty: y)",
+        visible_when=_source("table", "arrays"),
+    )
+    task = Choice(
+        "auto",
+        options=("auto", "classes", "numbers"),
+        notes={"auto": "Classes if the responses are text or few whole numbers, else numbers"},
+        label="Predict",
+        group="Source",
+        help="Classes (classification) or numbers (regression)",
+        visible_when=_source("table", "arrays"),
+    )
+    image_size = Int(
+        0,
+        low=0,
+        high=8192,
+        unit="pixels",
+        group="Source",
+        help="Height and width that images are resized to; 0: the size of the first image",
+        visible_when=_source("images"),
+    )
+    channels = Choice(
+        "auto",
+        options=("auto", "grey", "rgb"),
+        group="Source",
+        help="Grey or colour; auto: as the first image",
+        visible_when=_source("images"),
+    )
+    validation_share = Float(
+        0.15,
+        low=0.0,
+        high=0.9,
+        group="Split",
+        help="Part of the samples that watches over training",
+        visible_when=_has_data,
+    )
+    test_share = Float(
+        0.15, low=0.0, high=0.9, group="Split", help="Part that is only looked at in the end", visible_when=_has_data
+    )
+    split_seed = Int(0, low=0, group="Split", help="Another number, another split", visible_when=_has_data)
+
+    def problems(self) -> list[FieldError]:
+        """Combinations that cannot be meant."""
+        found = []
+        if self.validation_share + self.test_share > 0.95:
+            total = self.validation_share + self.test_share
+            message = f"validation and test together take {total:.0%} of the data; leave at least 5 % for training."
+            found.append(FieldError("validation_share", message))
+        if self.source in ("images", "table", "arrays") and not self.path:
+            what = {"images": "the folder of images", "table": "the CSV file", "arrays": "the .npz file"}[self.source]
+            found.append(FieldError("path", f"choose {what}."))
+        return found

@@ -1,0 +1,199 @@
+"""The project file, read and written.
+
+Reading goes text -> plain records -> migrations -> the value, executes nothing from the file, and reports what is wrong
+with a path and a way out. Writing is stable (one layer and one connection a line) and atomic.
+"""
+
+import errno
+import json
+import math
+import os
+import stat
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import FieldError, FieldErrors, UserError, did_you_mean
+from engine.fields import Record, is_unicode, quoted
+from engine.files import write_atomically
+from engine.project.migrations import FORMAT, migrate
+from engine.project.network_json import NetworkReader, write_network
+from engine.project.project import SECTIONS, Project
+
+SUFFIX = ".netwright"
+# A network of 20,000 layers has 3 MB. The limit keeps a hostile file from taking seconds and gigabytes.
+FILE_LIMIT_BYTES = 8 * 2**20
+DEPTH_LIMIT = 64
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A project as it was read, and what the person should be told about the reading."""
+
+    project: Project
+    notices: tuple[str, ...] = ()
+
+
+def load(path: Path) -> Opened:
+    """Read a project file. Raises `UserError` for whatever is wrong with it."""
+    try:
+        data = _read_bytes(path)
+    except FileNotFoundError:
+        raise UserError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from None
+    try:
+        return loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is not a project file: it is not UTF-8 text.") from None
+    except UserError as error:
+        lines = str(error).split("\n")
+        said = lines[0] if len(lines) == 1 else "\n  ".join(["several things are wrong.", *lines])
+        raise UserError(f"{path}: {said}") from None
+
+
+def _read_bytes(path: Path) -> bytes:
+    status = os.stat(path)
+    if stat.S_ISDIR(status.st_mode):
+        raise UserError(f"{path} is a folder. Choose a project file (*{SUFFIX}).")
+    if not stat.S_ISREG(status.st_mode):
+        raise UserError(f"{path} is not a file but a device or a pipe. Choose a project file (*{SUFFIX}).")
+    with open(path, "rb") as file:
+        data = file.read(FILE_LIMIT_BYTES + 1)
+    if len(data) > FILE_LIMIT_BYTES:
+        size, limit = status.st_size / 2**20, FILE_LIMIT_BYTES // 2**20
+        raise UserError(
+            f"{path} has {size:,.1f} MiB; a project file has at most {limit} MiB. "
+            "Is it a project file? Weights and data lie beside it, not in it."
+        )
+    return data
+
+
+def loads(text: str) -> Opened:
+    """Read a project from text. Raises `UserError`."""
+    try:
+        data = json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_refuse_duplicates
+        )
+    except RecursionError:
+        raise UserError(f"not a project file: {TOO_DEEP}.") from None
+    except json.JSONDecodeError as error:
+        raise UserError(
+            f"not a project file: line {error.lineno}, column {error.colno}: {error.msg}. "
+            "The file seems to be cut off or changed by hand. Put it right there, or go back to an earlier copy."
+        ) from None
+    except ValueError as error:
+        what = "a number has more than 4,300 digits" if "digits" in str(error) else error
+        raise UserError(f"not a project file: {what}.") from None
+    if isinstance(data, (dict, list)) and _is_deeper(data, DEPTH_LIMIT):
+        raise UserError(f"not a project file: {TOO_DEEP}.")
+    if "\\u" in text and not is_unicode(json.dumps(data, ensure_ascii=False)):
+        raise UserError("not a project file: a text in it has half of a pair of characters (\\ud800 to \\udfff).")
+    if not isinstance(data, dict) or "netwright" not in data:
+        raise UserError('not a project file: the key "netwright" with the format version is missing.')
+    data, version, notices = migrate(data)
+    return Opened(_read(data, version), tuple(notices))
+
+
+TOO_DEEP = f"it is nested deeper than {DEPTH_LIMIT} levels"
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{quoted(text)} is too large for a number")
+    return number
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {quoted(twice)} stands twice in one object")
+    return found
+
+
+def _is_deeper(value: dict[str, Any] | list[Any], limit: int) -> bool:
+    """Whether lists and objects stand in each other deeper than that; asked level by level, without recursion."""
+    level: list[Any] = [value]
+    for _ in range(limit):
+        inner = (item for v in level for item in (v.values() if isinstance(v, dict) else v))
+        level = [item for item in inner if isinstance(item, (dict, list))]
+        if not level:
+            return False
+    return True
+
+
+def _read(data: Mapping[str, Any], version: tuple[int, int]) -> Project:
+    newer = version > FORMAT
+    known = {"netwright", "network", *SECTIONS}
+    unknown = {key: value for key, value in data.items() if key not in known}
+    if unknown and not newer:
+        key = next(iter(unknown))
+        raise UserError(f"there is no section {quoted(key)} in a project file.{did_you_mean(key, known)}")
+    errors: list[FieldError] = []
+    sections: dict[str, Record] = {}
+    for name, record in SECTIONS.items():
+        try:
+            sections[name] = record.read(data.get(name, {}), name, keep_unknown=newer)
+        except FieldErrors as refused:
+            errors.extend(refused.errors)
+    project, reader = Project(version=version, unknown=unknown), NetworkReader(newer)
+    try:
+        network, layout = reader.read(data.get("network", {}))
+        project = replace(
+            project,
+            network=network,
+            layout=layout,
+            unknown_in_network=reader.unknown,
+            unknown_in_layers=reader.unknown_in_layers,
+        )
+    except FieldErrors as refused:
+        errors.extend(refused.errors)
+    if errors:
+        raise FieldErrors(errors)
+    for name, options in sections.items():
+        project = project.with_section(name, options)
+    return project
+
+
+def save(project: Project, path: Path) -> None:
+    """Write a project file, atomically. Raises `UserError` if that cannot be done; the old file is then untouched."""
+    try:
+        if path.exists() and not os.access(path, os.W_OK):  # replacing it would work, but is not what was meant
+            raise PermissionError(errno.EACCES, "the file is write-protected")
+        write_atomically(path, dumps(project).encode())
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}. Nothing was changed; save elsewhere.") from None
+
+
+def dumps(project: Project) -> str:
+    """The project as the text of its file."""
+    network = write_network(project.network, project.layout)
+    layers = [{**row, **project.unknown_in_layers.get(row["id"], {})} for row in network["layers"]]
+    lines = [f'{{"netwright": {json.dumps(list(project.version))},', ' "network": {"layers": [']
+    lines += _rows(layers)
+    lines.append('  ], "connections": [')
+    lines += _rows(network["connections"])
+    lines.append("  ]")
+    for key, value in project.unknown_in_network.items():
+        lines[-1] += ","
+        lines.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    lines[-1] += "}"
+    rest = {name: project.section(name).write() for name in SECTIONS}
+    for key, value in {**rest, **project.unknown}.items():
+        if value != {} or key in project.unknown:
+            lines[-1] += ","
+            lines.append(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(lines) + "}\n"
+
+
+def _rows(items: list[Any]) -> list[str]:
+    rows = [f"   {json.dumps(item, ensure_ascii=False)}" for item in items]
+    return [row + "," for row in rows[:-1]] + rows[-1:]

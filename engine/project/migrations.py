@@ -1,0 +1,37 @@
+"""From older project files to today's: one small function a step, on plain records, before any live class is met.
+
+Same major and newer minor opens with a notice and keeps what it does not know. A newer major is refused. An older file
+is migrated step by step; each step has a golden file in `tests/golden/`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.errors import UserError
+from engine.fields import quoted
+
+FORMAT = (1, 0)
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""From this major version to the next one."""
+
+
+def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, int], list[str]]:
+    """The data in today's form, the version it keeps when saved, and notices. Raises `UserError`."""
+    version = data["netwright"]
+    whole = isinstance(version, list) and len(version) == 2 and all(type(v) is int and 0 <= v < 10**6 for v in version)
+    if not whole or version[0] < 1:
+        raise UserError(f'the format version "netwright" should look like [1, 0]; received {quoted(version)}.')
+    major, minor = version
+    if major > FORMAT[0]:
+        raise UserError(
+            f"this file has format {major}.{minor}; this version of Netwright reads up to {FORMAT[0]}.x. "
+            "Open it with a newer version."
+        )
+    if (major, minor) > FORMAT:
+        notice = (
+            f"The file comes from a newer version (format {major}.{minor}). What is not known here is kept as it is."
+        )
+        return data, (major, minor), [notice]
+    while major < FORMAT[0]:
+        data, major = MIGRATIONS[major](data), major + 1
+    return data, FORMAT, []

@@ -1,0 +1,76 @@
+"""The JSON Schema of the project file, made from the declared fields.
+
+`python -m engine.project.schema` writes it to `resources/schema/`; a test compares the two.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from engine.files import write_atomically
+from engine.layers.catalog import catalog
+from engine.network.network import NAME_LIMIT
+from engine.project.migrations import FORMAT
+from engine.project.network_json import CONNECTION_LIMIT, LAYER_LIMIT
+from engine.project.project import SECTIONS
+
+PATH = Path(__file__).parents[2] / "resources" / "schema" / "project.schema.json"
+
+
+def schema() -> dict[str, Any]:
+    """The schema as JSON."""
+    port = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*(:[A-Za-z0-9_]+)?$"}
+    layers = {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["id", "name", "type"],
+            "properties": {
+                "id": {"type": "string", "minLength": 1, "maxLength": 64, "description": "Given once, never changed"},
+                "name": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "maxLength": NAME_LIMIT},
+                "type": {"type": "string", "minLength": 1, "maxLength": 64},
+                "at": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+                "fields": {"type": "object"},
+                "bypassed": {"type": "boolean", "description": "Its input goes past it; one input and one output only"},
+            },
+            "additionalProperties": False,
+            "allOf": [_fields_of(key) for key in catalog()],
+        },
+        "maxItems": LAYER_LIMIT,
+    }
+    connections = {
+        "type": "array",
+        "items": {"type": "array", "items": port, "minItems": 2, "maxItems": 2},
+        "maxItems": CONNECTION_LIMIT,
+    }
+    properties = {"layers": layers, "connections": connections}
+    network = {"type": "object", "properties": properties, "additionalProperties": False}
+    version = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2, "const": list(FORMAT)}
+    sections = {name: record.schema() for name, record in SECTIONS.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Netwright project",
+        "type": "object",
+        "required": ["netwright"],
+        "properties": {"netwright": version, "network": network, **sections},
+        "additionalProperties": False,
+    }
+
+
+def _fields_of(key: str) -> dict[str, Any]:
+    """The rule that ties the fields of a layer to its type."""
+    return {
+        "if": {"properties": {"type": {"const": key}}},
+        "then": {"properties": {"fields": catalog()[key].schema()}},
+    }
+
+
+def text() -> str:
+    """The schema as the text of its file."""
+    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(PATH, text().encode())
+    print(f"wrote {PATH}")

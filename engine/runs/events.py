@@ -1,0 +1,249 @@
+"""Every kind of event of a run, in one place. One event is one line of `events.jsonl`, at most 4 KiB.
+
+A line is `{"n", "time", "kind", **fields}`: numbered from 1 without a gap, time in seconds since the epoch.
+Numbers that are not finite are the strings "NaN", "Infinity" and "-Infinity". The docstring of each kind names every
+field of it; a test sees to that.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, get_origin, get_type_hints
+
+LINE_LIMIT_BYTES = 4096
+
+State = Literal["starting", "running", "paused", "stopping", "finished", "stopped", "failed", "lost"]
+ENDS = ("finished", "stopped", "failed", "lost")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Base of all kinds. `n` and `time` are given by the log."""
+
+    kind: ClassVar[str] = ""
+    n: int = 0
+    time: float = 0.0
+
+    def write(self) -> dict[str, Any]:
+        """The event as JSON."""
+        body = {f.name: to_json(getattr(self, f.name)) for f in fields(self) if f.name not in ("n", "time")}
+        return {"n": self.n, "time": self.time, "kind": self.kind, **body}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started(Event):
+    """Training begins.
+
+    `environment` is what is used: `Placement.write()`; `hardware` says it in words. `epochs` and `iterations` are the
+    totals that are planned, `steps_per_epoch` the iterations of one epoch. `metric` is its name. `samples`
+    counts each part of the data, `parameters` the learnable numbers of the network.
+    """
+
+    kind: ClassVar[str] = "started"
+    environment: Mapping[str, Any]
+    hardware: str
+    epochs: int
+    iterations: int
+    steps_per_epoch: int
+    metric: str
+    samples: Mapping[str, int]
+    parameters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateChanged(Event):
+    """The run is in another `state`. `reason` says why, in words, where there is something to say."""
+
+    kind: ClassVar[str] = "state"
+    state: State
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Points(Event):
+    """A batch of points of each curve. `values[name][i]` belongs to step `first_step` + i * `steps_apart` (from 1).
+
+    `split` is `training`, `validation` or `test`. Training points always carry `loss`, one value a step, averaged over
+    the global batch. The validation before the first step has step 0. More curves than a line holds (some hundred) go
+    on in further events with the same steps.
+    """
+
+    kind: ClassVar[str] = "points"
+    split: str
+    first_step: int
+    steps_apart: int
+    values: Mapping[str, list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress(Event):
+    """Where the run is: in `epoch` and `iteration` (both from 1), after `elapsed_s` seconds of training with
+    `remaining_s` expected. `rate` is the learn rate, `samples_per_second` the speed over all workers; `memory_bytes` is
+    summed over workers (on a GPU: of the device)."""
+
+    kind: ClassVar[str] = "progress"
+    epoch: int
+    iteration: int
+    elapsed_s: float
+    remaining_s: float
+    rate: float
+    samples_per_second: float
+    memory_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochEnded(Event):
+    """The `epoch` (from 1) is complete after this `iteration`."""
+
+    kind: ClassVar[str] = "epoch"
+    epoch: int
+    iteration: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best(Event):
+    """A better network than before was found at this `iteration` and kept. `objective` is what it goes by on the
+    validation part (`loss`, or the metric), `value` what it reached there."""
+
+    kind: ClassVar[str] = "best"
+    iteration: int
+    objective: str
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message(Event):
+    """Something a person should know: `severity` is `note` or `warning`, `text` says it."""
+
+    kind: ClassVar[str] = "message"
+    severity: Literal["note", "warning"]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed(Event):
+    """The run failed. `cause` says why in words; `worker` is its rank or -1; `detail` is the end of a traceback or log;
+    `defect` tells a defect of ours from a user's mistake or the machine's."""
+
+    kind: ClassVar[str] = "failed"
+    cause: str
+    worker: int = -1
+    detail: str = ""
+    defect: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended(Event):
+    """The last event. `state` is how it ended (finished, stopped, failed), `reason` why, in words, and `result` what
+    `result.json` holds."""
+
+    kind: ClassVar[str] = "ended"
+    state: State
+    reason: str
+    result: Mapping[str, Any]
+
+
+KINDS: dict[str, type[Event]] = {
+    cls.kind: cls for cls in (Started, StateChanged, Points, Progress, EpochEnded, Best, Message, Failed, Ended)
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownEvent(Event):
+    """An event of a kind that this version does not know: readers pass over it."""
+
+    kind: ClassVar[str] = "unknown"
+    body: Mapping[str, Any]
+
+
+def read_event(data: Mapping[str, Any]) -> Event:
+    """The event from its JSON. A kind or a set of fields that is not known gives an `UnknownEvent`."""
+    cls = KINDS.get(str(data.get("kind")))
+    n, time = data.get("n", 0), data.get("time", 0.0)
+    if cls is None:
+        return UnknownEvent(n=n, time=time, body=data)
+    kinds = _FORMS[cls]
+    try:
+        given = {
+            key: value if kinds[key] == (str,) else from_json(value) for key, value in data.items() if key in kinds
+        }
+        if not all(isinstance(value, kinds[key]) for key, value in given.items()):
+            return UnknownEvent(n=n, time=time, body=data)
+        return cls(**given)
+    except TypeError:  # a field without a default is missing
+        return UnknownEvent(n=n, time=time, body=data)
+
+
+def _form(annotation: Any) -> tuple[type, ...]:
+    """What values of a field look like in Python, by its declared type."""
+    forms: dict[Any, tuple[type, ...]] = {float: (float, int), int: (int,), bool: (bool,), str: (str,)}
+    if get_origin(annotation) is Literal:
+        return (str,)
+    return forms.get(annotation, (dict,))
+
+
+_FORMS: dict[type[Event], dict[str, tuple[type, ...]]] = {
+    cls: {name: _form(t) for name, t in get_type_hints(cls).items() if name != "kind"} for cls in KINDS.values()
+}
+
+POINTS_ROOM_BYTES = LINE_LIMIT_BYTES - 256
+"""What a line of points has for curves, beside number, time, kind, split and steps."""
+VALUE_BYTES = 25
+"""The longest number, such as -1.2345678901234567e-308, and a comma."""
+
+
+def split_points(points: Points) -> Iterator[Points]:
+    """The same points as several events that each stay below the limit of a line."""
+    for names in _curves_of_a_line(list(points.values)):
+        heads = sum(_head_bytes(name) for name in names)
+        size = max(1, (POINTS_ROOM_BYTES - heads) // (VALUE_BYTES * len(names)))
+        for start in range(0, max(len(points.values[name]) for name in names), size):
+            part = {name: points.values[name][start : start + size] for name in names}
+            first = points.first_step + start * points.steps_apart
+            yield Points(split=points.split, first_step=first, steps_apart=points.steps_apart, values=part)
+
+
+def _head_bytes(name: str) -> int:
+    """The name of a curve and its brackets."""
+    return len(json.dumps(name)) + 4
+
+
+def _curves_of_a_line(names: list[str]) -> Iterator[list[str]]:
+    """The curves in groups, of which each has room in one line with at least one value a curve."""
+    group: list[str] = []
+    room = POINTS_ROOM_BYTES
+    for name in names:
+        needed = _head_bytes(name) + VALUE_BYTES
+        if group and needed > room:
+            yield group
+            group, room = [], POINTS_ROOM_BYTES
+        group.append(name)
+        room -= needed
+    if group:
+        yield group
+
+
+_NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def to_json(value: Any) -> Any:
+    """The value with numbers that are not finite as strings."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Mapping):
+        return {key: to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value
+
+
+def from_json(value: Any) -> Any:
+    """The value with the strings of `to_json` as numbers again."""
+    if isinstance(value, str):
+        return _NON_FINITE.get(value, value)
+    if isinstance(value, dict):
+        return {key: from_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [from_json(item) for item in value]
+    return value

@@ -1,0 +1,96 @@
+"""What a worker and its coordinator say to each other: JSON lines over pipes. Needs no torch.
+
+{"event": {...}}                                            for the run's log
+{"done": {...}}                                             the outcome; empty but for the first worker
+{"error": {"cause", "exit_code", "defect", "is_lost_peer", "detail"}}
+{"alive": true}                                             once a second, from a thread of its own
+"""
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from engine.runs.events import Event
+from engine.training.requests import NO_REQUEST, STOP, STOP_AFTER_EPOCH
+from engine.training.vigil import BEAT_S
+
+CODES = {"stop": STOP, "stop_after_epoch": STOP_AFTER_EPOCH}
+CHUNK_BYTES = 2**16
+
+
+class Reports:
+    """The worker's end of the pipe for reports."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._writing = threading.Lock()
+
+    def send(self, *messages: dict[str, Any]) -> None:
+        """Write these whole, one a line."""
+        data = "".join(json.dumps(m, separators=(",", ":"), ensure_ascii=False) + "\n" for m in messages).encode()
+        with self._writing:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+
+    @contextlib.contextmanager
+    def beating(self, every_s: float = BEAT_S) -> Iterator[None]:
+        """In here a thread says again and again that this process lives."""
+        done = threading.Event()
+
+        def beat() -> None:
+            with contextlib.suppress(OSError):  # the coordinator is gone, and this process is about to follow
+                self.send({"alive": True})
+                while not done.wait(every_s):
+                    self.send({"alive": True})
+
+        thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def put(self, *events: Event) -> None:
+        """Send events for the run's log."""
+        if events:
+            self.send(*({"event": event.write()} for event in events))
+
+
+class RequestPipe:
+    """The first worker's end of the pipe for requests."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        os.set_blocking(descriptor, False)
+
+    def pending(self) -> int:
+        """The most urgent request that has come in since the last call."""
+        words: list[str] = []
+        with contextlib.suppress(BlockingIOError):
+            words = os.read(self._descriptor, CHUNK_BYTES).decode().split()
+        codes = [CODES[word] for word in words if word in CODES]
+        return STOP if STOP in codes else codes[0] if codes else NO_REQUEST
+
+
+class Lines:
+    """The coordinator's end of a worker's reports."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.is_open = True
+        self._descriptor = descriptor
+        self._rest = b""
+        os.set_blocking(descriptor, False)
+
+    def read(self) -> list[dict[str, Any]]:
+        """The messages that are there. At the end of the pipe `is_open` becomes false."""
+        try:
+            data = os.read(self._descriptor, 2**20)
+        except BlockingIOError:
+            return []
+        self.is_open = bool(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [json.loads(line) for line in lines]

@@ -1,0 +1,92 @@
+"""From a project to a run folder that is ready to be trained: everything that can be refused is refused here."""
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from engine.environments.choose import resolve
+from engine.environments.devices import hardware, probe
+from engine.errors import UserError
+from engine.project.check import check
+from engine.project.file import dumps
+from engine.project.project import Project
+from engine.runs.folder import RunFolder, create, new_path, take_lock
+
+PACKAGES = ("netwright", "torch", "numpy")
+# Locks of runs that were prepared here and wait for their coordinator, so that no moment looks as if it was lost.
+_held: dict[Path, int] = {}
+
+
+def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -> RunFolder:
+    """Check the project with its data, choose where it executes, and make the run's folder.
+
+    Relative data paths start at the project's folder. Raises `UserError` for the project and its data,
+    `UnavailableError` for the environment, `RunError` where no folder can be made.
+    """
+    base = project_path.resolve().parent if project_path else Path.cwd()
+    facts = _facts(project, base)
+    check(project, facts).refuse_errors()
+    inventory = probe()
+    placement = resolve(project.environment, inventory, project.training.mini_batch_size)
+    name = project_path.stem if project_path else "untitled"
+    text = dumps(project)
+    info = {
+        "project_path": str(project_path) if project_path else None,
+        "base": str(base),
+        "name": name,
+        "project_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "environment": placement.write(),
+        "places": [asdict(place) for place in placement.workers],
+        "hardware": hardware(placement, inventory),
+        "sentence": placement.sentence,
+        **_circumstances(project),
+    }
+    folder = create((run_dir or new_path(project_path, name)).absolute(), text, info)
+    hold(folder, take_lock(folder))
+    return folder
+
+
+def hold(folder: RunFolder, lock: int) -> None:
+    """Keep the lock of a run until its coordinator asks for it."""
+    _held[folder.path] = lock
+
+
+def lock_of(folder: RunFolder) -> int:
+    """The run's lock: the one `prepare` took, or a new one. Raises `RunError` if another engine has it."""
+    held = _held.pop(folder.path, None)
+    return take_lock(folder) if held is None else held
+
+
+def _facts(project: Project, base: Path) -> Any:
+    if project.data.source == "none":
+        raise UserError(
+            "The project has no data to learn from. Choose a data source on the Data tab, or try the built-in digits "
+            "with --set data.source=digits."
+        )
+    check(project).refuse_errors()
+    from engine.data.load import facts
+
+    return facts(project.data, base)
+
+
+def _circumstances(project: Project) -> dict[str, Any]:
+    """What helps to repeat a run."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "unknown"
+    return {
+        "seed": project.training.seed,
+        "versions": versions,
+        "host": platform.node(),
+        "coordinator": os.getpid(),
+        "workers": [],
+        "created": round(time.time(), 3),
+    }

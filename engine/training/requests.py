@@ -1,0 +1,3 @@
+"""What a run can be asked for while it trains, as numbers that can be summed over workers."""
+
+NO_REQUEST, STOP, STOP_AFTER_EPOCH = 0, 1, 2

@@ -1,0 +1,99 @@
+"""One step of training and one look at a part of the data, on whatever device, with whatever strategy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from engine.environments.gang import Gang
+from engine.environments.strategies.strategy import Strategy
+from engine.environments.strategies.sync_batch_norm import Share
+from engine.training.batches import Batch, Resident
+from engine.training.clipping import Clip
+from engine.training.losses import Loss
+from engine.training.metrics import Metric
+from engine.training.solvers import Solver
+
+State = dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What one step gave, left on the device: this worker's part of the loss of the whole batch, and its outputs."""
+
+    loss: torch.Tensor
+    output: torch.Tensor
+    targets: torch.Tensor
+    total: int
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How good the network is on a part of the data, all of its samples."""
+
+    loss: float
+    metric: float
+
+
+class Unit:
+    """The network with all it takes to train and judge it."""
+
+    def __init__(
+        self,
+        network: nn.Module,
+        strategy: Strategy,
+        solver: Solver,
+        loss: Loss,
+        metric: Metric,
+        gang: Gang,
+        *,
+        share: Share,
+        clip: Clip | None = None,
+        rate: Callable[[int], float],
+        most_at_once: int = 256,
+    ) -> None:
+        self.metric = metric
+        self.rate = rate
+        self._network = network
+        self._strategy = strategy
+        self._solver = solver
+        self._loss = loss
+        self._gang = gang
+        self._share = share
+        self._clip = clip
+        self._most_at_once = most_at_once
+        network.train()
+
+    def train(self, batch: Batch, step: int) -> Done:
+        """Forward, loss, backward, and one move of the weights. `step` counts from 0."""
+        self._share.is_empty = batch.count == 0
+        output = self._strategy.module(*batch.inputs)[: batch.count]
+        targets = batch.targets[: batch.count]
+        loss = self._loss(output, targets) / batch.total
+        self._strategy.backward(loss)
+        if self._clip is not None:
+            self._clip()
+        self._solver.step(self.rate(step))
+        return Done(loss.detach(), output.detach(), targets, batch.total)
+
+    @torch.no_grad()
+    def judge(self, part: Resident) -> Scores:
+        """Loss and metric over a part of the data; every worker looks at its share and gets the whole answer."""
+        self._network.eval()
+        sums = torch.zeros(2, dtype=torch.float64, device=part.targets.device)
+        for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
+            output = self._network(*piece.inputs)
+            sums[0] += self._loss(output, piece.targets)
+            sums[1] += self.metric.per_sample(output, piece.targets).sum()
+        self._network.train()
+        loss, metric = self._gang.sum(sums).tolist()
+        return Scores(loss / len(part), self.metric.value(metric, len(part)))
+
+    def state(self) -> State:
+        """The network's weights and statistics as they are now, which training does not change any more."""
+        return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
+
+    def load(self, state: State) -> None:
+        """Give the network these weights and statistics."""
+        self._network.load_state_dict(state)

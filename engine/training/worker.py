@@ -1,0 +1,293 @@
+"""One worker of a run: puts the pieces of a training together, runs it, and says how it went."""
+
+import copy
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+from torch import nn
+
+from engine.build.init import initialize
+from engine.build.module import build, prefixes
+from engine.data.facts import PARTS, DataFacts, InputFacts
+from engine.data.load import LoadedData
+from engine.data.load import load as load_data
+from engine.data.normalise import fit
+from engine.environments.gang import Gang, ProcessGang, SoloGang, is_lost_peer
+from engine.environments.launch import Seat, begin
+from engine.environments.strategies.strategy import strategy_for
+from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
+from engine.environments.threads import fastest
+from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
+from engine.network.analysis import Analysis, analyse
+from engine.network.network import Network
+from engine.project.check import match_inputs
+from engine.project.file import load as load_project
+from engine.project.project import Project
+from engine.runs.events import Message, Started, to_json
+from engine.runs.folder import RunFolder
+from engine.training.batches import Batches, Resident
+from engine.training.channel import Reports, RequestPipe
+from engine.training.clipping import clipping
+from engine.training.keeping import FolderShelf, Keeper, NoShelf
+from engine.training.losses import loss_for
+from engine.training.metrics import METRICS, Metric
+from engine.training.order import Order
+from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
+from engine.training.schedules import rate_at
+from engine.training.solvers import Solver
+from engine.training.step import Unit
+from engine.training.trainer import Outcome, Plan, Trainer
+from engine.training.vocabulary import refuse_unknown_indices
+
+DETAIL_CHARACTERS = 4000
+
+
+def work(seat: Seat) -> int:
+    """Train in this process. Every end but a crash is reported; returns the exit code."""
+    reports = Reports(seat.reports)
+    try:
+        with reports.beating():
+            outcome = _train(seat, reports)
+    except Exception as error:  # whatever goes wrong in a worker, the coordinator is to know it
+        traceback.print_exc()
+        reports.send({"error": to_json(_describe(error))})
+        return EXIT_RUN_FAILED
+    reports.send({"done": to_json(asdict(outcome)) if seat.rank == 0 else {}})
+    return EXIT_DONE
+
+
+def _describe(error: Exception) -> dict[str, Any]:
+    """The error in words, and whose it is: the user's, the machine's, or ours."""
+    detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
+    known = {"exit_code": EXIT_RUN_FAILED, "defect": False, "is_lost_peer": is_lost_peer(error), "detail": detail}
+    if isinstance(error, UserError):
+        return {**known, "cause": str(error), "exit_code": error.exit_code, "detail": ""}
+    words = str(error).strip().partition("\n")[0][:300]
+    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in words:
+        way_out = "Use a smaller mini-batch, a smaller network, or a machine or device with more memory."
+        return {**known, "cause": f"There is not enough memory to train ({words or 'out of memory'}). {way_out}"}
+    if isinstance(error, OSError):
+        return {**known, "cause": f"A file could not be read or written: {words}."}
+    if known["is_lost_peer"]:
+        return {**known, "cause": f"The connection to another worker broke: {words}"}
+    return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a worker knows of its run."""
+
+    folder: RunFolder
+    info: dict[str, Any]
+    project: Project
+    analysis: Analysis
+    data: LoadedData
+    device: torch.device
+
+    @property
+    def facts(self) -> DataFacts:
+        """What is known of the data."""
+        return self.data.facts
+
+
+def _train(seat: Seat, reports: Reports) -> Outcome:
+    setting = _set_up(seat)
+    gang = _gang(seat, setting)
+    is_first = gang.rank == 0
+    network = _network(setting)
+    training, validation, test = (_part(setting, name) for name in PARTS)
+    assert training is not None  # `prepare` refuses a project whose training part is empty
+    notes = _choose_threads(setting, network, training, seat.rank)
+    options = setting.project.training
+    order = Order(
+        len(training), options.mini_batch_size, options.shuffle, options.seed, keep_last=options.last_batch == "keep"
+    )
+    unit = _unit(setting, seat, network, order, gang)
+    shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
+    keeper = Keeper(unit, options, unit.metric, shelf, has_validation=validation is not None)
+    if is_first:
+        _announce(setting, network, order, unit.metric, reports, notes, has_validation=validation is not None)
+    clock = Clock()
+    recorder = Recorder(unit.metric, gang, lambda: _memory_bytes(setting.device), clock)
+    outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
+    reporter = Reporter(unit.metric, recorder, outbox, requests, clock, order.steps_per_epoch * options.max_epochs)
+    plan = Plan(options.max_epochs, options.validation_frequency, options.validation_patience, validation, test)
+    # From here on each worker has random numbers of its own: for dropout.
+    torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
+    outcome = Trainer(plan, unit, Batches(training, order, gang), reporter, keeper, unit.metric).run()
+    gang.close()
+    return outcome
+
+
+def _unit(setting: Setting, seat: Seat, network: nn.Module, order: Order, gang: Gang) -> Unit:
+    """The network on its device, with all it takes to train and judge it."""
+    options, task, share = setting.project.training, setting.facts.task, Share()
+    join_batch_norms(network, gang, share)
+    network.to(setting.device)
+    total = order.steps_per_epoch * options.max_epochs
+    return Unit(
+        network,
+        strategy_for(seat.strategy, network, gang, setting.device),
+        Solver(options, network),
+        loss_for(options.loss, task),
+        METRICS[options.metric_for(task)],
+        gang,
+        share=share,
+        clip=clipping(options, network.parameters()),
+        rate=lambda step: rate_at(options, step, order.steps_per_epoch, total),
+        most_at_once=max(64, 2 * -(-options.mini_batch_size // gang.size)),
+    )
+
+
+def _set_up(seat: Seat) -> Setting:
+    """Read the run, take the place on the device, load the data."""
+    folder = RunFolder(Path(seat.folder))
+    info = folder.read_info()
+    project = load_project(folder.project).project
+    place = info["places"][seat.rank]
+    torch.set_num_threads(place["threads"])
+    if project.training.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+    device = torch.device(place["device"])
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    data = load_data(project.data, Path(info["base"]))
+    analysis = analyse(project.network)
+    refuse_unknown_indices(project.network, analysis, data)
+    return Setting(folder, info, project, analysis, data, device)
+
+
+def _gang(seat: Seat, setting: Setting) -> Gang:
+    size = len(setting.info["places"])
+    if size == 1:
+        return SoloGang()
+    return ProcessGang(seat.rank, size, setting.info["environment"]["backend"], Path(seat.meeting))
+
+
+def _inputs(network: Network, facts: DataFacts) -> list[tuple[str, InputFacts, int]]:
+    """For each input layer, in order: its id, the data's input that feeds it, and the number of that one."""
+    fed = match_inputs(network, facts)
+    return [(layer.id, fed[layer.id], facts.inputs.index(fed[layer.id])) for layer in network.inputs]
+
+
+def _network(setting: Setting) -> nn.Module:
+    """The built network with its initial weights, and the normalisation of its inputs fitted on the training part."""
+    network, seed = setting.project.network, setting.project.training.seed
+    torch.manual_seed(seed)
+    module = build(network, setting.analysis, logits=setting.facts.task == "classes")
+    initialize(module, seed)
+    names = prefixes(network, setting.analysis)
+    training = setting.data.part("training")
+    for id, given, number in _inputs(network, setting.facts):
+        kind = getattr(network.layers[id].type, "normalization_kind", "none")
+        if kind != "none":
+            shift, scale = fit(kind, training.inputs[number], given.type.dim("C"))
+            normalise = module.get_submodule(names[id][0])
+            normalise.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
+    return module
+
+
+def _part(setting: Setting, name: str) -> Resident | None:
+    """One part of the data on the device, or None where it is empty."""
+    if not setting.facts.samples.get(name):
+        return None
+    part = setting.data.part(name)
+    chosen = _inputs(setting.project.network, setting.facts)
+    arrays = [part.inputs[number] for _, _, number in chosen]
+    return Resident.of(arrays, [given.type.kind for _, given, _ in chosen], part.targets, setting.device)
+
+
+def _known(setting: Setting) -> dict[str, Any]:
+    """What every manifest of weights says."""
+    return {
+        "task": setting.facts.task,
+        "classes": list(setting.facts.classes),
+        "layers": {id: list(names) for id, names in prefixes(setting.project.network, setting.analysis).items()},
+        "project_sha256": setting.info["project_sha256"],
+    }
+
+
+def _choose_threads(setting: Setting, network: nn.Module, training: Resident, rank: int) -> list[str]:
+    """Try a step with one thread and with all of this worker's, unless the project says how many. Notes what it found.
+
+    On a copy, and before the random numbers of training are seeded, so that nothing of it shows in the run. Where the
+    run is to repeat bit for bit, the load of the moment must not decide: all threads are used then.
+    """
+    place = setting.info["places"][rank]
+    is_given = setting.project.environment.threads or setting.project.training.deterministic
+    if setting.device.type != "cpu" or place["threads"] == 1 or is_given:
+        return []
+    trial = copy.deepcopy(network)
+    join_batch_norms(trial, SoloGang(), Share())
+    loss, count = loss_for(setting.project.training.loss, setting.facts.task), max(1, place["samples"])
+    inputs, targets = tuple(x[:count] for x in training.inputs), training.targets[:count]
+
+    def step() -> None:
+        torch.autograd.backward(loss(trial(*inputs), targets))
+
+    chosen, seconds = fastest((1, place["threads"]), torch.set_num_threads, step)
+    if chosen == place["threads"]:
+        return []
+    one, all_of_them = (1000 * seconds[n] for n in (1, place["threads"]))
+    return [
+        f"Computing with 1 thread: for this network and the load of now a step takes {one:.1f} ms with it and "
+        f"{all_of_them:.1f} ms with {place['threads']}."
+    ]
+
+
+def _announce(
+    setting: Setting,
+    network: nn.Module,
+    order: Order,
+    metric: Metric,
+    reports: Reports,
+    notes: Sequence[str],
+    *,
+    has_validation: bool,
+) -> None:
+    """The first events of a run."""
+    options = setting.project.training
+    reports.put(
+        Started(
+            environment=setting.info["environment"],
+            hardware=setting.info["hardware"],
+            epochs=options.max_epochs,
+            iterations=order.steps_per_epoch * options.max_epochs,
+            steps_per_epoch=order.steps_per_epoch,
+            metric=metric.name,
+            samples=setting.facts.samples,
+            parameters=sum(p.numel() for p in network.parameters()),
+        ),
+        *(Message(severity="note", text=note[:1000]) for note in (*setting.facts.notes, *notes)),
+    )
+    if not has_validation and (options.output_network == "best-validation" or options.validation_patience):
+        text = "The data has no validation part: the network of the last iteration is kept, and patience has no effect."
+        reports.put(Message(severity="warning", text=text))
+
+
+def _memory_bytes(device: torch.device) -> int:
+    """Of the device at its highest, or of this process."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    return int(psutil.Process().memory_info().rss)
+
+
+def main(arguments: list[str]) -> int:
+    """A worker in an interpreter of its own."""
+    seat = Seat.read(arguments[0])
+    begin(seat)
+    for descriptor in (seat.reports, seat.requests):
+        os.set_inheritable(descriptor, False)
+    return work(seat)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

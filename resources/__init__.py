@@ -1,0 +1,1 @@
+"""Files that come with Netwright: examples, icons, schema; read through `importlib.resources`."""

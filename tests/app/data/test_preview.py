@@ -1,0 +1,77 @@
+"""The widgets that show samples, rows and classes."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtWidgets import QTableWidget
+
+from app.data.preview import Preview
+from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Picture, Sparkline, Tiles
+from engine.data.facts import DataFacts, InputFacts
+from engine.layers.types import image
+
+FACTS = DataFacts((InputFacts("image", image(3, 224, 224)),), {"training": 1200}, "classes", ("a", "b"))
+
+
+@pytest.fixture
+def preview(qtbot) -> Preview:
+    preview = Preview()
+    qtbot.addWidget(preview)
+    preview.resize(760, 600)
+    preview.show()
+    return preview
+
+
+def cells(table: QTableWidget) -> list[list[str]]:
+    items = [[table.item(i, j) for j in range(table.columnCount())] for i in range(table.rowCount())]
+    return [[item.text() if item else "" for item in row] for row in items]
+
+
+def test_pictures_flow_into_the_width_there_is(qtbot, preview: Preview, tmp_path: Path) -> None:
+    Image.new("L", (8, 8), 200).save(tmp_path / "p.png")
+    pictures = [{"file": str(tmp_path / "p.png"), "label": str(i), "part": "training"} for i in range(20)]
+    preview.show_answer({"pictures": pictures}, FACTS)
+    tiles = preview.content.findChild(Tiles)
+    assert tiles is not None
+    qtbot.waitUntil(lambda: tiles.height() == tiles.heightForWidth(tiles.width()))
+    rows = -(-20 // tiles.columns(tiles.width()))
+    assert tiles.height() == rows * (PICTURE + CAPTION_HEIGHT + GAP) - GAP
+    assert all(tile.geometry().right() < tiles.width() for tile in tiles.tiles)
+    wide = tiles.columns(tiles.width())
+    preview.resize(400, 600)
+    qtbot.waitUntil(lambda: tiles.columns(tiles.width()) < wide)
+    qtbot.waitUntil(lambda: tiles.height() == tiles.heightForWidth(tiles.width()))
+    assert isinstance(tiles.tiles[0], Picture)
+    assert tiles.tiles[0].pixmap.width() == PICTURE
+    assert tiles.tiles[0].accessibleName() == "Sample: 0 (training)"
+
+
+def test_a_picture_that_cannot_be_read_leaves_a_gap_and_no_error(qtbot, preview: Preview) -> None:
+    preview.show_answer({"pictures": [{"file": "/none.png", "label": "a", "part": "test"}]}, FACTS)
+    preview.grab()
+
+
+@pytest.mark.parametrize("values", [[[1.0, 2.0, 3.0]], [[1.0], [2.0]], [[]], [], [[5.0, 5.0]]])
+def test_series_of_any_length_are_drawn(qtbot, values: list[list[float]]) -> None:
+    line = Sparkline(values, "sine")
+    qtbot.addWidget(line)
+    line.resize(150, 84)
+    line.grab()
+
+
+def test_tables_group_digits_and_align_numbers(preview: Preview) -> None:
+    preview.show_answer(
+        {
+            "columns": [
+                {"name": "price", "role": "response", "kind": "number", "low": 1, "mean": 1234567.0, "high": 2}
+            ],
+            "rows": [[12345], [None], ["text"]],
+            "classes": [{"name": "a", "training": 1000, "validation": 2, "test": 3}],
+        },
+        FACTS,
+    )
+    columns, rows, classes = preview.content.findChildren(QTableWidget)
+    assert cells(columns) == [["price", "response", "number", "1", "1,234,567", "2"]]
+    assert cells(rows) == [["12,345"], [""], ["text"]]
+    assert cells(classes) == [["a", "1,000", "2", "3"]]

@@ -1,0 +1,202 @@
+"""The Data tab: choosing a source, waiting, looking at samples, errors. First against a stand-in, then for real."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
+
+from app.data.preview import Preview
+from app.data.tab import DataTab
+from app.data.tiles import Picture, Sparkline
+from app.window import MainWindow
+from tests.app.fake_server import FakeServer
+from tests.app.test_facts import facts
+from tests.app.windows import shown_windows
+
+PATIENCE_MS = 60_000
+
+
+def tab_of(window: MainWindow) -> DataTab:
+    window.show_tab("data")
+    tab = window._pages["data"]
+    assert isinstance(tab, DataTab)
+    return tab
+
+
+def words(preview: Preview) -> str:
+    return " ".join(label.text() for label in preview.findChildren(QLabel))
+
+
+def choose(window: MainWindow, **values: Any) -> None:
+    project = window.editor.project
+    window.editor.apply("Choose data", replace(project, data=project.data.replace(**values)))
+    window.facts.refresh()
+
+
+@pytest.fixture
+def tab(window: MainWindow) -> DataTab:
+    return tab_of(window)
+
+
+def test_without_data_it_says_what_to_do(qtbot, window: MainWindow, tab: DataTab) -> None:
+    assert tab.pages.currentWidget() is tab.empty
+    assert not tab.again.isVisible()
+    button = next(b for b in tab.empty.findChildren(QPushButton) if b.text() == "Digits example")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.editor.project.data.source == "digits"
+    assert window.editor.stack.undoText() == "Choose data"
+
+
+def test_from_waiting_to_samples(window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+    choose(window, source="digits")
+    assert tab.message.text() == "Reading the data…"
+    assert "1,797" in tab.note.text()
+    server.answer("facts", facts(1234))
+    assert tab.message.text() == "Looking at samples…"
+    server.answer("preview", {"notes": ["One file was left out."]})
+    assert tab.pages.currentWidget() is tab.preview
+    assert "1,234" in words(tab.preview)
+    assert "One file was left out." in words(tab.preview)
+
+
+def test_another_choice_shows_its_own_numbers(window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+    choose(window, source="digits")
+    server.answer("facts", facts(1234))
+    server.answer("preview", {})
+    choose(window, split_seed=5)
+    assert tab.message.text() == "Reading the data…"
+    server.answer("facts", facts(99))
+    server.answer("preview", {})
+    assert "99" in words(tab.preview)
+    assert "1,234" not in words(tab.preview)
+
+
+def test_a_late_preview_of_an_older_choice_is_ignored(window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+    choose(window, source="digits")
+    server.answer("facts", facts(1))
+    choose(window, split_seed=5)
+    server.answer("preview", {"notes": ["older"]})
+    assert tab.pages.currentWidget() is tab.message_page
+    server.answer("facts", facts(2))
+    choose(window, split_seed=6)
+    server.refuse("preview", "older")
+    assert tab.message.text() == "Reading the data…"
+
+
+def test_an_error_stands_on_a_card_in_words(window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+    choose(window, source="table", path="none.csv")
+    server.refuse("facts", "There is no file none.csv. Choose the data anew.")
+    assert tab.message.text() == "There is no file none.csv. Choose the data anew."
+    assert tab.message.property("role") == "error"
+    card = tab.message.parentWidget()
+    assert card is not None
+    assert card.property("role") == "card"
+    choose(window, source="images", path="")
+    assert tab.message.text() == "Choose the folder of images."
+
+
+def test_reading_again_shows_new_samples(qtbot, window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+    choose(window, source="digits")
+    server.answer("facts", facts(1))
+    server.answer("preview", {"notes": ["before"]})
+    qtbot.mouseClick(tab.again, Qt.MouseButton.LeftButton)
+    server.answer("facts", facts(1))
+    server.answer("preview", {"notes": ["after"]})
+    assert "after" in words(tab.preview)
+
+
+def test_typing_in_the_form_is_an_edit(qtbot, window: MainWindow, server: FakeServer, tab: DataTab) -> None:
+    choose(window, source="digits")
+    source = tab.form.rows["source"].widget
+    assert isinstance(source, QComboBox)
+    seed = tab.form.rows["split_seed"].widget
+    seed.setFocus()
+    qtbot.keyClicks(seed, "7")
+    qtbot.keyClick(seed, Qt.Key.Key_Tab)
+    assert window.editor.project.data.split_seed in (7, 70)
+    window.editor.undo()
+    assert window.editor.project.data.split_seed == 0
+    assert tab.form.record == window.editor.project.data
+
+
+@pytest.mark.parametrize(
+    ("name", "source"), [("pictures", "images"), ("t.csv", "table"), ("a.npz", "arrays"), ("x.doc", "none")]
+)
+def test_what_is_dropped_becomes_the_source(
+    window: MainWindow, tab: DataTab, tmp_path: Path, name: str, source: str
+) -> None:
+    path = tmp_path / name
+    path.mkdir() if name == "pictures" else path.write_text("")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    none = Qt.KeyboardModifier.NoModifier
+    tab.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none))
+    assert window.editor.project.data.source == source
+    assert window.editor.project.data.path == ("" if source == "none" else str(path))
+
+
+# ---- the real engine ----
+
+
+@pytest.fixture
+def real(qtbot) -> Iterator[MainWindow]:
+    with shown_windows(qtbot) as make:
+        yield make()
+
+
+def write_images(folder: Path) -> dict[str, Any]:
+    for index, name in enumerate(("cat", "dog")):
+        (folder / "img" / name).mkdir(parents=True)
+        for number in range(6):
+            pixels = np.full((9, 7, 3), 40 * index + number, np.uint8)
+            Image.fromarray(pixels).save(folder / "img" / name / f"{number}.png")
+    return {"source": "images", "path": str(folder / "img")}
+
+
+def write_table(folder: Path) -> dict[str, Any]:
+    rows = "\n".join(f"{i},{i * 2},{i * 3 + 0.5}" for i in range(40))
+    (folder / "t.csv").write_text(f"a,b,price\n{rows}\n")
+    return {"source": "table", "path": str(folder / "t.csv")}
+
+
+def write_arrays(folder: Path) -> dict[str, Any]:
+    generator = np.random.default_rng(0)
+    np.savez(folder / "a.npz", x=generator.normal(size=(40, 12, 2)).astype(np.float32), y=np.arange(40) % 2)
+    return {"source": "arrays", "path": str(folder / "a.npz")}
+
+
+def test_the_real_engine_answers_for_every_source(qtbot, real: MainWindow, tmp_path: Path) -> None:
+    tab = tab_of(real)
+    found: dict[str, str] = {}
+    tiles: dict[str, tuple[int, int]] = {}
+    sources = ({"source": "digits"}, write_images(tmp_path), write_table(tmp_path), write_arrays(tmp_path))
+    for values in sources:
+        choose(real, **{"path": "", **values})
+        qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.preview, timeout=PATIENCE_MS)
+        key = str(values["source"])
+        found[key] = words(tab.preview)
+        content = tab.preview.content
+        tiles[key] = len(content.findChildren(Picture)), len(content.findChildren(Sparkline))
+    assert "1,257" in found["digits"]
+    assert "3 × 9 × 7" in found["images"]
+    assert "Responses" in found["table"]
+    assert "12 × 2" in found["arrays"]
+    assert tiles["digits"][0] > 0
+    assert tiles["images"][0] > 0
+    assert tiles["arrays"][1] > 0
+
+
+def test_the_real_engine_refuses_in_words(qtbot, real: MainWindow, tmp_path: Path) -> None:
+    tab = tab_of(real)
+    (tmp_path / "broken.npz").write_bytes(b"not an archive")
+    choose(real, source="arrays", path=str(tmp_path / "broken.npz"))
+    qtbot.waitUntil(lambda: tab.message.property("role") == "error", timeout=PATIENCE_MS)
+    assert "broken.npz" in tab.message.text()
+    assert "Traceback" not in tab.message.text()

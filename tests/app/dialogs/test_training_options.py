@@ -1,0 +1,248 @@
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QDialog, QLineEdit
+
+from app.dialogs.environment_cards import card_texts
+from app.dialogs.training_options import TrainingOptionsDialog
+from engine.data.facts import DataFacts, InputFacts
+from engine.environments.inventory import Device, DeviceInventory
+from engine.layers.types import image
+from engine.project.environment import TARGETS, EnvironmentOptions
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+
+NO_GPU = DeviceInventory(2, no_devices_because="no CUDA, ROCm, XPU or MPS device was found")
+H200 = Device("cuda:0", "NVIDIA H200", 2**37)
+ONE_GPU = DeviceInventory(8, devices=(H200,), backends=("gloo", "nccl"))
+TWO_GPUS = DeviceInventory(8, devices=(H200, Device("cuda:1", "NVIDIA H200", 2**37)), backends=("gloo", "nccl"))
+FACTS = DataFacts((InputFacts("image", image(1, 8, 8)),), {"training": 1257}, "classes", tuple("0123456789"))
+
+Shown = Callable[..., TrainingOptionsDialog]
+
+
+@pytest.fixture
+def shown(qtbot) -> Shown:
+    def make(
+        project: Project | None = None, inventory: DeviceInventory | None = NO_GPU, facts: DataFacts | None = FACTS
+    ) -> TrainingOptionsDialog:
+        dialog = TrainingOptionsDialog(project or Project(), inventory, facts)
+        qtbot.addWidget(dialog)
+        dialog.resize(1000, 700)
+        with qtbot.waitActive(dialog):
+            dialog.show()
+            dialog.activateWindow()
+        return dialog
+
+    return make
+
+
+def type_over(qtbot, dialog: TrainingOptionsDialog, name: str, text: str) -> QLineEdit:
+    line = (dialog.training_form.rows.get(name) or dialog.environment_form.rows[name]).widget
+    assert isinstance(line, QLineEdit)
+    line.setFocus()
+    line.selectAll()
+    qtbot.keyClicks(line, text)
+    return line
+
+
+def refused(inventory: DeviceInventory) -> set[str]:
+    texts = card_texts(EnvironmentOptions(), inventory, 128)
+    assert tuple(texts) == TARGETS
+    return {target for target, text in texts.items() if text.is_refused}
+
+
+def test_cards_say_what_this_machine_can_do() -> None:
+    assert refused(NO_GPU) == {"gpu", "multi-gpu", "parallel"}
+    assert refused(ONE_GPU) == {"multi-gpu", "parallel"}
+    assert refused(TWO_GPUS) == {"parallel"}
+    texts = card_texts(EnvironmentOptions(), TWO_GPUS, 128)
+    assert [texts[target].text for target in ("auto", "cpu", "multi-cpu", "gpu", "multi-gpu")] == [
+        "picks multi-gpu here",
+        "one process, 8 threads",
+        "8 workers, gloo",
+        "NVIDIA H200",
+        "2 workers, nccl",
+    ]
+    assert card_texts(EnvironmentOptions(), ONE_GPU, 128)["multi-gpu"].text.startswith("needs two GPUs")
+
+
+def test_a_card_whose_workers_outnumber_the_batch_says_so() -> None:
+    text = card_texts(EnvironmentOptions(target="multi-cpu", num_workers=9), NO_GPU, 4)["multi-cpu"]
+    assert "cannot be shared by 9 workers" in text.text
+    assert not text.is_refused
+
+
+def test_choosing_a_card_shows_its_fields_and_what_will_be_used(qtbot, shown) -> None:
+    dialog = shown()
+    assert dialog.environment_form.isHidden()
+    qtbot.mouseClick(dialog.cards.cards["multi-cpu"], Qt.MouseButton.LeftButton)
+    assert dialog.project().environment == EnvironmentOptions(target="multi-cpu")
+    assert dialog.cards.cards["multi-cpu"].isChecked()
+    assert not dialog.cards.cards["auto"].isChecked()
+    assert dialog.environment_form.rows["num_workers"].is_shown
+    assert not dialog.environment_form.rows["devices"].is_shown
+    assert "64 samples each</b>" in dialog.sentence.text()
+    type_over(qtbot, dialog, "num_workers", "4")
+    assert "32 samples each" in dialog.sentence.text()
+    assert dialog.project().environment.num_workers == 4
+
+
+def test_a_refused_card_can_be_read_but_not_chosen(qtbot, shown) -> None:
+    dialog = shown()
+    card = dialog.cards.cards["gpu"]
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert dialog.project().environment.target == "auto"
+    assert not card.isChecked()
+    assert card.hasFocus()
+    assert card.accessibleName() == "gpu, not available: no CUDA, ROCm, XPU or MPS device was found"
+
+
+def test_arrows_move_over_the_cards_and_space_chooses(qtbot, shown) -> None:
+    dialog = shown()
+    cards = dialog.cards.cards
+    assert cards["auto"].hasFocus()
+    qtbot.keyClick(cards["auto"], Qt.Key.Key_Down)
+    assert cards["gpu"].hasFocus()
+    qtbot.keyClick(cards["gpu"], Qt.Key.Key_Space)
+    assert dialog.project().environment.target == "auto"
+    qtbot.keyClick(cards["gpu"], Qt.Key.Key_Right)
+    qtbot.keyClick(cards["multi-gpu"], Qt.Key.Key_Up)
+    qtbot.keyClick(cards["cpu"], Qt.Key.Key_Space)
+    assert dialog.project().environment.target == "cpu"
+
+
+def test_the_inventory_may_come_later(qtbot, shown) -> None:
+    dialog = shown(inventory=None)
+    assert dialog.cards.cards["gpu"].text_shown.text == "looking for devices…"
+    assert "Looking" in dialog.sentence.text()
+    qtbot.mouseClick(dialog.cards.cards["gpu"], Qt.MouseButton.LeftButton)
+    assert dialog.ok_button.isEnabled()
+    dialog.set_inventory(ONE_GPU)
+    assert "NVIDIA H200" in dialog.sentence.text()
+    dialog.set_inventory(NO_GPU)
+    assert "'gpu' is not available here" in dialog.ok_button.toolTip()
+    assert not dialog.ok_button.isEnabled()
+
+
+def test_an_environment_the_project_came_with_may_stay(qtbot, shown) -> None:
+    dialog = shown(Project(environment=EnvironmentOptions(target="gpu")))
+    assert "'gpu' is not available here" in dialog.sentence.text().replace("&#x27;", "'")
+    type_over(qtbot, dialog, "max_epochs", "5")
+    assert dialog.ok_button.isEnabled()
+    assert dialog.project().training.max_epochs == 5
+
+
+def test_a_batch_larger_than_the_training_part_says_so_and_keeps_ok_disabled(qtbot, shown) -> None:
+    dialog = shown()
+    type_over(qtbot, dialog, "mini_batch_size", "2000")
+    row = dialog.training_form.rows["mini_batch_size"]
+    assert row.message == "The training part has 1,257 samples. Use at most 1,257."
+    assert not dialog.ok_button.isEnabled()
+    assert dialog.ok_button.toolTip() == f"Mini-batch size: {row.message}"
+    type_over(qtbot, dialog, "mini_batch_size", "1257")
+    assert dialog.ok_button.isEnabled()
+    assert dialog.ok_button.toolTip() == ""
+
+
+def test_a_loss_that_does_not_fit_the_data_says_so(shown) -> None:
+    dialog = shown(Project(training=TrainingOptions(loss="mse")))
+    assert "does not fit data whose responses are classes" in dialog.training_form.rows["loss"].message
+
+
+def test_the_way_to_what_is_wrong(qtbot, shown) -> None:
+    dialog = shown()
+    line = type_over(qtbot, dialog, "seed", "x")
+    dialog.search.setText("solver")
+    dialog.search.setFocus()
+    assert dialog.trouble_button.text() == "Go to Seed"
+    qtbot.mouseClick(dialog.trouble_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(line.hasFocus)
+    at = line.mapTo(dialog.area.viewport(), QPoint(0, 0)).y()
+    assert 0 <= at < dialog.area.viewport().height()
+
+
+def test_changes_are_counted_and_reset(qtbot, shown) -> None:
+    project = Project(
+        training=TrainingOptions(max_epochs=12, solver="adam"), environment=EnvironmentOptions(target="cpu", threads=1)
+    )
+    dialog = shown(project)
+    assert dialog.count_label.text() == "4 changed from the defaults"
+    type_over(qtbot, dialog, "seed", "x")
+    qtbot.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
+    assert dialog.project() == Project()
+    assert dialog.ok_button.isEnabled()
+    assert dialog.count_label.text() == "All options have their defaults"
+    assert dialog.cards.cards["auto"].isChecked()
+
+
+def test_search_filters_over_all_groups(qtbot, shown) -> None:
+    dialog = shown()
+    dialog.search.setFocus()
+    qtbot.keyClicks(dialog.search, "patience")
+    shown_rows = [name for name, row in dialog.training_form.rows.items() if row.is_shown]
+    assert shown_rows == ["validation_patience", "objective_metric"]
+    assert dialog.cards.isHidden() or not dialog.cards.isVisible()
+    groups = [dialog.groups.item(row) for row in range(dialog.groups.count())]
+    assert [item.text() for item in groups if not item.isHidden()] == ["Validation"]
+    qtbot.keyClicks(dialog.search, "zzz")
+    assert dialog.nothing.text() == "No option matches “patiencezzz”."
+    assert dialog.nothing.isVisible()
+    dialog.search.clear()
+    qtbot.keyClicks(dialog.search, "multi-gpu")
+    assert dialog.cards.isVisible()
+
+
+def test_a_group_scrolls_to_its_heading_and_scrolling_marks_the_group(qtbot, shown) -> None:
+    dialog = shown()
+    names = [dialog.groups.item(row).text() for row in range(dialog.groups.count())]
+    assert names[:3] == ["Environment", "Solver", "Schedule"]
+    assert dialog.groups.currentRow() == 0
+    at = dialog.groups.visualItemRect(dialog.groups.item(names.index("Batches"))).center()
+    qtbot.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    heading = dialog.training_form.sections["Batches"]
+    assert 0 <= heading.mapTo(dialog.area.viewport(), QPoint(0, 0)).y() < 60
+    dialog.area.verticalScrollBar().setValue(0)
+    assert dialog.groups.currentItem().text() == "Environment"
+
+
+def test_enter_in_a_field_does_not_close_but_ctrl_enter_and_escape_do(qtbot, shown) -> None:
+    dialog = shown()
+    line = type_over(qtbot, dialog, "max_epochs", "7")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    with qtbot.waitSignal(dialog.accepted):
+        qtbot.keyClick(line, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert dialog.project().training.max_epochs == 7
+    other = shown()
+    with qtbot.waitSignal(other.rejected):
+        qtbot.keyClick(other.cards.cards["auto"], Qt.Key.Key_Escape)
+    assert other.result() == QDialog.DialogCode.Rejected
+
+
+def test_ctrl_enter_leads_to_what_is_wrong(qtbot, shown) -> None:
+    dialog = shown()
+    line = type_over(qtbot, dialog, "seed", "x")
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert dialog.isVisible()
+    qtbot.waitUntil(line.hasFocus)
+
+
+@pytest.mark.parametrize("size", [(1000, 700), (860, 480)])
+def test_nothing_is_wider_than_its_place(shown, size: tuple[int, int]) -> None:
+    dialog = shown()
+    dialog.resize(*size)
+    dialog.area.widget().layout().activate()
+    assert dialog.size().toTuple() == size
+    assert dialog.area.widget().minimumSizeHint().width() <= dialog.area.viewport().width()
+
+
+def test_the_rest_of_the_project_is_left_as_it_is(qtbot, shown) -> None:
+    project = Project(training=TrainingOptions(seed=3))
+    dialog = shown(project)
+    assert dialog.project() == project
+    type_over(qtbot, dialog, "seed", "4")
+    assert dialog.project() == Project(training=TrainingOptions(seed=4))

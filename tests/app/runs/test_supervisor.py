@@ -1,0 +1,122 @@
+"""Following a run by its folder, without any engine: the test writes the folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.runs.supervisor import LOST, Outcome, Supervisor
+from engine.runs.events import Ended, Event, Failed, Message, Points, StateChanged
+from engine.runs.folder import EventLog, RunFolder, create, take_lock, update_info
+
+POLL_MS = 5
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    """A new run without an engine."""
+    return create(tmp_path / "run", "{}", {})
+
+
+def points(first_step: int) -> Points:
+    return Points(split="training", first_step=first_step, steps_apart=1, values={"loss": [1.0, float("nan")]})
+
+
+def follow(run: RunFolder) -> tuple[Supervisor, list[Event], list[Outcome]]:
+    supervisor = Supervisor(run, poll_ms=POLL_MS)
+    events: list[Event] = []
+    outcomes: list[Outcome] = []
+    supervisor.received.connect(events.append)
+    supervisor.ended.connect(outcomes.append)
+    supervisor.start()
+    return supervisor, events, outcomes
+
+
+def test_events_arrive_in_order_and_once_while_the_run_lives(qtbot: QtBot, run: RunFolder) -> None:
+    import os
+
+    lock = take_lock(run)
+    log = EventLog(run)
+    update_info(run, state="running")
+    log.append(StateChanged(state="running"))
+    supervisor, events, outcomes = follow(run)
+    qtbot.waitUntil(lambda: len(events) == 1)
+    for step in range(1, 200, 2):
+        log.append(points(step))
+    qtbot.waitUntil(lambda: len(events) == 101)
+    log.append(Ended(state="finished", reason="all done", result={}))
+    qtbot.waitUntil(lambda: bool(outcomes))
+    supervisor.close()
+    log.close()
+    os.close(lock)
+
+    assert [event.n for event in events] == list(range(1, 103))
+    assert outcomes == [Outcome("finished", "all done")]
+    assert outcomes[0].sentence() == "Training finished: all done"
+
+
+def test_a_half_written_line_waits_for_its_rest(qtbot: QtBot, run: RunFolder) -> None:
+    import os
+
+    lock = take_lock(run)
+    update_info(run, state="running")
+    line = json.dumps(Message(n=1, severity="note", text="hello").write()) + "\n"
+    supervisor, events, _ = follow(run)
+    with open(run.events, "a", encoding="utf-8") as file:
+        file.write(line[:20])
+        file.flush()
+        qtbot.waitUntil(lambda: not supervisor._timer.isActive() or supervisor._reader._rest != b"")
+        assert events == []
+        file.write(line[20:])
+    qtbot.waitUntil(lambda: len(events) == 1)
+    supervisor.close()
+    os.close(lock)
+
+    assert isinstance(events[0], Message)
+
+
+def test_a_run_whose_engine_is_gone_is_lost_in_words(qtbot: QtBot, run: RunFolder) -> None:
+    update_info(run, state="running")
+    log = EventLog(run)
+    log.append(points(1))
+    log.close()
+    _, events, outcomes = follow(run)
+    qtbot.waitUntil(lambda: bool(outcomes))
+
+    assert len(events) == 1
+    assert outcomes == [Outcome("lost", LOST)]
+
+
+def test_the_cause_of_a_failure_is_the_reason(qtbot: QtBot, run: RunFolder) -> None:
+    log = EventLog(run)
+    log.append(Failed(cause="worker 1 was killed by SIGKILL", worker=1))
+    log.append(Ended(state="failed", reason="", result={}))
+    log.close()
+    _, _, outcomes = follow(run)
+    qtbot.waitUntil(lambda: bool(outcomes))
+
+    assert outcomes == [Outcome("failed", "worker 1 was killed by SIGKILL")]
+
+
+def test_a_stop_is_a_request_in_the_folder(qtbot: QtBot, run: RunFolder) -> None:
+    supervisor = Supervisor(run, poll_ms=POLL_MS)
+
+    assert supervisor.stop_run() == ""
+    assert supervisor.stop_run(after_epoch=True) == ""
+    assert run.take_requests() == ["stop", "stop_after_epoch"]
+
+
+def test_a_long_log_is_read_in_slices(qtbot: QtBot, run: RunFolder) -> None:
+    """An hour of events must not hold the window up: one poll reads for a few milliseconds only."""
+    log = EventLog(run)
+    for step in range(1, 40_001, 2):
+        log.append(points(step))
+    log.append(Ended(state="finished", reason="", result={}))
+    log.close()
+    supervisor, events, outcomes = follow(run)
+    supervisor.poll()
+    assert 0 < len(events) < 20_001
+    qtbot.waitUntil(lambda: bool(outcomes), timeout=20_000)
+
+    assert len(events) == 20_001

@@ -1,0 +1,182 @@
+"""What the window offers around the analysis: find, tint, align, the table as a file, memory in the status bar."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.documents import EXAMPLES
+from app.window import MainWindow
+
+DIGITS = EXAMPLES / "digits.netwright"
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def digits(window: MainWindow) -> MainWindow:
+    window.open_path(DIGITS)
+    window.canvas.setFocus()
+    return window
+
+
+def ids(window: MainWindow, *names: str) -> list[str]:
+    return [window.editor.network.layer(name).id for name in names]
+
+
+def run(window: MainWindow, id: str) -> None:
+    assert window.actions_by_id[id].isEnabled()
+    window.actions_by_id[id].trigger()
+
+
+def test_ctrl_f_finds_a_layer(qtbot: QtBot, digits: MainWindow) -> None:
+    qtbot.keyClick(digits.canvas, Qt.Key.Key_F, CONTROL)
+    bar = digits.find_bar
+    qtbot.waitUntil(bar.field.hasFocus)
+    qtbot.keyClicks(bar.field, "pool")
+    assert digits.editor.selection == set(ids(digits, "pool"))
+    assert digits.properties.header.title.text() == "pool"
+    qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
+    assert bar.isHidden()
+    qtbot.keyClick(digits.canvas, Qt.Key.Key_F, CONTROL)
+    assert digits.find_bar is bar
+    assert bar.isVisible()
+
+
+def test_f3_goes_on_from_the_canvas_and_opens_a_closed_bar(qtbot: QtBot, digits: MainWindow) -> None:
+    qtbot.keyClick(digits.canvas, Qt.Key.Key_F3)
+    bar = digits.find_bar
+    assert bar.isVisible()
+    qtbot.keyClicks(bar.field, "conv_")
+    digits.canvas.setFocus()
+    found = []
+    for keys in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.NoModifier, SHIFT):
+        qtbot.keyClick(digits.canvas, Qt.Key.Key_F3, keys)
+        found += [digits.editor.network.layers[id].name for id in digits.editor.selection]
+    assert found == ["conv_2", "conv_3", "conv_2"]
+
+
+def test_keys_of_the_canvas_and_the_window_are_letters_in_the_find_bar(qtbot: QtBot, digits: MainWindow) -> None:
+    before = digits.editor.project
+    run(digits, "edit.find")
+    field = digits.find_bar.field
+    qtbot.waitUntil(field.hasFocus)
+    qtbot.keyClicks(field, "conv_1 abf")
+    for key in (Qt.Key.Key_Backspace, Qt.Key.Key_Home, Qt.Key.Key_Delete):
+        qtbot.keyClick(field, key)
+    qtbot.keyClick(field, Qt.Key.Key_A, CONTROL)
+    assert (field.text(), field.selectedText()) == ("onv_1 ab", "onv_1 ab")
+    qtbot.keyClick(field, Qt.Key.Key_X, CONTROL)
+    assert field.text() == ""
+    assert digits.editor.project is before
+    assert digits.editor.selection == set(ids(digits, "conv_1"))
+
+
+def test_undo_in_the_find_bar_is_the_projects(qtbot: QtBot, digits: MainWindow) -> None:
+    digits.editor.set_fields(ids(digits, "conv_1"), {"filters": 3})
+    run(digits, "edit.find")
+    run(digits, "edit.undo")
+    assert digits.editor.network.layer("conv_1").type.replace(filters=16) == digits.editor.network.layer("conv_1").type
+
+
+def test_the_tint_goes_round_by_its_key(qtbot: QtBot, digits: MainWindow) -> None:
+    shown = []
+    for _ in range(4):
+        qtbot.keyClick(digits.canvas, Qt.Key.Key_H, CONTROL | SHIFT)
+        shown.append(digits.canvas.network_scene.tint.kind)
+    assert shown == ["parameters", "flops", "memory", ""]
+    assert digits._legend is not None
+    assert digits._legend.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("id", "axis", "value"),
+    [("left", 0, 194), ("centre", 0, 312), ("right", 0, 430), ("top", 1, 300), ("middle", 1, 328), ("bottom", 1, 360)],
+)
+def test_layers_are_aligned_as_one_undo_step(digits: MainWindow, id: str, axis: int, value: float) -> None:
+    before = digits.editor.layout
+    chosen = ids(digits, "conv_2", "skip")
+    digits.editor.set_selection(chosen)
+    run(digits, f"align.{id}")
+    assert {digits.editor.layout.at(layer)[axis] for layer in chosen} == {value}
+    assert digits.editor.stack.undoText() == f"Align {id}"
+    run(digits, "edit.undo")
+    assert digits.editor.layout == before
+
+
+def test_layers_are_distributed(digits: MainWindow) -> None:
+    chosen = ids(digits, "conv_2", "bn_2", "relu_2")
+    digits.editor.move({chosen[1]: (194.0, 400.0)})
+    digits.editor.set_selection(chosen)
+    run(digits, "distribute.vertically")
+    assert [digits.editor.layout.at(id)[1] for id in chosen] == [300, 360, 420]
+    assert digits.editor.stack.undoText() == "Distribute vertically"
+
+
+def test_what_is_in_line_already_is_no_step(digits: MainWindow) -> None:
+    digits.editor.set_selection(ids(digits, "conv_2", "bn_2"))
+    run(digits, "align.left")
+    assert not digits.editor.stack.canUndo()
+
+
+def test_aligning_needs_several_layers(digits: MainWindow) -> None:
+    digits.editor.set_selection(ids(digits, "conv_2"))
+    assert not digits.actions_by_id["align.left"].isEnabled()
+    digits.editor.set_selection(ids(digits, "conv_2", "bn_2"))
+    assert digits.actions_by_id["align.left"].isEnabled()
+    assert not digits.actions_by_id["distribute.vertically"].isEnabled()
+
+
+def test_only_the_selection_is_arranged(digits: MainWindow) -> None:
+    chosen = ids(digits, "conv_3", "bn_3", "relu_3")
+    digits.editor.move({id: (600.0 + 40 * n, 100.0) for n, id in enumerate(reversed(chosen))})
+    before = digits.editor.layout
+    digits.editor.set_selection(chosen)
+    run(digits, "network.arrange_selection")
+    after = digits.editor.layout
+    assert all(after.at(id) == before.at(id) for id in digits.editor.network.layers if id not in chosen)
+    ys = [after.at(id)[1] for id in chosen]
+    assert ys == sorted(set(ys))
+    assert len({after.at(id)[0] for id in chosen}) == 1
+
+
+def test_the_context_menu_aligns_too(digits: MainWindow) -> None:
+    chosen = ids(digits, "conv_2", "skip")
+    digits.editor.set_selection(chosen)
+    x, y = digits.editor.layout.at(chosen[0])
+    menu = digits.canvas.menu_at(digits.canvas.mapToScene(digits.canvas.mapFromScene(x + 20, y + 20)))
+    (align,) = [action.menu() for action in menu.actions() if action.text() == "Align"]
+    assert isinstance(align, QMenu)
+    next(action for action in align.actions() if action.text() == "Align top").trigger()
+    assert {digits.editor.layout.at(id)[1] for id in chosen} == {300}
+
+
+def test_the_table_is_exported(digits: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "layers.csv"), ""))
+    run(digits, "file.export_table")
+    lines = (tmp_path / "layers.csv").read_text().splitlines()
+    assert lines[0] == "Layer,Type,Output,Parameters,FLOPs a sample,Activation bytes at batch 128"
+    assert lines[1] == "image,Image input,1 × 8 × 8,0,0,32768"
+    assert len(lines) == 16
+
+
+def test_the_status_bar_says_the_memory_at_the_batch(digits: MainWindow) -> None:
+    assert "5.1 MiB at batch 128" in digits.summary_label.text()
+    project = digits.editor.project
+    smaller = replace(project, training=project.training.replace(mini_batch_size=1))
+    digits.editor.apply("Options", smaller)
+    assert "188 KiB at batch 1" in digits.summary_label.text()
+
+
+def test_a_fix_is_one_step_to_undo(digits: MainWindow) -> None:
+    digits.editor.set_fields(ids(digits, "skip"), {"filters": 5})
+    before = digits.editor.project
+    (problem,) = [p for p in digits.editor.problems if p.severity == "error"]
+    assert problem.fix is not None
+    assert problem.fix.label == "Set filters of skip to 16"
+    digits.problems.fix(problem)
+    assert [p for p in digits.editor.problems if p.severity == "error"] == []
+    run(digits, "edit.undo")
+    assert digits.editor.project == before

@@ -1,0 +1,54 @@
+"""The keys of the canvas inside the whole window, whose shortcuts and menus could take them away."""
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.window import MainWindow
+from engine.project.project import Project
+from tests.builders import classifier
+
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+def names(window: MainWindow) -> list[str]:
+    return [layer.name for layer in window.editor.network.layers.values()]
+
+
+def press(window: MainWindow, key: Qt.Key, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    """Tell the window system of a key, so that shortcuts and the open popup come before the canvas."""
+    QTest.keyClick(QApplication.activePopupWidget() or window.windowHandle(), key, keys)
+
+
+def test_layers_are_added_bypassed_and_removed_by_keys(window: MainWindow, qtbot) -> None:
+    window.editor.open(Project(classifier()))
+    window.canvas.setFocus()
+    qtbot.waitUntil(window.canvas.hasFocus)
+    relu = window.editor.network.layer("relu_1").id
+    window.editor.set_selection({relu})
+    press(window, Qt.Key.Key_B)
+    assert window.editor.network.layers[relu].bypassed
+    press(window, Qt.Key.Key_Delete, SHIFT)
+    assert "relu_1" not in names(window)
+    assert len(window.editor.network.connections) == 2
+    window.editor.undo()
+    press(window, Qt.Key.Key_Delete)
+    assert len(window.editor.network.connections) == 3
+    window.editor.set_selection({window.editor.network.layer("fc_1").id})
+    press(window, Qt.Key.Key_A)
+    popup = window.canvas.offering.popup
+    assert popup is not None
+    qtbot.keyClicks(popup.search, "dropout")
+    qtbot.keyClick(popup.search, Qt.Key.Key_Return)
+    assert "dropout_1" in names(window)
+    assert len(window.editor.network.connections) == 4
+
+
+def test_a_click_on_the_ground_and_tab_offer_layers(window: MainWindow, qtbot) -> None:
+    window.editor.open(Project(classifier()))
+    qtbot.mouseClick(window.canvas.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, 30))
+    press(window, Qt.Key.Key_Tab)
+    popup = window.canvas.offering.popup
+    assert popup is not None
+    press(window, Qt.Key.Key_Escape)
+    assert window.canvas.offering.popup is None

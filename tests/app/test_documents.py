@@ -1,0 +1,128 @@
+"""Opening, saving, recent files, and recovery after a crash."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.documents import EXAMPLES, Documents, state_folder
+from engine.errors import UserError
+from engine.network.arrange import arrange
+from engine.network.layout import Layout
+from engine.project.data import DataOptions
+from engine.project.file import load, save
+from engine.project.project import Project
+from tests.builders import classifier
+
+
+class Desk:
+    """What the documents ask the window about."""
+
+    def __init__(self) -> None:
+        network = classifier()
+        self.project = Project(network, arrange(network, Layout()))
+        self.is_modified = False
+        self.documents = self.another()
+
+    def another(self) -> Documents:
+        return Documents(lambda: self.project, lambda: self.is_modified)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot) -> Desk:
+    return Desk()
+
+
+def test_saving_and_opening_gives_the_same_project(desk: Desk, tmp_path: Path) -> None:
+    desk.documents.save(tmp_path / "net")
+
+    assert desk.documents.path == tmp_path / "net.netwright"
+    assert desk.documents.title == "net.netwright"
+    assert desk.documents.open(tmp_path / "net.netwright").project == desk.project
+    assert desk.documents.recent()[0] == tmp_path / "net.netwright"
+
+
+def test_a_file_that_cannot_be_opened_leaves_the_document_alone(desk: Desk, tmp_path: Path) -> None:
+    desk.documents.save(tmp_path / "good.netwright")
+    (tmp_path / "bad.netwright").write_text('{"netwright": [1, 0')
+
+    with pytest.raises(UserError, match="not a project file"):
+        desk.documents.open(tmp_path / "bad.netwright")
+
+    assert desk.documents.path == tmp_path / "good.netwright"
+
+
+def test_saving_into_a_folder_that_is_not_there_names_it(desk: Desk, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be written"):
+        desk.documents.save(tmp_path / "none" / "net.netwright")
+
+    assert desk.documents.path is None
+
+
+def test_an_example_is_opened_as_a_copy(desk: Desk) -> None:
+    desk.documents.open(EXAMPLES / "digits.netwright")
+
+    assert desk.documents.path is None
+    assert desk.documents.title == "digits"
+    assert desk.documents.base == EXAMPLES
+
+
+def test_relative_data_is_still_found_after_saving_elsewhere(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    desk.project = replace(desk.project, data=DataOptions(source="arrays", path="x.npz"))
+    desk.documents.save(tmp_path / "a" / "one.netwright")
+
+    saved = desk.documents.save(tmp_path / "b" / "two.netwright")
+
+    assert saved.data.path == "../a/x.npz"
+    assert load(tmp_path / "b" / "two.netwright").project.data.path == "../a/x.npz"
+
+
+def test_unsaved_work_of_a_crashed_window_comes_back_once(desk: Desk, tmp_path: Path) -> None:
+    desk.documents.save(tmp_path / "mine.netwright")
+    desk.project = replace(desk.project, data=DataOptions(source="digits"))
+    desk.is_modified = True
+    desk.documents.autosave()
+    (file,) = (state_folder() / "recovery").glob("*.netwright")
+    for part in (file, file.with_suffix(".where")):
+        part.rename(part.with_name(part.name.replace(part.name.partition("_")[0], "999999999", 1)))
+
+    recovered = desk.another().recover()
+
+    assert recovered is not None
+    assert recovered[0] == desk.project
+    assert recovered[1] == "mine.netwright"
+    assert desk.another().recover() is None
+
+
+def test_a_window_that_runs_keeps_its_recovery_to_itself(desk: Desk, tmp_path: Path) -> None:
+    desk.is_modified = True
+    desk.documents.autosave()
+
+    assert desk.another().recover() is None
+    desk.documents.forget_recovery()
+    assert list((state_folder() / "recovery").glob("*")) == []
+
+
+def test_a_damaged_recovery_file_is_passed_over(desk: Desk) -> None:
+    folder = state_folder() / "recovery"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "999999999_x.netwright").write_text("garbage")
+
+    assert desk.documents.recover() is None
+    (folder / "999999999_x.netwright").unlink()
+
+
+def test_the_project_file_is_never_touched_by_autosave(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "net.netwright"
+    save(desk.project, path)
+    desk.documents.open(path)
+    before = path.read_bytes()
+    desk.project = replace(desk.project, data=DataOptions(source="digits"))
+    desk.is_modified = True
+    desk.documents.autosave()
+    desk.documents.close()
+
+    assert path.read_bytes() == before

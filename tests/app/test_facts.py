@@ -1,0 +1,93 @@
+"""What is known about the data follows the choice of data, and late answers of an older choice change nothing."""
+
+from dataclasses import replace
+from typing import Any
+
+from app.window import MainWindow
+from tests.app.fake_server import FakeServer
+
+
+def facts(samples: int) -> dict[str, Any]:
+    return {
+        "inputs": [{"name": "x", "axes": ["C"], "sizes": [4], "kind": "real"}],
+        "samples": {"training": samples, "validation": 0, "test": 0},
+        "task": "numbers",
+        "classes": [],
+        "responses": 1,
+        "notes": [],
+    }
+
+
+def choose(window: MainWindow, **values: object) -> None:
+    project = window.editor.project
+    window.editor.apply("Choose data", replace(project, data=project.data.replace(**values)))
+    window.facts.refresh()
+
+
+def is_current(window: MainWindow) -> bool:
+    return window.facts.is_current
+
+
+def known(window: MainWindow) -> int | None:
+    return window.editor.facts.samples["training"] if window.editor.facts else None
+
+
+def test_an_answer_reaches_the_editor(window: MainWindow, server: FakeServer) -> None:
+    choose(window, source="digits")
+    assert not is_current(window)
+    server.answer("facts", facts(7))
+    assert is_current(window)
+    assert known(window) == 7
+
+
+def test_a_late_answer_of_an_older_choice_is_ignored(window: MainWindow, server: FakeServer) -> None:
+    choose(window, source="digits")
+    choose(window, split_seed=3)
+    server.answer("facts", facts(7))
+    assert known(window) is None
+    assert not is_current(window)
+    server.answer("facts", facts(8))
+    assert known(window) == 8
+    choose(window, split_seed=4)
+    choose(window, split_seed=5)
+    server.refuse("facts", "There is no such file.")
+    assert window.facts.error == ""
+
+
+def test_facts_of_another_choice_are_not_current_even_before_the_engine_is_asked(
+    qtbot, window: MainWindow, server: FakeServer
+) -> None:
+    choose(window, source="digits")
+    server.answer("facts", facts(7))
+    project = window.editor.project
+    window.editor.apply("x", replace(project, data=project.data.replace(split_seed=9)))
+    assert not is_current(window)
+    window.editor.undo()
+    assert is_current(window)
+    window.editor.redo()
+    qtbot.waitUntil(lambda: server.count("facts") == 2)
+
+
+def test_an_error_is_told_and_goes_with_the_next_choice(window: MainWindow, server: FakeServer) -> None:
+    choose(window, source="table", path="none.csv")
+    server.refuse("facts", "There is no file none.csv.")
+    assert window.hint_label.text() == "There is no file none.csv."
+    assert known(window) is None
+    choose(window, source="none")
+    assert window.facts.error == ""
+    assert server.count("facts") == 1, "no data, nothing to ask"
+
+
+def test_the_same_choice_is_asked_once_unless_read_again(window: MainWindow, server: FakeServer) -> None:
+    choose(window, source="digits")
+    window.facts.refresh()
+    server.answer("facts", facts(1))
+    window.facts.refresh()
+    assert server.count("facts") == 1
+    window.facts.refresh(again=True)
+    assert server.count("facts") == 2
+
+
+def test_a_combination_that_cannot_be_meant_is_not_asked(window: MainWindow, server: FakeServer) -> None:
+    choose(window, source="digits", validation_share=0.9, test_share=0.9)
+    assert server.count("facts") == 0

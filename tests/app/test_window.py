@@ -1,0 +1,423 @@
+"""The main window with a stand-in for the engine: menus, documents, tabs, hints, closing."""
+
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolButton
+
+from app.actions import ACTIONS, MENUS
+from app.dialogs import messages
+from app.dialogs.commands import CommandFinder
+from app.documents import EXAMPLES
+from app.runs.monitor import Monitor
+from app.window import MainWindow
+from designer import theme
+from engine.project.file import load, save
+from engine.project.project import Project
+from tests.app.fake_server import FakeServer
+from tests.app.windows import MakeWindow, Modal
+from tests.builders import classifier
+
+DIGITS = EXAMPLES / "digits.netwright"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Titles of documents that the window asked about; the answer is always to stay."""
+    titles: list[str] = []
+
+    def ask(parent: object, title: str) -> str:
+        titles.append(title)
+        return "cancel"
+
+    monkeypatch.setattr(messages, "ask_to_save", ask)
+    return titles
+
+
+@pytest.fixture
+def errors(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    said: list[tuple[str, str]] = []
+    monkeypatch.setattr(messages, "show_error", lambda parent, title, text: said.append((title, text)))
+    return said
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(messages, "ask_to_save", lambda parent, title: text)
+
+
+def choose_file(monkeypatch: pytest.MonkeyPatch, path: Path | str) -> None:
+    for name in ("getSaveFileName", "getOpenFileName"):
+        monkeypatch.setattr(f"app.window.QFileDialog.{name}", lambda *_: (str(path), ""))
+
+
+def entries(menu: QMenu) -> list[str]:
+    return [action.text() for action in menu.actions() if action.text()]
+
+
+def is_enabled(window: MainWindow, id: str) -> bool:
+    return window.actions_by_id[id].isEnabled()
+
+
+def run(window: MainWindow, id: str) -> None:
+    assert is_enabled(window, id)
+    window.actions_by_id[id].trigger()
+
+
+# ---- menus and toolbar ----
+
+
+def test_menus_hold_the_table_in_order(window: MainWindow) -> None:
+    assert tuple(action.text() for action in window.menuBar().actions()) == MENUS
+    for name, menu in window.menus.items():
+        wanted = [row.text for row in ACTIONS if row.menu == name]
+        assert [text for text in entries(menu) if text in wanted] == wanted
+    assert entries(window.menus["File"])[2:4] == ["Open recent", "Open an example"]
+
+
+def test_the_toolbar_holds_what_the_table_says(window: MainWindow) -> None:
+    shown = [button.defaultAction().objectName() for button in window.bar.findChildren(QToolButton)]
+    assert shown == [row.id for row in ACTIONS if row.in_toolbar]
+    tips = {row.id: window.actions_by_id[row.id].toolTip() for row in ACTIONS}
+    assert all(row.shortcut in tips[row.id] for row in ACTIONS)
+
+
+def test_a_shortcut_reaches_its_action(qtbot, window: MainWindow) -> None:
+    window.canvas.setFocus()
+    qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
+    assert window.stack.currentWidget() is not window.canvas
+    qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
+    assert window.stack.currentWidget() is window.canvas
+
+
+def test_actions_follow_what_can_be_done(window: MainWindow) -> None:
+    assert not is_enabled(window, "view.fit")
+    window.editor.add_layer("image_input")
+    assert is_enabled(window, "edit.undo")
+    assert is_enabled(window, "edit.delete")
+    run(window, "edit.delete")
+    assert not is_enabled(window, "edit.delete")
+    run(window, "edit.undo")
+    assert len(window.editor.network) == 1
+
+
+def test_a_selected_connection_can_be_deleted_from_the_menu(window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    before = len(window.editor.network.connections)
+    window.editor.set_selection((), [next(iter(window.editor.network.connections))])
+    run(window, "edit.delete")
+    assert len(window.editor.network.connections) == before - 1
+
+
+# ---- documents ----
+
+
+def test_open_edit_save(window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "net.netwright"
+    save(load(DIGITS).project, path)
+    window.open_path(path)
+    assert window.windowTitle() == "net.netwright — Netwright"
+    window.editor.add_layer("relu")
+    assert window.windowTitle() == "net.netwright • — Netwright"
+    assert window.title_label.text() == "net.netwright •"
+    assert window.title_label.toolTip() == str(path)
+    run(window, "file.save")
+    assert window.windowTitle() == "net.netwright — Netwright"
+    assert load(path).project == window.editor.project
+    run(window, "edit.undo")
+    assert "•" in window.windowTitle()
+    run(window, "edit.redo")
+    assert "•" not in window.windowTitle()
+
+
+def test_saving_an_example_asks_where(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = DIGITS.read_bytes()
+    window.open_path(DIGITS)
+    choose_file(monkeypatch, tmp_path / "mine")
+    run(window, "file.save")
+    assert load(tmp_path / "mine.netwright").project.network == window.editor.network
+    assert window.documents.title == "mine.netwright"
+    assert DIGITS.read_bytes() == before
+
+
+def test_a_save_that_fails_says_why_and_keeps_the_star(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errors: list[tuple[str, str]]
+) -> None:
+    window.editor.add_layer("relu")
+    choose_file(monkeypatch, tmp_path / "none" / "x.netwright")
+    assert window.save_project() is False
+    ((title, text),) = errors
+    assert title == "The project cannot be saved"
+    assert "cannot be written" in text
+    assert window.editor.is_modified
+
+
+@pytest.mark.parametrize("content", ['{"netwright": [1, 0', '{"netwright": [9, 0]}', "\x00\x01", ""])
+def test_a_broken_file_says_why_and_keeps_the_open_document(
+    window: MainWindow, tmp_path: Path, errors: list[tuple[str, str]], content: str
+) -> None:
+    window.open_path(DIGITS)
+    before = window.editor.project
+    (tmp_path / "bad.netwright").write_text(content)
+    window.open_path(tmp_path / "bad.netwright")
+    ((title, text),) = errors
+    assert title == "The project cannot be opened"
+    assert "bad.netwright" in text
+    assert "Traceback" not in text
+    assert window.editor.project is before
+    assert window.documents.title == "digits"
+
+
+def test_recent_files_and_examples_can_be_opened_from_their_menus(window: MainWindow, tmp_path: Path) -> None:
+    window.recent_menu.aboutToShow.emit()
+    assert entries(window.recent_menu) == ["Nothing was opened yet"]
+    path = tmp_path / "net.netwright"
+    save(load(DIGITS).project, path)
+    window.open_path(path)
+    window.examples_menu.aboutToShow.emit()
+    assert entries(window.examples_menu) == ["digits", "heating", "waves"]
+    window.examples_menu.actions()[1].trigger()
+    assert window.documents.title == "heating"
+    window.recent_menu.aboutToShow.emit()
+    assert entries(window.recent_menu) == ["net"]
+    window.recent_menu.actions()[0].trigger()
+    assert window.documents.path == path
+
+
+def test_a_new_project_is_empty_and_untitled(window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    run(window, "file.new")
+    assert window.windowTitle() == "untitled — Netwright"
+    assert len(window.editor.network) == 0
+
+
+def test_opening_the_same_project_again_knows_its_data(qtbot, window: MainWindow, server: FakeServer) -> None:
+    facts = {
+        "inputs": [{"name": "image", "axes": ["C", "H", "W"], "sizes": [1, 8, 8], "kind": "real"}],
+        "samples": {"training": 10, "validation": 1, "test": 1},
+        "task": "classes",
+        "classes": ["a", "b"],
+        "responses": 1,
+        "notes": [],
+    }
+    window.open_path(DIGITS)
+    server.answer("facts", facts)
+    assert window.editor.facts is not None
+    window.open_path(DIGITS)
+    assert window.editor.facts is not None
+    assert server.count("facts") == 1
+
+
+# ---- tabs and panels ----
+
+
+def test_the_panels_go_with_the_design_tab_and_come_back(window: MainWindow) -> None:
+    window.docks[1].hide()
+    run(window, "view.train")
+    assert [dock.isVisible() for dock in window.docks] == [False, False, False]
+    assert not window.panels_menu.isEnabled()
+    run(window, "view.data")
+    run(window, "view.design")
+    assert [dock.isVisible() for dock in window.docks] == [True, False, True]
+    assert window.panels_menu.isEnabled()
+
+
+def test_a_small_window_holds_everything(qtbot, window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    for tab in ("data", "train", "design"):
+        window.show_tab(tab)
+    window.hint("A very long hint that goes on and on. " * 12)
+    window.resize(1000, 640)
+    qtbot.waitUntil(lambda: window.width() == 1000)
+    edge = window.properties.mapTo(window, QPoint(window.properties.width(), 0)).x()
+    assert edge <= window.width()
+    assert window.palette_panel.width() >= 200
+    train = window.bar.train
+    assert train.mapTo(window, QPoint(train.width(), 0)).x() <= window.width()
+
+
+def test_a_problem_leads_to_its_layer(window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    layer = window.editor.network.layer("conv_2")
+    window.problems.go_to.emit(layer.id)
+    assert window.editor.selection == {layer.id}
+
+
+def test_counts_stand_in_the_tabs_and_the_status_bar(window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    assert window.bottom.tabText(0) == "Problems"
+    assert "12,650 parameters" in window.summary_label.text()
+    connection = next(iter(window.editor.network.connections))
+    window.editor.disconnect_all([connection])
+    assert window.bottom.tabText(0) == f"Problems {len(window.editor.problems)}"
+    assert "1 error" in window.summary_label.text()
+
+
+# ---- hints ----
+
+
+def test_a_refused_action_says_why(window: MainWindow) -> None:
+    clipboard = QApplication.clipboard()
+    clipboard.setText("no layers")
+    run(window, "edit.paste")
+    assert "clipboard" in window.hint_label.text().lower()
+
+
+def test_a_long_hint_moves_nothing(qtbot, window: MainWindow) -> None:
+    window.open_path(DIGITS)
+    labels: tuple[QLabel, ...] = (window.summary_label, window.engine_label)
+    before = [label.geometry() for label in labels]
+    window.hint("A long hint. " * 60)
+    qtbot.waitUntil(lambda: window.hint_label.is_elided)
+    assert [label.geometry() for label in labels] == before
+    assert window.hint_label.toolTip().startswith("A long hint. A long hint.")
+
+
+# ---- closing ----
+
+
+def test_closing_with_unsaved_work_asks(window: MainWindow, asked: list[str]) -> None:
+    window.open_path(DIGITS)
+    window.editor.add_layer("relu")
+    assert window.close() is False
+    assert asked == ["digits"]
+    assert window.isVisible()
+
+
+def test_unsaved_work_can_be_given_up(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    window.editor.add_layer("relu")
+    answer(monkeypatch, "discard")
+    assert window.close() is True
+
+
+def test_unsaved_work_can_be_saved_on_the_way_out(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    window.editor.add_layer("relu")
+    answer(monkeypatch, "save")
+    choose_file(monkeypatch, "")
+    assert window.close() is False, "the file dialog was cancelled"
+    choose_file(monkeypatch, tmp_path / "out.netwright")
+    assert window.close() is True
+    assert len(load(tmp_path / "out.netwright").project.network) == 1
+
+
+def test_nothing_to_save_nothing_to_ask(window: MainWindow, asked: list[str]) -> None:
+    window.open_path(DIGITS)
+    assert window.close() is True
+    assert asked == []
+
+
+@pytest.mark.parametrize("way", ["new_project", "open_project"])
+def test_leaving_a_document_asks_too(
+    window: MainWindow, asked: list[str], monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    choose_file(monkeypatch, DIGITS)
+    window.editor.add_layer("relu")
+    getattr(window, way)()
+    assert len(asked) == 1
+    assert len(window.editor.network) == 1
+
+
+def test_the_arrangement_of_panels_is_remembered(make_window: MakeWindow) -> None:
+    first = make_window(FakeServer())
+    first.docks[0].hide()
+    first.show_tab("data")
+    first.close()
+    second = make_window(FakeServer())
+    assert [dock.isVisible() for dock in second.docks] == [False, True, True]
+
+
+# ---- the rest ----
+
+
+def test_the_theme_goes_round_and_is_remembered(window: MainWindow) -> None:
+    run(window, "view.theme")
+    assert theme.current().is_dark
+    assert window._settings.value("theme") == "dark"
+    run(window, "view.theme")
+    run(window, "view.theme")
+    assert not theme.current().is_dark
+
+
+def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
+    finder = CommandFinder(window.actions_by_id, window)
+    qtbot.addWidget(finder)
+    finder.show()
+    qtbot.keyClicks(finder.search, "view tr")
+    assert finder.list.topLevelItemCount() == 1
+    qtbot.keyClick(finder.search, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.bar._tabs["train"].isChecked())
+    assert finder.result() == CommandFinder.DialogCode.Accepted
+
+
+def test_the_command_finder_does_not_run_what_cannot_be_done(qtbot, window: MainWindow) -> None:
+    finder = CommandFinder(window.actions_by_id, window)
+    qtbot.addWidget(finder)
+    finder.show()
+    qtbot.keyClicks(finder.search, "undo")
+    qtbot.keyClick(finder.search, Qt.Key.Key_Return)
+    assert finder.isVisible()
+    finder.search.setText("no such command")
+    qtbot.keyClick(finder.search, Qt.Key.Key_Down)
+    qtbot.keyClick(finder.search, Qt.Key.Key_Return)
+    assert finder.isVisible()
+    finder.reject()
+
+
+@pytest.mark.parametrize("way", ["show_shortcuts", "show_about", "find_command", "training.edit_options"])
+def test_dialogs_open_and_close(qtbot, window: MainWindow, way: str) -> None:
+    texts: list[str] = []
+    with Modal(lambda dialog: texts.extend(label.text() for label in dialog.findChildren(QLabel))):
+        attrgetter(way)(window)()
+    if way == "show_shortcuts":
+        assert all(QKeySequence(row.shortcut).toString() in " ".join(texts) for row in ACTIONS)
+    if way == "show_about":
+        assert any("CC BY 4.0" in text for text in texts)
+
+
+def test_training_with_problems_leads_to_them(window: MainWindow, server: FakeServer) -> None:
+    window.show_tab("train")
+    run(window, "run.train")
+    assert window.stack.currentWidget() is window.canvas
+    assert window.bottom.currentWidget() is window.problems
+    assert "before training" in window.hint_label.text()
+    assert server.count("train") == 0
+
+
+def test_training_without_data_leads_to_the_data_tab(window: MainWindow, server: FakeServer) -> None:
+    window.editor.edit_network("x", lambda _: classifier())
+    assert not window.editor.report.errors
+    run(window, "run.train")
+    assert window.bar._tabs["data"].isChecked()
+    assert "Choose data first" in window.hint_label.text()
+    assert server.count("train") == 0
+
+
+def test_a_refused_run_says_why_in_the_train_tab(window: MainWindow, server: FakeServer) -> None:
+    window.open_path(DIGITS)
+    run(window, "run.train")
+    monitor = window._pages["train"]
+    assert isinstance(monitor, Monitor)
+    panel = monitor.facts
+    assert window.bar.train.text() == "Stop"
+    assert panel.status.text() == "○ Starting"
+    server.refuse("train", "This machine has no GPU. Choose another environment.")
+    assert window.bar.train.text() == "Train"
+    assert panel.status.text() == "✕ Not started"
+    assert panel.reason.text() == "This machine has no GPU. Choose another environment."
+
+
+def test_recovered_work_is_unsaved(window: MainWindow) -> None:
+    window.recover()
+    assert not window.editor.is_modified
+
+
+def test_layers_that_nobody_gave_a_place_do_not_lie_on_one_spot(window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "by_hand.netwright"
+    save(Project(classifier()), path)
+    window.open_path(path)
+    assert len(set(window.editor.layout.positions.values())) == len(window.editor.network.layers)
+    assert not window.editor.is_modified

@@ -1,0 +1,77 @@
+"""Real windows for tests: shown, and taken down as `main` does it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.engine_process import EngineServer
+from app.window import MainWindow
+from designer import theme
+
+
+class MakeWindow(Protocol):
+    """Shows a window."""
+
+    def __call__(self, server: EngineServer | None = None) -> MainWindow: ...
+
+
+@contextmanager
+def shown_windows(qtbot: QtBot) -> Iterator[MakeWindow]:
+    """Gives a function that shows a window, with a server of the test's own or with the real one."""
+    QSettings("Netwright", "Netwright").clear()
+    windows: list[MainWindow] = []
+
+    def make(server: EngineServer | None = None) -> MainWindow:
+        window = MainWindow("light", server=server)
+        windows.append(window)
+        window.resize(1200, 800)
+        with qtbot.waitExposed(window):
+            window.show()
+        qtbot.waitUntil(lambda: window.facts._is_started)
+        return window
+
+    yield make
+    for window in windows:
+        window.editor.mark_saved()
+        window.close()
+        window.shutdown()
+        window.deleteLater()
+    QApplication.processEvents()
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    theme.apply(app, "light")
+
+
+class Modal:
+    """Works a dialog that blocks until it closes: `with`, then the call that opens it. What fails there, fails here."""
+
+    def __init__(self, work: Callable[[QWidget], None]) -> None:
+        self._work = work
+        self._error: BaseException | None = None
+        self._was_worked = False
+
+    def __enter__(self) -> None:
+        QTimer.singleShot(0, self._look)
+
+    def _look(self) -> None:
+        dialog = QApplication.activeModalWidget()
+        if dialog is None:
+            QTimer.singleShot(5, self._look)
+            return
+        self._was_worked = True
+        try:
+            self._work(dialog)
+        except BaseException as error:  # raised again where the test can see it
+            self._error = error
+        finally:
+            if isinstance(dialog, QDialog) and dialog.isVisible():
+                dialog.reject()
+
+    def __exit__(self, *_: object) -> None:
+        if self._error is not None:
+            raise self._error
+        assert self._was_worked, "no dialog was opened"

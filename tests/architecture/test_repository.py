@@ -1,0 +1,120 @@
+"""What is tracked: the rooms where they belong, and nothing of the machine it was written on."""
+
+import ast
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = {"app", "designer", "engine", "resources", "tests"}
+BESIDE_THEM = {".ci", "benchmarks", "docs", "scripts"}
+TOP_FILES = {
+    ".gitattributes",
+    ".gitignore",
+    "CHANGELOG.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "constraints.txt",
+    "pyproject.toml",
+}
+LARGEST_BYTES = 4_000_000
+# Put together from pieces, so that this file does not find itself.
+TRACES = {
+    "a home folder": re.compile(r"/(?:home|Users)/(?!user\b|someone\b|you\b|me\b)[a-z]\w+/|/" + r"root/\w"),
+    "a checkout's path": re.compile("/" + r"work/(?:main|shared)\b"),
+    "a package registry": re.compile(
+        "py" + r"pi\.org|pythonhosted" + r"\.org|download\.py" + r"torch\.org|/opt/" + "pypi"
+    ),
+    "a private key": re.compile("-----BEGIN [A-Z ]*PRIVATE " + "KEY-----"),
+    "an access token": re.compile(
+        r"\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_\w{36}|hf_[A-Za-z]{30,}|xox[abp]-\w{10,}|sk-\w{32,})\b"
+    ),
+    "a password": re.compile(r"""(?i)\b(?:password|api_?key|secret|token)\s*[=:]\s*["'][\w+/=-]{16,}["']"""),
+}
+
+
+def tracked_files() -> list[Path]:
+    """The files of the repository, or where there is no git the files of its rooms and its top level."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        found = [ROOT / name for name in TOP_FILES]
+        for room in ROOMS | BESIDE_THEM:
+            found += (path for path in (ROOT / room).rglob("*") if "__pycache__" not in path.parts)
+        return [path for path in found if path.is_file()]
+    # git is told to trust a checkout that belongs to another user, as CI's may.
+    command = ["git", "-c", "safe.directory=*", "ls-files", "-z"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+FILES = tracked_files()
+SOURCES = [path for path in FILES if path.suffix == ".py"]
+
+
+def texts() -> dict[str, str]:
+    """Every tracked text file by its name."""
+    found = {}
+    for path in FILES:
+        data = path.read_bytes()
+        if b"\0" not in data:
+            found[str(path.relative_to(ROOT))] = data.decode("utf-8")
+    return found
+
+
+def test_the_top_level_holds_the_rooms() -> None:
+    parts = [path.relative_to(ROOT).parts for path in FILES]
+    folders = {names[0] for names in parts if len(names) > 1}
+    assert folders >= ROOMS
+    assert folders <= ROOMS | BESIDE_THEM
+    assert {names[0] for names in parts if len(names) == 1} <= TOP_FILES
+
+
+@pytest.mark.parametrize("trace", TRACES)
+def test_no_trace_of_a_machine_or_a_secret(trace: str) -> None:
+    pattern = TRACES[trace]
+    lines = ((name, line) for name, text in texts().items() for line in text.splitlines())
+    assert [f"{name}: {line.strip()[:100]}" for name, line in lines if pattern.search(line)] == []
+
+
+@pytest.mark.parametrize(
+    ("trace", "line"),
+    [
+        ("a home folder", "/" + "home/maria/data/"),
+        ("a package registry", "--index-url https://py" + "pi.org/x"),
+        ("a private key", "-----BEGIN RSA PRIVATE " + "KEY-----"),
+        ("an access token", "gh" + "p_" + "a" * 36),
+        ("a password", "password = " + "'correcthorsebattery'"),
+    ],
+)
+def test_the_patterns_find_what_they_are_for(trace: str, line: str) -> None:
+    assert TRACES[trace].search(line)
+
+
+def test_constraints_are_version_pins_only() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line)] == []
+
+
+def test_files_are_small() -> None:
+    assert [str(path.relative_to(ROOT)) for path in FILES if path.stat().st_size > LARGEST_BYTES] == []
+
+
+def test_package_files_hold_a_docstring_only() -> None:
+    packages = [path for path in SOURCES if path.name == "__init__.py"]
+    trees = {path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8")) for path in packages}
+    assert [str(name) for name, tree in trees.items() if len(tree.body) != 1 or not ast.get_docstring(tree)] == []
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    """An ordinary folder would work in a checkout and be missing from the built wheel."""
+    rooms = ROOMS - {"tests", "resources"}
+    folders = {path.parent for path in SOURCES if path.relative_to(ROOT).parts[0] in rooms}
+    assert [str(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_tests_are_no_packages() -> None:
+    """With packages, tests/app would shadow app."""
+    assert [str(path) for path in (ROOT / "tests").rglob("__init__.py")] == []

@@ -1,0 +1,166 @@
+"""What holds for every test: no screen, a private home, quiet threads, and nothing left running behind."""
+
+import importlib.util
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import settings
+
+HAS_QT = importlib.util.find_spec("PySide6") is not None
+QT_ROOMS = ("app", "designer", "system/test_first_light.py", "system/test_window_lives.py")
+ENDING_PATIENCE_S = 5.0
+SESSION_VARIABLE = "NETWRIGHT_TEST_SESSION"
+# Each test process has a mark of its own (pytest-xdist has several), which every process it starts inherits.
+SESSION_MARK = f"{os.getpid()}-{uuid.uuid4().hex}"
+
+
+def _private_home(home: Path) -> dict[str, str]:
+    """The variables that keep a program from finding the real user's files."""
+    runtime = home / "runtime"
+    runtime.mkdir(parents=True, mode=0o700)
+    return {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_DATA_HOME": str(home / ".local" / "share"),
+        "XDG_STATE_HOME": str(home / ".local" / "state"),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "XDG_RUNTIME_DIR": str(runtime),
+    }
+
+
+# Set here and not in a fixture: fixtures of wider scope and imports of test modules come before any of them.
+_SESSION_HOME = Path(tempfile.mkdtemp(prefix="netwright-tests-"))
+os.environ.update(_private_home(_SESSION_HOME / "home"))
+os.environ[SESSION_VARIABLE] = SESSION_MARK
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+# The same examples on every machine and in every run; no deadline, because CI shares its cores.
+settings.register_profile("netwright", deadline=None, derandomize=True)
+settings.load_profile("netwright")
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Without PySide6, takes pytest-qt out, which would refuse to start, and keeps its settings known."""
+    if HAS_QT:
+        return
+    if pluginmanager.has_plugin("pytest-qt"):
+        pluginmanager.unregister(name="pytest-qt")
+        return
+    for name in ("qt_api", "qt_log_level_fail", "qt_log_ignore"):
+        parser.addini(name, "of pytest-qt, which is not installed")
+
+
+def pytest_report_header() -> list[str]:
+    """Says in the open what is left out."""
+    return [] if HAS_QT else [f"PySide6 is not installed: tests of {' and '.join(QT_ROOMS)} are not collected"]
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leaves the window's tests out where there is no Qt, so that the engine's can run."""
+    rooms = {Path(__file__).parent / room for room in QT_ROOMS}
+    return True if not HAS_QT and collection_path in rooms else None
+
+
+def pytest_unconfigure() -> None:
+    """Removes the session's private home."""
+    shutil.rmtree(_SESSION_HOME, ignore_errors=True)
+
+
+class Leftovers:
+    """Processes and threads that came up since this object was made and have not ended."""
+
+    def __init__(self) -> None:
+        self._pids = set(psutil.pids())
+        self._threads = set(threading.enumerate())
+
+    def wait(self) -> list[str]:
+        """Gives what is just ending a moment, ends the processes that remain and describes all that remained."""
+        deadline = time.monotonic() + ENDING_PATIENCE_S
+        processes = self._wait_for_processes(deadline)
+        described = [f"process {process.pid}: {_command(process)}" for process in processes]
+        for process in processes:
+            _kill(process)
+        psutil.wait_procs(processes, timeout=ENDING_PATIENCE_S)
+        return described + [f"thread {thread.name!r}" for thread in self._wait_for_threads(deadline)]
+
+    def _wait_for_processes(self, deadline: float) -> list[psutil.Process]:
+        # Again after each wait: a process that ended may have started another one.
+        while processes := [p for pid in set(psutil.pids()) - self._pids if (p := _ours(pid)) is not None]:
+            if time.monotonic() > deadline:
+                break
+            psutil.wait_procs(processes, timeout=max(0.0, deadline - time.monotonic()))
+        return processes
+
+    def _wait_for_threads(self, deadline: float) -> list[threading.Thread]:
+        threads = [thread for thread in threading.enumerate() if thread not in self._threads and not thread.daemon]
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return [thread for thread in threads if thread.is_alive()]
+
+
+def _ours(pid: int) -> psutil.Process | None:
+    """The process, if it lives and was started by this session: our descendant, or carrying our mark."""
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE or "multiprocessing.resource_tracker" in _command(process):
+            return None  # Python keeps its resource tracker until it ends itself
+        is_ours = any(parent.pid == os.getpid() for parent in process.parents())
+        return process if is_ours or process.environ().get(SESSION_VARIABLE) == SESSION_MARK else None
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return None
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())[:300]
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return "(ended)"
+
+
+def _kill(process: psutil.Process) -> None:
+    try:
+        process.kill()
+    except psutil.NoSuchProcess:
+        return
+
+
+def _fail_on(leftovers: list[str]) -> None:
+    if leftovers:
+        pytest.fail("left running: " + "; ".join(leftovers), pytrace=False)
+
+
+# The guards are the first fixtures to be set up, so they look last, after every other fixture has cleaned up.
+@pytest.fixture(scope="session", autouse=True)
+def _session_leaves_nothing_running() -> Iterator[None]:
+    leftovers = Leftovers()
+    yield
+    _fail_on(leftovers.wait())
+
+
+@pytest.fixture(autouse=True)
+def _a_test_leaves_nothing_running(_session_leaves_nothing_running: None) -> Iterator[None]:
+    """A process or thread of a wider fixture was there before and does not count here."""
+    leftovers = Leftovers()
+    yield
+    _fail_on(leftovers.wait())
+
+
+_home_numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def _private_home_for_a_test(_a_test_leaves_nothing_running: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home of its own for each test: no settings, recent files or caches of the one before."""
+    for name, value in _private_home(_SESSION_HOME / f"home-{next(_home_numbers)}").items():
+        monkeypatch.setenv(name, value)

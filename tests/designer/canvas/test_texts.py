@@ -1,0 +1,28 @@
+import pytest
+
+from designer.canvas import texts
+from engine.layers.types import Symbol, image, sequence
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0, "0"),
+        (584, "584"),
+        (9_216, "9,216"),
+        (15_690, "15.7 k"),
+        (99_960, "100 k"),
+        (999_960, "1.0 M"),
+        (1_234_567, "1.2 M"),
+        (123_456_789, "123 M"),
+        (7_000_000_000, "7.0 G"),
+    ],
+)
+def test_counts_are_short(number, shown):
+    assert texts.short_count(number) == shown
+
+
+def test_sizes_are_named_as_far_as_they_are_known():
+    assert texts.sizes(image(8, 28, 28)) == "8 × 28 × 28"
+    assert texts.sizes(sequence(Symbol("T"), 4)) == "T × 4"
+    assert texts.sizes(None) == ""

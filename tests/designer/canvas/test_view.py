@@ -1,0 +1,269 @@
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QPushButton
+
+from designer.canvas.rename import RenameField
+from designer.canvas.view import CanvasView
+from engine.layers.base import LayerType
+from engine.network.network import Network
+from tests.builders import chain, layer
+from tests.designer.mouse import NONE, Hand
+
+
+def wheel(hand: Hand, at: QPoint, turn: int, keys: Qt.KeyboardModifier = NONE) -> None:
+    phase = Qt.ScrollPhase.NoScrollPhase
+    button = Qt.MouseButton.NoButton
+    event = QWheelEvent(QPointF(at), QPointF(at), QPoint(), QPoint(0, turn), button, keys, phase, False)
+    hand.view.wheelEvent(event)
+
+
+def tower(count: int) -> Network:
+    types: list[LayerType] = [layer("image_input"), *(layer("relu") for _ in range(count))]
+    return chain(*types)
+
+
+def test_the_wheel_zooms_around_the_pointer(hand: Hand):
+    at = hand.body("fc_2")
+    before = hand.view.mapToScene(at)
+    wheel(hand, at, 240)
+    assert hand.view.zoom > 1.5
+    after = hand.view.mapToScene(at)
+    assert abs(after.x() - before.x()) < 2
+    assert abs(after.y() - before.y()) < 2
+
+
+def test_the_zoom_has_ends(hand: Hand):
+    for _ in range(40):
+        hand.view.zoom_in()
+    assert hand.view.zoom == 4.0
+    for _ in range(60):
+        hand.view.zoom_out()
+    assert hand.view.zoom == 0.1
+    hand.view.zoom_reset()
+    assert hand.view.zoom == 1.0
+
+
+def test_shift_and_the_wheel_go_sideways(hand: Hand):
+    before = hand.body("fc_1")
+    wheel(hand, QPoint(100, 100), -40, Qt.KeyboardModifier.ShiftModifier)
+    assert hand.body("fc_1") == before - QPoint(40, 0)
+    assert hand.view.zoom == 1.0
+
+
+def test_keys_zoom_and_fit(hand: Hand):
+    hand.key(Qt.Key.Key_Plus)
+    assert hand.view.zoom == 1.25
+    hand.key(Qt.Key.Key_Minus)
+    assert hand.view.zoom == 1.0
+    hand.view.scroll_by(QPoint(5000, 0))
+    hand.key(Qt.Key.Key_F)
+    assert hand.view.visible_area().contains(hand.view.network_scene.content_box())
+
+
+def test_fit_shows_a_deep_network_whole(make_hand):
+    hand = make_hand(tower(200))
+    hand.view.fit()
+    assert hand.view.visible_area().contains(hand.view.network_scene.content_box())
+    assert hand.view.zoom < 0.1
+
+
+def test_fit_never_enlarges(make_hand):
+    hand = make_hand(chain(layer("image_input")))
+    hand.view.zoom_in()
+    hand.view.fit()
+    assert hand.view.zoom == 1.0
+
+
+def test_the_zoom_is_shown_in_percent_and_its_buttons_work(hand: Hand, qtbot):
+    minus, percent, plus, fit = hand.view.chip.findChildren(type(hand.view.chip._percent))
+    qtbot.mouseClick(plus, Qt.MouseButton.LeftButton)
+    assert percent.text() == "125 %"
+    qtbot.mouseClick(percent, Qt.MouseButton.LeftButton)
+    assert percent.text() == "100 %"
+    qtbot.mouseClick(minus, Qt.MouseButton.LeftButton)
+    assert percent.text() == "80 %"
+    qtbot.mouseClick(fit, Qt.MouseButton.LeftButton)
+    assert percent.text() == "100 %"
+
+
+def test_the_overview_is_there_only_when_something_is_out_of_sight(make_hand):
+    hand = make_hand(tower(40))
+    assert hand.view.minimap.isVisible()
+    hand.view.fit()
+    assert not hand.view.minimap.isVisible()
+
+
+def test_a_click_on_the_overview_goes_there(make_hand, qtbot):
+    hand = make_hand(tower(60))
+    top = hand.view.visible_area().top()
+    minimap = hand.view.minimap
+    qtbot.mouseClick(minimap, Qt.MouseButton.LeftButton, pos=QPoint(minimap.width() // 2, minimap.height() - 14))
+    assert hand.view.visible_area().top() > top
+
+
+def test_an_empty_canvas_says_what_to_do_first(make_hand, qtbot):
+    hand = make_hand(Network.empty())
+    example, add = hand.view.empty.findChildren(QPushButton)
+    with qtbot.waitSignal(hand.view.example_requested):
+        qtbot.mouseClick(example, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(hand.view.add_input_requested):
+        qtbot.mouseClick(add, Qt.MouseButton.LeftButton)
+    assert hand.names() == ["image_1"]
+    assert not hand.view.empty.isVisible()
+    hand.editor.undo()
+    assert hand.view.empty.isVisible()
+
+
+def test_a_layer_is_found_and_brought_into_sight(make_hand):
+    hand = make_hand(tower(60))
+    last = list(hand.editor.network.layers)[-1]
+    hand.view.go_to(last)
+    assert hand.editor.selection == {last}
+    x, y = hand.editor.layout.at(last)
+    assert hand.view.visible_area().contains(QRectF(x, y, 176, 42))
+    hand.view.go_to("gone")
+    assert hand.editor.selection == {last}
+
+
+def test_a_layer_added_without_a_place_appears_in_sight(hand: Hand):
+    hand.view.scroll_by(QPoint(3000, 0))
+    id = hand.editor.add_layer("relu")
+    assert id is not None
+    assert hand.view.visible_area().contains(QPointF(*hand.editor.layout.at(id)))
+
+
+def name_field(view: CanvasView) -> RenameField:
+    (field,) = view.findChildren(RenameField)
+    return field
+
+
+def test_a_double_click_renames_in_place(hand: Hand, qtbot):
+    qtbot.mouseDClick(hand.view.viewport(), Qt.MouseButton.LeftButton, NONE, hand.body("fc_1"))
+    field = name_field(hand.view)
+    assert field.text() == "fc_1"
+    qtbot.keyClicks(field, "head")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert "head" in hand.names()
+    hand.editor.undo()
+    assert "fc_1" in hand.names()
+
+
+def test_a_name_that_is_taken_is_refused_while_typing(hand: Hand, qtbot):
+    hand.click(hand.body("fc_1"))
+    hand.key(Qt.Key.Key_F2)
+    field = name_field(hand.view)
+    field.selectAll()
+    qtbot.keyClicks(field, "fc_2")
+    assert field.property("invalid") == "true"
+    assert "already a layer 'fc_2'" in hand.view._hint.text()
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert field.isVisible()
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert hand.names().count("fc_1") == 1
+    assert not hand.view._hint.isVisible()
+
+
+def test_the_menu_of_a_layer_selects_it_and_can_cut_its_connections(hand: Hand):
+    at = hand.view.mapToScene(hand.body("relu_1"))
+    menu = hand.view.menu_at(at)
+    assert hand.editor.selection == {hand.id("relu_1")}
+    texts = [action.text().partition("\t")[0] for action in menu.actions()]
+    assert texts == [
+        "Rename",
+        "Replace with…",
+        "Bypass",
+        "",
+        "Cut",
+        "Copy",
+        "Duplicate",
+        "",
+        "Disconnect",
+        "Delete",
+        "Delete without reconnecting",
+    ]
+    menu.actions()[texts.index("Disconnect")].trigger()
+    assert not any("relu_1" in pair for pair in hand.links())
+
+
+def test_the_menu_of_a_connection_cuts_it(loose_hand: Hand):
+    hand = loose_hand
+    hand.drag(hand.port("image_1", "out"), hand.port("addition_1", "in2"))
+    (edge,) = hand.view.network_scene.edges.edges.values()
+    menu = hand.view.menu_at(edge.path.pointAtPercent(0.7))
+    menu.actions()[-1].trigger()
+    assert hand.links() == set()
+
+
+def test_the_menu_of_the_ground_pastes_there(hand: Hand):
+    hand.editor.set_selection({hand.id("fc_1")})
+    hand.editor.copy()
+    menu = hand.view.menu_at(QPointF(400, 80))
+    (paste,) = [action for action in menu.actions() if action.text().startswith("Paste")]
+    paste.trigger()
+    (pasted,) = hand.editor.selection
+    assert hand.editor.layout.at(pasted) == (400.0, 80.0)
+
+
+def test_the_canvas_has_a_name_for_screen_readers(hand: Hand):
+    assert hand.view.accessibleName() == "Network canvas"
+
+
+def test_layers_added_one_below_the_other_stay_in_sight(make_hand):
+    hand = make_hand(chain(layer("image_input")))
+    hand.click(hand.body("image_1"))
+    for _ in range(30):
+        id = hand.editor.add_layer("relu")
+        assert id is not None
+        assert hand.view.visible_area().contains(QPointF(*hand.editor.layout.at(id)))
+
+
+def test_what_undo_brings_back_comes_into_sight(hand: Hand):
+    hand.click(hand.body("fc_1"))
+    hand.key(Qt.Key.Key_Delete)
+    hand.view.scroll_by(QPoint(4000, 0))
+    hand.editor.undo()
+    assert hand.view.visible_area().contains(QPointF(*hand.place("fc_1")))
+
+
+def test_b_bypasses_the_selected_layer_and_uses_it_again(hand: Hand):
+    before = hand.editor.network
+    hand.click(hand.body("fc_1"))
+    hand.key(Qt.Key.Key_B)
+    assert hand.editor.network.layer("fc_1").bypassed
+    assert hand.editor.analysis.facts[hand.id("relu_1")].output == hand.editor.analysis.facts[hand.id("image_1")].output
+    content = hand.view.network_scene.nodes.nodes[hand.id("fc_1")].content
+    assert content.is_bypassed
+    assert content.detail.startswith("Bypassed · Fully connected")
+    after = hand.editor.network
+    hand.editor.undo()
+    assert hand.editor.network == before
+    hand.editor.redo()
+    assert hand.editor.network == after
+    hand.key(Qt.Key.Key_B)
+    assert hand.editor.network == before
+
+
+def test_b_leaves_layers_alone_that_cannot_be_bypassed(hand: Hand):
+    hand.key(Qt.Key.Key_B)
+    assert hand.editor.stack.count() == 0
+    hand.editor.select_all()
+    hand.key(Qt.Key.Key_B)
+    bypassed = {layer.name for layer in hand.editor.network.layers.values() if layer.bypassed}
+    assert bypassed == {"fc_1", "relu_1", "fc_2", "softmax_1"}
+    assert hand.editor.stack.count() == 1
+
+
+def test_b_says_why_an_input_cannot_be_bypassed(hand: Hand, qtbot):
+    hand.click(hand.body("image_1"))
+    with qtbot.waitSignal(hand.editor.refused) as refused:
+        hand.key(Qt.Key.Key_B)
+    assert "image_1" in refused.args[0]
+    assert "no input" in refused.args[0]
+
+
+def test_the_menu_of_a_layer_bypasses_it(hand: Hand):
+    for text in ("Bypass", "Stop bypassing"):
+        menu = hand.view.menu_at(hand.view.mapToScene(hand.body("relu_1")))
+        (action,) = [one for one in menu.actions() if one.text().partition("\t")[0] == text]
+        action.trigger()
+        assert hand.editor.network.layer("relu_1").bypassed == (text == "Bypass")

@@ -1,0 +1,224 @@
+"""Arrays in .npz files: what their axes mean, what responses are, and damaged or hostile files."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.data.facts import DataFacts
+from engine.data.load import LoadedData, facts, load
+from engine.errors import UserError
+from engine.project.data import DataOptions
+
+OPTIONS = DataOptions(source="arrays", path="d.npz", validation_share=0.0, test_share=0.0)
+Y = np.array([0, 1, 0, 1, 2, 2])
+
+
+def read(folder: Path, options: DataOptions = OPTIONS, **arrays: Any) -> tuple[DataFacts, LoadedData]:
+    np.savez_compressed(folder / "d.npz", **arrays)
+    return facts(options, folder), load(options, folder)
+
+
+def refused(folder: Path, options: DataOptions = OPTIONS, **arrays: Any) -> str:
+    if arrays:
+        np.savez(folder / "d.npz", **arrays)
+    with pytest.raises(UserError) as error:
+        load(options, folder)
+    return str(error.value).replace(str(folder / "d.npz"), "F")
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "sizes"),
+    [
+        ((6,), "features", (1,)),
+        ((6, 3), "features", (3,)),
+        ((6, 5, 2), "sequence", (5, 2)),
+        ((6, 3, 5, 4), "image", (3, 5, 4)),
+        ((6, 1, 2, 3, 4), "volume", (1, 2, 3, 4)),
+    ],
+)
+def test_axes_say_what_an_array_is(tmp_path, shape, layout, sizes):
+    x = np.random.default_rng(0).standard_normal(shape)
+    found, data = read(tmp_path, x=x, y=Y)
+    given = found.inputs[0]
+    assert (given.name, given.type.layout, given.type.sizes, given.type.kind) == ("x", layout, sizes, "real")
+    array = data.part("training").inputs[0]
+    assert array.dtype == np.float32
+    np.testing.assert_array_equal(array, x.reshape(6, *sizes).astype(np.float32))
+
+
+def test_whole_numbers_are_indices(tmp_path):
+    found, data = read(tmp_path, x=np.arange(24).reshape(6, 4), y=Y)
+    assert (found.inputs[0].type.layout, found.inputs[0].type.kind) == ("tokens", "index")
+    assert "store the array as float32" in found.notes[0]
+    assert data.facts.notes[-1] == "The largest index in 'x' is 23: an embedding needs a vocabulary of at least 24."
+    assert data.part("training").inputs[0][1].tolist() == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float64", "bool"])
+def test_types_of_number(tmp_path, dtype):
+    x = np.arange(6 * 2 * 3 * 3).reshape(6, 2, 3, 3).astype(dtype)
+    _, data = read(tmp_path, x=x, y=Y)
+    np.testing.assert_array_equal(data.part("training").inputs[0], x.astype(np.float32))
+
+
+def test_several_inputs_by_name_in_the_order_of_the_file(tmp_path):
+    found, data = read(tmp_path, z=np.zeros((6, 2)), a=np.ones((6, 3)), y=Y)
+    assert [given.name for given in found.inputs] == ["z", "a"]
+    assert [array.shape for array in data.part("training").inputs] == [(6, 2), (6, 3)]
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "targets"),
+    [
+        (np.array([3, 10, 3, 7, 10, 3]), ("3", "7", "10"), [0, 2, 0, 1, 2, 0]),
+        (np.array([[1], [2], [1], [2], [1], [2]]), ("1", "2"), [0, 1, 0, 1, 0, 1]),
+        (np.array(["b", "a", "b", "c", "a", "b"]), ("a", "b", "c"), [1, 0, 1, 2, 0, 1]),
+        (np.array([b"b", b"a"] * 3), ("a", "b"), [1, 0] * 3),
+        (np.array([True, False] * 3), ("False", "True"), [1, 0] * 3),
+    ],
+)
+def test_classes(tmp_path, y, classes, targets):
+    found, data = read(tmp_path, x=np.zeros((6, 2)), y=y)
+    assert (found.task, found.classes) == ("classes", classes)
+    assert data.part("training").targets.tolist() == targets
+    assert data.part("training").targets.dtype == np.int64
+
+
+@pytest.mark.parametrize(("y", "responses"), [(np.linspace(0, 1, 6), 1), (np.ones((6, 3)), 3)])
+def test_numbers(tmp_path, y, responses):
+    found, data = read(tmp_path, x=np.zeros((6, 2)), y=y)
+    assert (found.task, found.classes, found.responses) == ("numbers", (), responses)
+    assert data.part("training").targets.dtype == np.float32
+    np.testing.assert_allclose(data.part("training").targets, y.reshape(6, responses), rtol=1e-6)
+
+
+def test_the_task_can_be_said(tmp_path):
+    x = np.zeros((6, 2))
+    assert read(tmp_path, OPTIONS.replace(task="numbers"), x=x, y=Y)[0].task == "numbers"
+    found, _ = read(tmp_path, OPTIONS.replace(task="classes"), x=x, y=Y.astype(np.float64))
+    assert found.classes == ("0", "1", "2")
+
+
+def test_very_many_whole_numbers_are_numbers_with_a_note(tmp_path):
+    found, _ = read(tmp_path, x=np.zeros((1500, 1)), y=np.arange(1500))
+    assert found.task == "numbers"
+    assert found.notes == ("'y' has more than 1,000 different values: taken as numbers.",)
+
+
+def test_the_response_by_name(tmp_path):
+    found, _ = read(tmp_path, OPTIONS.replace(response="label"), x=np.zeros((6, 2)), label=Y)
+    assert [given.name for given in found.inputs] == ["x"]
+
+
+def test_channels_last_are_doubted(tmp_path):
+    found, _ = read(tmp_path, x=np.zeros((6, 8, 8, 3)), y=Y)
+    assert "x.transpose(0, 3, 1, 2)" in found.notes[0]
+
+
+BAD = np.ones((6, 4))
+BAD[2, 1], BAD[3, 0] = np.nan, np.inf
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"x": BAD, "y": Y}, "Array 'x' of F: 2 numbers are not finite in single precision, the first at [2, 1]: nan."),
+        ({"x": np.full((6, 1), 1e300), "y": Y}, "Array 'x' of F: 6 numbers are not finite in single precision"),
+        (
+            {"x": np.zeros((6, 1)), "y": BAD[:, 0]},
+            "Array 'y' of F: 1 number is not finite in single precision, the first at [3]",
+        ),
+        (
+            {"x": np.zeros((5, 1)), "y": Y},
+            "The arrays of F differ in their number of samples (the first axis): 'x' 5, 'y' 6.",
+        ),
+        ({"x": np.zeros((0, 1)), "y": np.zeros(0)}, "The arrays of F have no samples"),
+        (
+            {"x": np.zeros((6, 1)), "z": Y},
+            'F has no array "y" with the responses. Its arrays are: x, z. Name the target',
+        ),
+        ({"y": Y}, 'F holds the responses "y" and no input.'),
+        ({"x": np.float64(3), "y": Y}, "Array 'x' of F is a single value."),
+        ({"x": np.zeros((6, 0)), "y": Y}, "Array 'x' of F has the shape (6, 0): an axis of size 0."),
+        ({"x": np.zeros((6, 1, 1, 1, 1, 1)), "y": Y}, "Array 'x' of F has 6 axes"),
+        ({"x": np.zeros((6, 1), complex), "y": Y}, "Array 'x' of F holds complex128; an input holds real numbers."),
+        ({"x": np.array(["a"] * 6), "y": Y}, "Array 'x' of F holds <U1; an input holds real numbers."),
+        (
+            {"x": np.full((6, 2), -1), "y": Y},
+            "Array 'x' of F holds whole numbers, taken as indices, but the smallest is -1.",
+        ),
+        ({"x": np.full((6, 2), 2**30), "y": Y}, "Array 'x' of F holds the index 1,073,741,824"),
+        ({"x": np.zeros((6, 1)), "y": np.ones(6, int)}, "Array 'y' of F has one class only, '1'."),
+        ({"x": np.zeros((6, 1)), "y": np.zeros((6, 2, 2))}, "Array 'y' of F has the shape (6, 2, 2); responses are N"),
+        (
+            {"x": np.zeros((6, 1)), "y": np.array(["a", "b"] * 6).reshape(6, 2)},
+            "Array 'y' of F has the shape (6, 2); classes",
+        ),
+        (
+            {"x": np.zeros((6, 1)), "y": np.zeros(6, "datetime64[s]")},
+            "Array 'y' of F holds datetime64[s]; responses are",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, arrays, message):
+    assert refused(tmp_path, **arrays).startswith(message)
+
+
+def test_texts_are_no_numbers_to_predict(tmp_path):
+    text = refused(tmp_path, OPTIONS.replace(task="numbers"), x=np.zeros((6, 1)), y=np.array(["a", "b"] * 3))
+    assert text.startswith("Array 'y' of F holds texts. Expected numbers to predict.")
+
+
+def test_python_objects_are_never_loaded(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return open, (str(tmp_path / "ran"), "w")
+
+    objects = np.empty(6, object)
+    objects[:] = [Bomb()] * 6
+    text = refused(tmp_path, x=objects, y=Y)
+    assert text.startswith(
+        "Array 'x' of F holds Python objects, which are not loaded because they could run a program."
+    )
+    assert not (tmp_path / "ran").exists()
+
+
+def test_foreign_and_damaged_files(tmp_path):
+    file = tmp_path / "d.npz"
+    file.write_text("no archive")
+    assert refused(tmp_path).startswith("F is no .npz file, or was cut off.")
+    np.save(tmp_path / "x.npy", Y)
+    file.write_bytes((tmp_path / "x.npy").read_bytes())
+    assert refused(tmp_path).startswith("F is no .npz file, or was cut off.")
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("readme.txt", "x")
+    assert refused(tmp_path).startswith("F holds no arrays.")
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("x.npy", "x")
+    assert refused(tmp_path).startswith("F is damaged: ")
+    file.write_bytes(b"")
+    assert refused(tmp_path).startswith("F is empty: it has 0 bytes.")
+
+
+def test_a_flipped_byte_or_a_cut_is_found(tmp_path):
+    file = tmp_path / "d.npz"
+    np.savez(file, x=np.random.default_rng(0).random((6, 100)), y=Y)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    assert "was cut off" in refused(tmp_path)
+    place = 1500  # within the numbers of x
+    file.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    assert refused(tmp_path).startswith("F is damaged: ")
+
+
+def test_a_header_that_promises_too_much_allocates_nothing(tmp_path):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**6)})
+    with zipfile.ZipFile(tmp_path / "d.npz", "w") as archive:
+        archive.writestr("x.npy", header.getvalue() + b"\0" * 80)
+    text = refused(tmp_path)
+    assert text.startswith("F is damaged: array 'x' should have 8,000,000,000,000,000 bytes and has 80.")

@@ -1,0 +1,256 @@
+"""Folders of images: every kind of picture that people have, and every way in which a folder can be wrong."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from PIL import Image
+
+from engine.data.load import facts, load
+from engine.errors import UserError
+from engine.project.data import DataOptions
+
+OPTIONS = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
+
+
+def put(folder: Path, name: str, picture: Image.Image, **how: Any) -> None:
+    path = folder / "pets" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(path, **how)
+
+
+def plain(value: Any = 100, *, mode: str = "L", size: tuple[int, int] = (6, 4)) -> Image.Image:
+    return Image.new(mode, size, value)
+
+
+def two_classes(folder: Path, **kinds: Any) -> None:
+    for name in ("cat", "dog"):
+        for index in range(3):
+            put(folder, f"{name}/{index}.png", plain(10 * index + 5, **kinds))
+
+
+def one(
+    folder: Path, picture: Image.Image, options: DataOptions = OPTIONS, name: str = "a.png", **how: Any
+) -> np.ndarray:
+    """The picture as it is read, as the first of its data set."""
+    put(folder, f"a/{name}", picture, **how)
+    put(folder, "b/b.png", plain(0, size=picture.size))
+    images = load(options, folder).part("training").inputs[0]
+    return np.asarray(images[0])
+
+
+def refused(folder: Path, options: DataOptions = OPTIONS) -> str:
+    with pytest.raises(UserError) as error:
+        load(options, folder)
+    return str(error.value)
+
+
+def test_classes_are_the_subfolders_in_order(tmp_path):
+    two_classes(tmp_path)
+    put(tmp_path, "Ape/x.png", plain())
+    found = facts(OPTIONS, tmp_path)
+    assert found.classes == ("Ape", "cat", "dog")
+    assert found.inputs[0].type.sizes == (1, 4, 6)
+    assert found.samples["training"] == 7
+    assert found.notes == ()
+    part = load(OPTIONS, tmp_path).part("training")
+    assert part.targets.tolist() == [0, 1, 1, 1, 2, 2, 2]
+    assert part.inputs[0].shape == (7, 1, 4, 6)
+    assert part.inputs[0][:, 0, 0, 0].tolist() == [100, 5, 15, 25, 5, 15, 25]
+
+
+def test_other_sizes_are_resized(tmp_path):
+    two_classes(tmp_path)
+    put(tmp_path, "dog/9.png", plain(77, size=(30, 50)))
+    assert load(OPTIONS, tmp_path).part("training").inputs[0][-1].tolist() == [[[77.0] * 6] * 4]
+    resized = OPTIONS.replace(image_size=9)
+    assert facts(resized, tmp_path).inputs[0].type.sizes == (1, 9, 9)
+    assert load(resized, tmp_path).part("training").inputs[0].shape == (7, 1, 9, 9)
+
+
+def test_resizing_is_bilinear(tmp_path):
+    ramp = Image.fromarray(np.tile(np.array([0, 100], np.uint8), (2, 1)))
+    image = one(tmp_path, ramp, OPTIONS.replace(image_size=4))
+    assert image[0, 0].tolist() == [0, 25, 75, 100]
+
+
+def test_colour_is_channels_first(tmp_path):
+    assert one(tmp_path, plain((10, 20, 30), mode="RGB"))[:, 0, 0].tolist() == [10, 20, 30]
+
+
+@pytest.mark.parametrize(("channels", "wanted"), [("grey", [round(0.299 * 200 + 0.587 * 100)]), ("rgb", [200, 100, 0])])
+def test_channels_as_asked(tmp_path, channels, wanted):
+    picture = plain((200, 100, 0), mode="RGB")
+    assert one(tmp_path, picture, OPTIONS.replace(channels=channels))[:, 0, 0].tolist() == wanted
+
+
+def test_transparent_pictures_are_laid_on_white(tmp_path):
+    assert one(tmp_path, plain((10, 20, 30, 0), mode="RGBA"))[:, 0, 0].tolist() == [255, 255, 255]
+    assert one(tmp_path, plain((10, 20, 30, 255), mode="RGBA"))[:, 0, 0].tolist() == [10, 20, 30]
+    assert one(tmp_path, plain((10, 0), mode="LA"))[:, 0, 0].tolist() == [255]
+
+
+def test_palettes_and_cmyk_become_rgb(tmp_path):
+    palette = plain((0, 0, 255), mode="RGB").convert("P", palette=Image.Palette.ADAPTIVE)
+    assert palette.mode == "P"
+    assert one(tmp_path, palette)[:, 0, 0].tolist() == [0, 0, 255]
+    cmyk = one(tmp_path, plain((255, 0, 0, 0), mode="CMYK"), name="Z.tif")
+    assert cmyk.shape[0] == 3
+
+
+def test_cmyk_alone(tmp_path):
+    assert one(tmp_path, plain((255, 0, 0, 0), mode="CMYK"), name="a.tif")[:, 0, 0].tolist() == [0, 255, 255]
+
+
+def test_black_and_white_bits(tmp_path):
+    assert one(tmp_path, plain(1, mode="1"))[:, 0, 0].tolist() == [255]
+
+
+def test_sixteen_bits_become_0_to_255_with_fractions(tmp_path):
+    values = np.array([[0, 257, 32896, 65535, 100]], np.uint16)
+    image = one(tmp_path, Image.fromarray(values))
+    np.testing.assert_allclose(image[0, 0], [0, 1, 128, 255, 100 / 257], rtol=1e-6)
+
+
+def test_sixteen_bits_among_eight_are_rounded(tmp_path):
+    two_classes(tmp_path)
+    put(tmp_path, "dog/9.png", Image.fromarray(np.full((4, 6), 25800, np.uint16)))
+    assert load(OPTIONS, tmp_path).part("training").inputs[0][-1, 0, 0, 0] == 100
+
+
+def test_the_orientation_of_the_camera_is_applied(tmp_path):
+    picture = Image.fromarray(np.array([[10, 20, 30]] * 2, np.uint8))
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn by 90 degrees clockwise to see it upright
+    image = one(tmp_path, picture, exif=exif)
+    assert image.shape == (1, 3, 2)
+    assert image[0].tolist() == [[10, 10], [20, 20], [30, 30]]
+
+
+def test_the_first_frame_of_several(tmp_path):
+    frames = [plain(10), plain(200)]
+    image = one(tmp_path, frames[0], OPTIONS.replace(channels="grey"), "a.gif", save_all=True, append_images=frames[1:])
+    assert image[0, 0, 0] == 10
+
+
+def test_hidden_files_are_ignored_and_strange_ones_noted(tmp_path):
+    two_classes(tmp_path)
+    pets = tmp_path / "pets"
+    for name in (".DS_Store", "cat/.thumb.png", "cat/Thumbs.db"):
+        (pets / name).write_bytes(b"x")
+    (pets / "__MACOSX").mkdir()
+    (pets / ".git").mkdir()
+    assert facts(OPTIONS, tmp_path).notes == ()
+    (pets / "cat" / "notes.txt").write_text("x")
+    (pets / "labels.csv").write_text("x")
+    (pets / "dog" / "more").mkdir()
+    found = facts(OPTIONS, tmp_path)
+    assert found.samples["training"] == 6
+    assert found.notes == (
+        "Left out: cat/notes.txt, dog/more (2 entries are no image files).",
+        "1 file lies beside the class folders, left out.",
+    )
+
+
+def test_damaged_images_are_named_with_their_number(tmp_path):
+    two_classes(tmp_path)
+    pets = tmp_path / "pets"
+    put(tmp_path, "cat/1.png", Image.fromarray(np.arange(2400, dtype=np.uint8).reshape(40, 60)))
+    whole = (pets / "cat" / "1.png").read_bytes()
+    (pets / "cat" / "1.png").write_bytes(whole[: len(whole) // 2])
+    (pets / "cat" / "empty.png").write_bytes(b"")
+    (pets / "dog" / "page.jpg").write_text("<html>not found</html>")
+    (pets / "dog" / "gone.png").symlink_to(pets / "nowhere.png")
+    text = refused(tmp_path)
+    assert text.startswith(f"4 of 9 image files in {pets} cannot be used:\n  cat/1.png: it is damaged (")
+    assert "\n  cat/empty.png: it is not a picture, or a damaged one" in text
+    assert "\n  dog/page.jpg: it is not a picture, or a damaged one" in text
+    assert "\n  dog/gone.png: it is missing, or a link that leads nowhere" in text
+    assert text.endswith("Replace or remove what is damaged.")
+
+
+def test_of_many_damaged_images_five_are_named(tmp_path):
+    two_classes(tmp_path)
+    for index in range(12):
+        (tmp_path / "pets" / "dog" / f"bad{index:02d}.png").write_bytes(b"no")
+    text = refused(tmp_path)
+    assert text.startswith("12 of 18 image files")
+    assert text.count("bad") == 5
+    assert "and 7 more" in text
+
+
+def test_a_damaged_first_image_is_named(tmp_path):
+    two_classes(tmp_path)
+    (tmp_path / "pets" / "cat" / "0.png").write_bytes(b"no")
+    with pytest.raises(UserError, match=r"cat/0\.png: it is not a picture"):
+        facts(OPTIONS, tmp_path)
+
+
+def test_numbers_without_a_scale_are_refused(tmp_path):
+    two_classes(tmp_path)
+    put(tmp_path, "dog/f.tif", Image.fromarray(np.zeros((4, 6), np.float32)))
+    put(tmp_path, "dog/i.tif", Image.fromarray(np.zeros((4, 6), np.int32)))
+    text = refused(tmp_path)
+    assert "dog/f.tif: it has floating point numbers; expected 8 or 16 bits" in text
+    assert "dog/i.tif: it has 32 bits a channel; expected 8 or 16 bits" in text
+
+
+def test_a_picture_that_would_explode_is_refused(tmp_path, monkeypatch):
+    two_classes(tmp_path)
+    put(tmp_path, "dog/huge.png", plain(size=(40, 30)))
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
+    assert "dog/huge.png: it has more than 1,000 pixels" in refused(tmp_path)
+
+
+def test_too_many_pixels_for_the_memory_are_refused_before_reading(tmp_path, monkeypatch):
+    two_classes(tmp_path)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=6 * 4 * 6 * 4 - 1))
+    text = refused(tmp_path)
+    assert text.startswith("6 images of 1 × 4 × 6 need")
+    assert text.endswith("Choose a smaller image size, or use fewer images.")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda pets: None, "has no classes: it is empty"),
+        (lambda pets: (pets / "a.png").write_bytes(b"x"), "has no classes: it holds files (1) and no subfolder"),
+        (lambda pets: plain().save(sub(pets, "cat") / "a.png"), "has one class only, 'cat'"),
+        (lambda pets: [sub(pets, "cat"), sub(pets, "dog")], "2 class folders in"),
+    ],
+)
+def test_folders_without_two_classes(tmp_path, make, message):
+    (tmp_path / "pets").mkdir()
+    make(tmp_path / "pets")
+    text = refused(tmp_path)
+    assert message in text
+    assert "Expected one subfolder a class" in text
+
+
+def sub(folder: Path, name: str) -> Path:
+    (folder / name).mkdir()
+    return folder / name
+
+
+def test_an_empty_class_is_named_with_what_is_there(tmp_path):
+    two_classes(tmp_path)
+    for name in ("train/cats", "train/dogs"):
+        (tmp_path / "pets" / name).mkdir(parents=True)
+    text = refused(tmp_path)
+    assert "The class folder in" in text
+    assert "has no images: train. It holds train/cats, train/dogs." in text
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "pets").write_text("x")
+    assert "is a file. Expected a folder." in refused(tmp_path)
+
+
+def test_a_replaced_image_is_read_again(tmp_path):
+    two_classes(tmp_path)
+    assert load(OPTIONS, tmp_path).part("training").inputs[0][0, 0, 0, 0] == 5
+    put(tmp_path, "cat/0.png", plain(99, size=(6, 4)))
+    assert load(OPTIONS, tmp_path).part("training").inputs[0][0, 0, 0, 0] == 99

@@ -1,0 +1,215 @@
+"""CSV tables as people have them, and the ways in which they can be wrong: each names the column and the line."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.data.facts import DataFacts
+from engine.data.load import facts, load
+from engine.data.sources import csv_file
+from engine.errors import UserError
+from engine.project.data import DataOptions
+
+OPTIONS = DataOptions(source="table", path="t.csv", validation_share=0.0, test_share=0.0)
+PLAIN = "a,b,y\n1,2,0.5\n3,4.5,1.5\n-5,6e2,2.5\n"
+
+
+def table(folder: Path, text: str, options: DataOptions = OPTIONS) -> tuple[DataFacts, Any, Any]:
+    """Facts, inputs and targets of a table."""
+    (folder / "t.csv").write_bytes(text.encode())
+    part = load(options, folder).part("training")
+    return facts(options, folder), part.inputs[0].tolist(), part.targets.tolist()
+
+
+def refused(folder: Path, text: str, options: DataOptions = OPTIONS, encoding: str = "utf-8") -> str:
+    (folder / "t.csv").write_bytes(text.encode(encoding))
+    with pytest.raises(UserError) as error:
+        facts(options, folder)
+    return str(error.value).replace(str(folder / "t.csv"), "T")
+
+
+def test_numbers(tmp_path):
+    found, inputs, targets = table(tmp_path, PLAIN)
+    assert inputs == [[1, 2], [3, 4.5], [-5, 600]]
+    assert targets == [[0.5], [1.5], [2.5]]
+    assert (found.task, found.classes, found.responses, found.notes) == ("numbers", (), 1, ())
+    assert (found.inputs[0].name, found.inputs[0].type.layout, found.inputs[0].type.sizes) == (
+        "features",
+        "features",
+        (2,),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.replace(",", ";"),
+        PLAIN.replace(",", "\t"),
+        PLAIN.replace("\n", "\r\n"),
+        PLAIN.strip(),
+        "\ufeff" + PLAIN,
+        PLAIN.replace("a,b", '"a","b"').replace("3,", '"3",'),
+        PLAIN.replace("\n3", "\n\n\n3") + "\n\n",
+        PLAIN.replace(",", " , "),
+        "\n" + PLAIN,
+    ],
+    ids=["semicolon", "tab", "crlf", "no-end", "mark", "quotes", "blank-lines", "blanks", "blank-first"],
+)
+def test_other_ways_to_write_the_same_table(tmp_path, text):
+    assert table(tmp_path, text) == table(tmp_path, PLAIN)
+    found, _, _ = table(tmp_path, text, OPTIONS.replace(response="b"))
+    assert found.responses == 1
+
+
+def test_the_quick_way_and_the_long_way_agree(tmp_path, monkeypatch):
+    random = np.random.default_rng(0).standard_normal((500, 4))
+    text = "a,b,c,y\n" + "\n".join(",".join(map(repr, row.tolist())) for row in random)
+    quick = table(tmp_path, text)
+    monkeypatch.setattr(csv_file._Table, "all_numbers", lambda self: None)
+    monkeypatch.setattr(csv_file, "PIECE_ROWS", 64)
+    long = table(tmp_path, text + "\n")  # another file for the cache
+    assert quick == long
+    np.testing.assert_array_equal(np.array(quick[1]), random[:, :3].astype(np.float32))
+
+
+def test_the_response_by_name_leaves_the_others_in_order(tmp_path):
+    _, inputs, targets = table(tmp_path, PLAIN, OPTIONS.replace(response="a", task="numbers"))
+    assert inputs == [[2, 0.5], [4.5, 1.5], [600, 2.5]]
+    assert targets == [[1], [3], [-5]]
+
+
+def test_texts_as_response_are_classes_in_order(tmp_path):
+    found, _, targets = table(tmp_path, "a,kind\n1,pear\n2,Apple\n3,pear\n4,fig\n")
+    assert (found.task, found.classes) == ("classes", ("Apple", "fig", "pear"))
+    assert targets == [2, 0, 2, 1]
+
+
+def test_few_whole_numbers_are_classes_by_value(tmp_path):
+    found, _, targets = table(tmp_path, "a,y\n" + "".join(f"{i},{i % 12}.0\n" for i in range(24)))
+    assert found.classes == tuple(str(i) for i in range(12))
+    assert targets[:13] == [*range(12), 0]
+
+
+def test_many_whole_numbers_are_numbers(tmp_path):
+    text = "a,y\n" + "".join(f"{i},{i}\n" for i in range(21))
+    assert table(tmp_path, text)[0].task == "numbers"
+    assert len(table(tmp_path, text, OPTIONS.replace(task="classes"))[0].classes) == 21
+    few = "a,y\n" + "".join(f"{i},{i}\n" for i in range(20))
+    assert table(tmp_path, few)[0].task == "classes"
+    assert table(tmp_path, few, OPTIONS.replace(task="numbers"))[0].task == "numbers"
+
+
+def test_fractions_can_be_classes_when_asked(tmp_path):
+    assert table(tmp_path, PLAIN, OPTIONS.replace(task="classes"))[0].classes == ("0.5", "1.5", "2.5")
+
+
+def test_texts_become_inputs_with_a_note(tmp_path):
+    found, inputs, _ = table(tmp_path, "a,colour,y\n1,red,0.5\n2, blue ,1.5\n3,red,0.1\n")
+    assert inputs == [[1, 0, 1], [2, 1, 0], [3, 0, 1]]
+    assert found.notes == ("Column 'colour' holds texts: encoded as 2 inputs of 0 or 1 (blue, red).",)
+
+
+def test_texts_that_begin_like_numbers_stay_texts(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_file, "PIECE_ROWS", 2)
+    _, inputs, _ = table(tmp_path, "code,y\n01,0.5\n1,1.5\nx,0.1\ny,0.2\nz,0.3\n")
+    assert inputs[0] != inputs[1]
+    assert len(inputs[0]) == 5
+
+
+def test_quoted_cells_hold_separators_and_line_breaks(tmp_path):
+    text = 'a,"the, kind",y\n1,"x, y",0.5\n2,"p\nq",1.5\n'
+    found, inputs, _ = table(tmp_path, text)
+    assert inputs == [[1, 0, 1], [2, 1, 0]]
+    assert "the, kind" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "a,b,y\n1,2,3.5\n1,2,4.5\n1,oops,5.5\n",
+            "Column 'b' of T, line 4: expected a number, received \"oops\". Correct the cell, or remove the row or the "
+            "column.",
+        ),
+        (
+            'a,b,y\n\n"1",2,3.5\n1,NA,4.5\n1,2,5.5\n1,2,5.5\n1,?,1.5\n',
+            "Column 'b' of T, line 4: expected a number, received \"NA\". It has 2 such cells.",
+        ),
+        (
+            "a;y\n1;2,5\n2;1\n3;1\n",
+            "Column 'y' of T, line 2: expected a number, received \"2,5\". Write decimals with a point.",
+        ),
+        (
+            "a,b,y\n1,2,3.5\n1,,4.5\n",
+            "Column 'b' of T, line 3: expected a finite number, the cell is empty. Fill the gap",
+        ),
+        (
+            "a,b,y\n1,nan,3.5\n1,,4.5\n",
+            "Column 'b' of T, line 3: expected a finite number, the cell is empty. It has 2 such cells.",
+        ),
+        ("a,b,y\n1,2,3.5\n1,2,inf\n", "Column 'y' of T, line 3: expected a finite number, received \"inf\"."),
+        ("a,b,y\n1,x,3.5\n1,,4.5\n1,z,1.5\n", "Column 'b' of T, line 3: expected a value, the cell is empty."),
+        ("a,b,y\n1,2,3\n1,2\n", "Line 3 of T has 2 cells; the header has 3. Correct the line."),
+        ("a,b,y\n1,2,3\n1,2,3,4\n", "Line 3 of T has 4 cells; the header has 3."),
+        ("a,b,y\n", "T has a header and no rows."),
+        ("\n\n", "T is empty."),
+        ("", "T is empty: it has 0 bytes."),
+        ("a\n1\n2\n", 'T has one column only, "a".'),
+        ("1,2,3\n4,5,6\n", "The first line of T holds numbers only. Expected the names of the columns."),
+        ("a,,y\n1,2,3\n", "Column 2 of T has no name."),
+        ("a,b,a\n1,2,3\n", 'Two columns of T have the name "a".'),
+        ("a,y\n1,7\n2,7\n", "Column 'y' of T has one class only, '7'."),
+        ("a,y\n1,x\n2,x\n", "Column 'y' of T has one class only, 'x'."),
+        ("a,y\n1e300,1.5\n2,2.5\n", "Column 'a' of T holds 1e+300; expected numbers up to 3.4e+38."),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path, text, message):
+    assert refused(tmp_path, text).startswith(message)
+
+
+def test_a_missing_response_names_the_nearest(tmp_path):
+    text = refused(tmp_path, "height,width,price\n1,2,3\n", OPTIONS.replace(response="Price"))
+    assert text == "T has no column \"Price\". Did you mean 'price'? Its columns are: height, width, price."
+
+
+def test_texts_are_no_numbers_to_predict(tmp_path):
+    text = refused(tmp_path, "a,y\n1,x\n2,z\n", OPTIONS.replace(task="numbers"))
+    assert text.startswith("Column 'y' of T holds texts, such as \"x\". Expected numbers to predict.")
+
+
+def test_too_many_categories_are_refused(tmp_path):
+    text = refused(tmp_path, "name,y\n" + "".join(f"n{i:02d},{i}.5\n" for i in range(51)))
+    assert text.startswith('Column \'name\' of T holds 51 different texts, such as "n00", "n01", "n02"; at most 50')
+
+
+def test_other_encodings_are_named(tmp_path):
+    assert refused(tmp_path, "a,größe\n1,2\n", encoding="latin-1").startswith("T is not UTF-8 text (byte 0xf6).")
+    assert "UTF-8" in refused(tmp_path, PLAIN, encoding="utf-16")
+    assert "UTF-8" in refused(tmp_path, "a,kind\n" + "1,x\n" * 3000 + "2,größe\n", encoding="latin-1")
+
+
+def test_a_foreign_file_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes(bytes(range(256)) * 40)
+    with pytest.raises(UserError):
+        facts(OPTIONS, tmp_path)
+    (tmp_path / "t.csv").write_text('a,y\n1,"' + "x" * 200_000)
+    with pytest.raises(UserError, match="is no table: field larger than field limit"):
+        facts(OPTIONS, tmp_path)
+
+
+def test_a_folder_is_no_table(tmp_path):
+    (tmp_path / "t.csv").mkdir()
+    with pytest.raises(UserError, match=r"is a folder\. Expected a CSV table"):
+        facts(OPTIONS, tmp_path)
+
+
+@pytest.mark.parametrize("column", ["a", "y"])
+def test_numbers_with_a_decimal_comma_are_not_taken_as_categories(tmp_path, column):
+    rows = [("0,5", "1"), ("1,5", "2"), ("-2,25", "3")]
+    if column == "y":
+        rows = [(second, first) for first, second in rows]
+    text = "a;y\n" + "".join(f"{a};{y}\n" for a, y in rows)
+
+    assert f"Column '{column}' of T holds numbers with a decimal comma, such as \"0,5\"" in refused(tmp_path, text)

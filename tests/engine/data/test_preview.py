@@ -1,0 +1,126 @@
+"""The look at data: JSON in the promised shape, pictures in the given folder."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from engine.data.facts import PARTS
+from engine.data.load import facts, preview
+from engine.project.data import DataOptions
+
+KEYS = {"kind", "classes", "pictures", "columns", "rows", "series", "notes"}
+
+
+def look(options: DataOptions, folder: Path, count: int = 8) -> dict[str, Any]:
+    """The preview, after a way through JSON."""
+    found: dict[str, Any] = json.loads(json.dumps(preview(options, folder, folder / ".look", count), allow_nan=False))
+    assert set(found) == KEYS
+    sums = {part: sum(row[part] for row in found["classes"]) for part in PARTS}
+    known = facts(options, folder)
+    assert sums == (known.samples if known.task == "classes" else dict.fromkeys(PARTS, 0))
+    return found
+
+
+def arrays(folder: Path, **given: Any) -> DataOptions:
+    np.savez(folder / "d.npz", **given)
+    return DataOptions(source="arrays", path="d.npz")
+
+
+def test_digits_are_pictures_from_black_to_white(tmp_path):
+    found = look(DataOptions(source="digits"), tmp_path, 40)
+    assert found["kind"] == "pictures"
+    assert len(found["pictures"]) == 40
+    assert {picture["label"] for picture in found["pictures"]} == set("0123456789")
+    assert {picture["part"] for picture in found["pictures"]} == set(PARTS)
+    assert [row["name"] for row in found["classes"]] == list("0123456789")
+    extremes = []
+    for picture in found["pictures"]:
+        assert Path(picture["file"]).parent == tmp_path / ".look"
+        with Image.open(picture["file"]) as file:
+            assert (file.size, file.mode) == ((8, 8), "L")
+            extremes.append(file.getextrema())
+    assert np.array(extremes).max() == 255
+    assert np.array(extremes).min() == 0
+
+
+def test_of_a_folder_of_images_only_the_chosen_are_read(tmp_path):
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+        for index in range(10):
+            Image.new("RGB", (400, 300), (0, 200, 0)).save(tmp_path / name / f"{index}.png")
+    (tmp_path / "cat" / "5.png").write_bytes(b"damaged")
+    found = look(DataOptions(source="images", path="."), tmp_path, 2)
+    assert [picture["label"] for picture in found["pictures"]] == ["cat", "dog"]
+    with Image.open(found["pictures"][0]["file"]) as file:
+        assert file.size == (160, 120)
+        assert file.getpixel((5, 5)) == (0, 200, 0)
+
+
+def test_a_table_shows_its_own_columns(tmp_path):
+    (tmp_path / "t.csv").write_text("a,colour,y\n" + "".join(f"{i},{'rb'[i % 2]},{i}.5\n" for i in range(40)))
+    found = look(DataOptions(source="table", path="t.csv"), tmp_path)
+    assert found["kind"] == "table"
+    assert found["columns"] == [
+        {"name": "a", "role": "input", "kind": "number", "low": 0.0, "mean": 19.5, "high": 39.0},
+        {"name": "colour", "role": "input", "kind": "text, 2 different", "low": None, "mean": None, "high": None},
+        {"name": "y", "role": "response", "kind": "number", "low": 0.5, "mean": 20.0, "high": 39.5},
+    ]
+    assert len(found["rows"]) == 20
+    assert found["rows"][:2] == [[0.0, "r", 0.5], [1.0, "b", 1.5]]
+    assert "encoded" in found["notes"][0]
+
+
+def test_sequences_are_series_cut_to_size(tmp_path):
+    options = arrays(tmp_path, x=np.arange(10 * 500 * 9.0).reshape(10, 500, 9), y=np.array(["a", "b"] * 5))
+    found = look(options, tmp_path, 4)
+    assert found["kind"] == "series"
+    assert [series["label"] for series in found["series"]] == ["a", "a", "b", "b"]
+    values = found["series"][0]["values"]
+    assert (len(values), len(values[0])) == (6, 200)
+    assert values[0][0] == 0.0
+    assert values[1][-1] == 499 * 9 + 1
+    assert [column["role"] for column in found["columns"]] == ["input", "response"]
+    many = np.repeat(np.arange(3), 20)
+    found = look(arrays(tmp_path, x=np.zeros((60, 4, 1)), y=many), tmp_path, 40)
+    assert len(found["series"]) == 24
+    assert {series["label"] for series in found["series"]} == {"0", "1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "mode", "size"),
+    [((6, 3, 5, 4), "RGB", (4, 5)), ((6, 2, 5, 4), "L", (4, 5)), ((6, 1, 9, 5, 4), "L", (4, 5))],
+)
+def test_arrays_of_images_and_volumes_are_pictures(tmp_path, shape, mode, size):
+    options = arrays(tmp_path, x=np.random.default_rng(0).standard_normal(shape), y=np.linspace(0, 1, 6))
+    found = look(options, tmp_path)
+    assert found["pictures"][0]["label"] == "0"
+    with Image.open(found["pictures"][-1]["file"]) as file:
+        assert (file.mode, file.size) == (mode, size)
+
+
+def test_features_and_tokens_are_rows(tmp_path):
+    x = np.arange(30 * 60.0).reshape(30, 60)
+    found = look(arrays(tmp_path, x=x, y=np.arange(30) % 2), tmp_path)
+    assert found["kind"] == "table"
+    assert (len(found["columns"]), len(found["rows"]), len(found["rows"][0])) == (51, 20, 51)
+    assert found["columns"][0] == {
+        "name": "x[0]",
+        "role": "input",
+        "kind": "number",
+        "low": 0.0,
+        "mean": 870.0,
+        "high": 1740.0,
+    }
+    assert found["rows"][1][-1] == "1"
+    assert "The first 50 of 60 columns are shown." in found["notes"]
+    tokens = look(arrays(tmp_path, x=x.astype(int) % 7, y=np.arange(30) % 2), tmp_path)
+    assert tokens["rows"][0][:3] == [0.0, 1.0, 2.0]
+
+
+def test_a_single_constant_picture(tmp_path):
+    found = look(arrays(tmp_path, x=np.zeros((2, 1, 2, 2)), y=np.array([0, 1])), tmp_path, 1)
+    assert len(found["pictures"]) == 1

@@ -1,0 +1,112 @@
+"""Batch statistics over two real processes, against torch's BatchNorm on the joined batch."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from engine.environments.gang import SoloGang
+from engine.environments.strategies.sync_batch_norm import JoinedBatchNorm, Share, join_batch_norms
+
+ROOT = Path(__file__).parents[3]
+WORKER = """
+import sys
+from pathlib import Path
+import torch
+from torch import nn
+from engine.environments.gang import ProcessGang
+from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
+
+folder, rank = Path(sys.argv[1]), int(sys.argv[2])
+given = torch.load(folder / "given.pt")
+gang, share = ProcessGang(rank, 2, "gloo", folder / "meeting"), Share()
+network = nn.Sequential(getattr(nn, given["kind"])(given["x"].shape[1], momentum=given["momentum"]))
+network.load_state_dict(given["state"])
+join_batch_norms(network, gang, share)
+begin, end = given["shares"][rank]
+share.is_empty = begin == end
+x = (given["x"][:1] if share.is_empty else given["x"][begin:end]).clone().requires_grad_()
+y = network(x)[: end - begin]
+torch.autograd.backward((y * given["slope"][begin:end]).sum())
+for parameter in network.parameters():
+    gang.sum(parameter.grad)
+gradients = {name: p.grad for name, p in network.named_parameters()}
+done = {"y": y.detach(), "dx": x.grad[: end - begin], "rest": x.grad[end - begin :],
+        "state": network.state_dict(), "gradients": gradients}
+torch.save(done, folder / f"done{rank}.pt")
+gang.close()
+"""
+
+
+def in_two_processes(folder: Path, given: dict) -> list[dict]:
+    torch.save(given, folder / "given.pt")
+    command = [sys.executable, "-c", WORKER, str(folder)]
+    workers = [subprocess.Popen([*command, str(rank)], cwd=ROOT) for rank in range(2)]
+    assert [worker.wait(60) for worker in workers] == [0, 0]
+    return [torch.load(folder / f"done{rank}.pt") for rank in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "split", "momentum"),
+    [
+        ("BatchNorm2d", (5, 3, 4, 2), 3, 0.1),
+        ("BatchNorm1d", (7, 4), 4, 0.3),
+        ("BatchNorm2d", (1, 3, 4, 2), 1, 0.1),
+        ("BatchNorm3d", (4, 2, 2, 3, 2), 1, None),
+    ],
+)
+def test_two_workers_normalise_as_one(
+    tmp_path: Path, kind: str, shape: tuple[int, ...], split: int, momentum: float | None
+) -> None:
+    """Forward, gradients of input and parameters, running statistics; uneven and empty shares; far from zero."""
+    torch.manual_seed(2)
+    x = torch.randn(shape) * 0.5 + 20
+    slope = torch.randn(shape)
+    norm = getattr(nn, kind)(shape[1], momentum=momentum)
+    nn.init.uniform_(norm.weight, 0.5, 2.0)
+    nn.init.uniform_(norm.bias, -1.0, 1.0)
+    network = nn.Sequential(norm)
+    shares = [(0, split), (split, shape[0])]
+    given = {"kind": kind, "x": x, "slope": slope, "state": network.state_dict(), "shares": shares}
+    done = in_two_processes(tmp_path, {**given, "momentum": momentum})
+
+    whole = x.clone().requires_grad_()
+    y = network(whole)
+    torch.autograd.backward((y * slope).sum())
+    assert whole.grad is not None
+    torch.testing.assert_close(torch.cat([d["y"] for d in done]), y.detach(), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(torch.cat([d["dx"] for d in done]), whole.grad, rtol=1e-3, atol=1e-4)
+    for d in done:
+        assert d["rest"].abs().sum() == 0, "a sample that does not count has no gradient"
+        for name, parameter in network.named_parameters():
+            torch.testing.assert_close(d["gradients"][name], parameter.grad, rtol=1e-3, atol=1e-4)
+        torch.testing.assert_close(dict(d["state"]), dict(network.state_dict()), rtol=1e-5, atol=1e-5)
+
+
+def test_alone_it_is_torchs() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(6, 3, 2, 2)
+    plain, joined = nn.Sequential(nn.BatchNorm2d(3)), nn.Sequential(nn.BatchNorm2d(3))
+    join_batch_norms(joined, SoloGang(), Share())
+    assert isinstance(joined[0], JoinedBatchNorm)
+    for _ in range(2):
+        assert torch.equal(plain(x), joined(x))
+    assert plain.state_dict().keys() == joined.state_dict().keys()
+    assert all(
+        torch.equal(a, b) for a, b in zip(plain.state_dict().values(), joined.state_dict().values(), strict=True)
+    )
+    assert torch.equal(plain.eval()(x), joined.eval()(x))
+
+
+def test_one_value_a_channel_trains() -> None:
+    """torch refuses it; a last batch of one sample must not end a run."""
+    network = nn.Sequential(nn.BatchNorm1d(3))
+    with pytest.raises(ValueError, match="more than 1 value"):
+        network(torch.ones(1, 3))
+    join_batch_norms(network, SoloGang(), Share())
+    y = network(torch.full((1, 3), 5.0))
+    assert torch.equal(y.detach(), torch.zeros(1, 3))
+    assert all(torch.isfinite(value).all() for value in network.state_dict().values())

@@ -1,0 +1,246 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+
+from engine.build.init import initialize
+from engine.build.module import build
+from engine.data.facts import DataFacts, InputFacts, Task
+from engine.errors import RunError, UserError
+from engine.exchange import onnx_export
+from engine.exchange.onnx_export import export_onnx, largest_difference
+from engine.exchange.weights import State
+from engine.layers.activation import Relu
+from engine.layers.types import TensorType, features, image
+from engine.network.analysis import analyse
+from engine.network.network import Network
+from tests.builders import add, chain, classifier, layer
+
+CLASSES = ("cat", "dög", "eel")
+
+
+def weights(network: Network) -> State:
+    """Random weights, biases and normalisation."""
+    module = build(network, analyse(network))
+    initialize(module, 1)
+    generator = torch.Generator().manual_seed(1)
+    return {key: value + torch.rand(value.shape, generator=generator) for key, value in module.state_dict().items()}
+
+
+def facts(*inputs: tuple[str, TensorType], task: Task = "classes") -> DataFacts:
+    given = tuple(InputFacts(name, type) for name, type in inputs)
+    return DataFacts(given, {"training": 9}, task, CLASSES if task == "classes" else ())
+
+
+IMAGES = facts(("images", image(1, 6, 6)))
+
+
+def run(path: Path, *arrays: np.ndarray) -> list[Any]:
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return list(session.run(None, dict(zip((given.name for given in session.get_inputs()), arrays, strict=True))))
+
+
+def random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).random(shape, dtype=np.float32)
+
+
+def test_a_classifier_says_what_it_is(tmp_path: Path) -> None:
+    network = classifier()
+    images = random(7, 1, 6, 6) * 255
+    done = export_onnx(network, weights(network), tmp_path / "net.onnx", facts=IMAGES, samples=(images,))
+    assert (done.path, done.samples_compared, done.opset) == (tmp_path / "net.onnx", 7, 20)
+    assert done.largest_difference <= 1e-4
+    model = onnx.load(tmp_path / "net.onnx")
+    (given,), (result,) = model.graph.input, model.graph.output
+    assert (given.name, result.name) == ("image_1", "softmax_1")
+    assert [d.dim_param or d.dim_value for d in given.type.tensor_type.shape.dim] == ["batch", 1, 6, 6]
+    assert [d.dim_param or d.dim_value for d in result.type.tensor_type.shape.dim] == ["batch", 3]
+    assert given.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
+    props = {p.key: p.value for p in model.metadata_props}
+    assert json.loads(props["classes"]) == list(CLASSES)
+    assert props["task"] == "classes"
+    assert {"netwright", "input_units"} <= props.keys()
+    assert [entry.version for entry in model.opset_import if entry.domain == ""] == [20]
+    assert [path.name for path in tmp_path.iterdir()] == ["net.onnx"]
+
+
+def test_the_normalisation_is_inside(tmp_path: Path) -> None:
+    network = classifier()
+    state = weights(network)
+    images = random(3, 1, 6, 6) * 255
+    export_onnx(network, state, tmp_path / "net.onnx", facts=IMAGES, samples=None)
+    module = build(network, analyse(network)).eval()
+    module.load_state_dict(state)
+    wanted = module(torch.from_numpy(images)).detach().numpy()
+    assert np.allclose(run(tmp_path / "net.onnx", images)[0], wanted, atol=1e-5)
+
+
+def test_a_classifier_without_a_softmax_gets_one(tmp_path: Path) -> None:
+    network = classifier(softmax=False)
+    export_onnx(network, weights(network), tmp_path / "net.onnx", facts=IMAGES, samples=None)
+    assert np.allclose(run(tmp_path / "net.onnx", random(5, 1, 6, 6))[0].sum(1), 1, atol=1e-5)
+
+
+def test_a_regression_stays_as_it_is(tmp_path: Path) -> None:
+    network = classifier(softmax=False)
+    numbers = facts(("images", image(1, 6, 6)), task="numbers")
+    export_onnx(network, weights(network), tmp_path / "net.onnx", facts=numbers, samples=None)
+    model = onnx.load(tmp_path / "net.onnx")
+    assert [result.name for result in model.graph.output] == ["fc_2"]
+    assert "classes" not in {p.key for p in model.metadata_props}
+
+
+def test_a_file_tells_nothing_of_the_machine_it_was_made_on(tmp_path: Path) -> None:
+    network = classifier()
+    export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
+    content = (tmp_path / "net.onnx").read_bytes()
+    assert str(Path(onnx_export.__file__).parent).encode() not in content
+    assert b"site-packages" not in content
+    assert b"modules.py" not in content
+
+
+def test_a_sequence_may_have_any_length(tmp_path: Path) -> None:
+    network = chain(layer("sequence_input", channels=3), layer("fully_connected", outputs=2))
+    state = weights(network)
+    export_onnx(network, state, tmp_path / "net.onnx", facts=None, samples=None)
+    (given,) = onnx.load(tmp_path / "net.onnx").graph.input
+    assert [d.dim_param or d.dim_value for d in given.type.tensor_type.shape.dim] == ["batch", "time", 3]
+    assert run(tmp_path / "net.onnx", random(4, 29, 3))[0].shape == (4, 29, 2)
+
+
+@pytest.mark.parametrize("key", ["lstm", "gru", "bilstm"])
+def test_a_second_recurrent_export_of_a_process_has_free_lengths_too(tmp_path: Path, key: str) -> None:
+    network = chain(layer("sequence_input", channels=3), layer(key, output_mode="last"))
+    state = weights(network)
+    for name in ("one.onnx", "two.onnx"):
+        export_onnx(network, state, tmp_path / name, facts=None, samples=None)
+        (given,) = onnx.load(tmp_path / name).graph.input
+        assert [d.dim_param or d.dim_value for d in given.type.tensor_type.shape.dim] == ["batch", "time", 3]
+
+
+def two_inputs() -> Network:
+    network, one = add(Network.empty(), layer("feature_input", channels=2), name="one")
+    network, two = add(network, layer("feature_input", channels=3), name="two")
+    network, _ = add(network, layer("fully_connected", outputs=4), one, name="from_one")
+    return add(network, layer("fully_connected", outputs=5), two, name="from_two")[0]
+
+
+def test_several_inputs_and_outputs_have_their_layers_names(tmp_path: Path) -> None:
+    network = two_inputs()
+    swapped = facts(("two", features(3)), ("one", features(2)), task="numbers")
+    samples = (random(4, 3), random(4, 2))
+    export_onnx(network, weights(network), tmp_path / "net.onnx", facts=swapped, samples=samples)
+    graph = onnx.load(tmp_path / "net.onnx").graph
+    assert [given.name for given in graph.input] == ["one", "two"]
+    assert [result.name for result in graph.output] == ["from_one", "from_two"]
+
+
+def test_a_network_of_inputs_alone_can_be_exported(tmp_path: Path) -> None:
+    for kind in ("none", "zscore"):
+        network = chain(layer("feature_input", channels=2, normalization=kind))
+        export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
+        assert run(tmp_path / "net.onnx", random(3, 2))[0].shape == (3, 2)
+
+
+def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    network = classifier()
+    export_onnx(network, weights(network), tmp_path / "net.onnx", facts=IMAGES, samples=None)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_layer_without_an_onnx_form_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Relu, "onnx_refusal", "ONNX knows no such thing.")
+    network = classifier()
+    with pytest.raises(UserError, match=r"'relu_1' cannot be exported to ONNX: ONNX knows no such thing\."):
+        export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
+
+
+def test_a_network_with_errors_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no layers"):
+        export_onnx(Network.empty(), {}, tmp_path / "net.onnx", facts=None, samples=None)
+
+
+def test_other_numbers_are_refused_and_the_old_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "net.onnx").write_text("older")
+    network = classifier()
+    real = onnx_export.write
+
+    def write_other(module: Any, *rest: Any) -> None:
+        real(module, *rest)
+        module.get_parameter("fc_2.weight").data.zero_()
+        module.get_parameter("fc_2.bias").data.zero_()
+
+    monkeypatch.setattr(onnx_export, "write", write_other)
+    with pytest.raises(RunError, match="output 'softmax_1' differs by"):
+        export_onnx(network, weights(network), tmp_path / "net.onnx", facts=IMAGES, samples=None)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("net.onnx", "older")]
+
+
+def test_places_that_cannot_be_written_are_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    network = classifier()
+    state = weights(network)
+    for to, words in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "missing" / "net.onnx", "does not exist"),
+        (tmp_path / "file" / "net.onnx", "is a file"),
+        (tmp_path / f"{'long' * 99}.onnx", "name too long"),
+    ):
+        with pytest.raises(UserError, match=f"(?i){words}"):
+            export_onnx(network, state, to, facts=None, samples=None)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_samples_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    network = classifier()
+    state = weights(network)
+    for samples, words in (
+        ((random(4, 1, 8, 8),), r"'image_1' takes an image of 1 × 6 × 6 .*; the data gives 1 × 8 × 8"),
+        ((random(4, 36),), "the data gives 36"),
+        ((random(4, 1, 6, 6), random(4, 2)), "2"),
+    ):
+        with pytest.raises(UserError, match=words):
+            export_onnx(network, state, tmp_path / "net.onnx", facts=IMAGES, samples=samples)
+
+
+def test_more_than_an_onnx_file_holds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx_export, "LIMIT_BYTES", 100)
+    network = classifier()
+    with pytest.raises(UserError, match="Export to PyTorch instead"):
+        export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
+
+
+def test_the_largest_difference_counts_what_is_not_finite() -> None:
+    nan, inf = float("nan"), float("inf")
+    one = np.array([1.0, nan, inf, 2.0], np.float32)
+    assert largest_difference(one, one.copy()) == 0.0
+    assert largest_difference(one, np.array([1.5, nan, inf, 2.0], np.float32)) == 0.5
+    assert largest_difference(one, np.array([1.0, 0.0, inf, 2.0], np.float32)) == inf
+    assert largest_difference(one, np.array([1.0, nan, -inf, 2.0], np.float32)) == inf
+    assert largest_difference(one, one[:2]) == inf
+
+
+def test_what_the_exporter_cannot_do_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        try:
+            raise NotImplementedError("No ONNX function found for aten.odd\nadvice")
+        except NotImplementedError as error:
+            raise torch.onnx.OnnxExporterError("This is step 3/3\nadvice") from error
+
+    monkeypatch.setattr(torch.onnx, "export", fail)
+    network = classifier()
+    with pytest.raises(RunError, match=r"cannot be exported to ONNX: No ONNX function found for aten\.odd$"):
+        export_onnx(network, weights(network), tmp_path / "net.onnx", facts=None, samples=None)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_vocabulary_of_one_is_tried_out_with_its_one_index(tmp_path: Path) -> None:
+    tokens = layer("sequence_input", content="indices", length=4)
+    network = chain(tokens, layer("embedding", vocabulary=1, dimension=3), layer("global_average_pool"))
+    done = export_onnx(network, weights(network), tmp_path / "one.onnx", facts=None, samples=None)
+    assert done.largest_difference < 1e-6

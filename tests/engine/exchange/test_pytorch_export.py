@@ -1,0 +1,72 @@
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from engine.build.module import build
+from engine.data.facts import DataFacts, InputFacts
+from engine.errors import UserError
+from engine.exchange.pytorch_export import export_pytorch
+from engine.layers.types import image
+from engine.network.analysis import analyse
+from engine.network.network import Network
+from tests.builders import classifier
+
+FACTS = DataFacts((InputFacts("images", image(1, 6, 6)),), {"training": 9}, "classes", ("a", "b", "c"))
+
+
+def evaluated(path: Path) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(path.read_text(encoding="utf-8"), names)
+    return names
+
+
+def test_source_and_weights_make_the_same_network(tmp_path: Path) -> None:
+    network = classifier()
+    module = build(network, analyse(network)).eval()
+    written = export_pytorch(network, module.state_dict(), tmp_path / "net.py", facts=FACTS, title="Net")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["net.py", "net.safetensors"]
+    names = evaluated(written)
+    assert names["CLASSES"] == ["a", "b", "c"]
+    copy = names["Network"]().eval()
+    copy.load_state_dict(load_file(tmp_path / "net.safetensors"))
+    images = torch.rand(4, 1, 6, 6)
+    assert torch.equal(copy(images), module(images))
+
+
+def test_the_file_runs_with_its_weights_and_without_netwright(tmp_path: Path) -> None:
+    network = classifier()
+    state = build(network, analyse(network)).state_dict()
+    export_pytorch(network, state, tmp_path / "net.py", facts=None, title="Net")
+    done = subprocess.run(
+        [sys.executable, "-I", tmp_path / "net.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "4 × 3\n"), done.stderr
+
+
+def test_without_weights_there_is_only_the_source(tmp_path: Path) -> None:
+    export_pytorch(classifier(), None, tmp_path / "net.py", facts=None, title="Net")
+    assert [path.name for path in tmp_path.iterdir()] == ["net.py"]
+    assert "CLASSES" not in evaluated(tmp_path / "net.py")
+
+
+def test_weights_of_another_network_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    other = build(classifier(4), analyse(classifier(4))).state_dict()
+    with pytest.raises(UserError, match=r"fc_2.* × 8 in the network"):
+        export_pytorch(classifier(3), other, tmp_path / "net.py", facts=None, title="Net")
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_places_and_networks_are_refused_in_words(tmp_path: Path) -> None:
+    for network, to, words in (
+        (classifier(), tmp_path / "net.safetensors", r"ends in \.py; received 'net.safetensors'"),
+        (classifier(), tmp_path / "missing" / "net.py", "does not exist"),
+        (Network.empty(), tmp_path / "net.py", "no layers"),
+    ):
+        with pytest.raises(UserError, match=words):
+            export_pytorch(network, None, to, facts=None, title="Net")
+    assert not list(tmp_path.iterdir())

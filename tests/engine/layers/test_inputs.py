@@ -1,0 +1,56 @@
+import pytest
+import torch
+
+from engine.errors import FieldErrors
+from engine.layers.types import Symbol, features, image, sequence, tokens, volume
+from tests.builders import layer
+from tests.lowered import Lowered
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "expected", "told"),
+    [
+        ("image_input", {}, image(1, 28, 28), "1 × 28 × 28"),
+        ("image_input", {"channels": 3, "size": [8, 9]}, image(3, 8, 9), "3 × 8 × 9"),
+        ("volume_input", {"channels": 2, "size": [7, 8, 9]}, volume(2, 7, 8, 9), "2 × 7 × 8 × 9"),
+        ("sequence_input", {"channels": 3}, sequence(Symbol("T"), 3), "3 channels"),
+        ("sequence_input", {"channels": 1, "length": 9}, sequence(9, 1), "1 channel"),
+        ("sequence_input", {"content": "indices"}, tokens(Symbol("T")), "indices"),
+        ("sequence_input", {"content": "indices", "length": 9}, tokens(9), "indices"),
+        ("feature_input", {"channels": 1200}, features(1200), "1,200 features"),
+    ],
+)
+def test_what_is_declared_is_what_enters(key, values, expected, told):
+    type = layer(key, **values)
+    assert type.output() == expected
+    assert type.telling() == told
+    assert type.is_input
+    assert type.input_ports() == ()
+
+
+@pytest.mark.parametrize("key", ["image_input", "volume_input", "sequence_input", "feature_input"])
+def test_normalisation_shifts_and_scales_each_channel(key):
+    type = layer(key, channels=2)
+    module = Lowered(type)
+    module.made[0].shift.copy_(torch.tensor([1.0, 2.0]))
+    module.made[0].scale.copy_(torch.tensor([10.0, 100.0]))
+    out = type.output()
+    sizes = [3 if axis != "C" else 2 for axis in out.axes]
+    result = module(torch.full((1, *sizes), 3.0)).movedim(out.dim("C"), 0)
+    assert result[0].unique().tolist() == [20]
+    assert result[1].unique().tolist() == [100]
+    assert layer(key, normalization="none").lower() == ()
+
+
+def test_indices_are_not_normalised():
+    type = layer("sequence_input", content="indices")
+    assert type.lower() == ()
+    assert not type.is_visible("normalization")
+    assert not type.is_visible("channels")
+
+
+def test_limits_of_fields():
+    with pytest.raises(FieldErrors, match="channels: expected a whole number from 1 to 65,536, received 0"):
+        layer("image_input", channels=0)
+    with pytest.raises(FieldErrors, match=r"size: expected 2 whole numbers of at least 1, received \[8, 0\]"):
+        layer("image_input", size=[8, 0])

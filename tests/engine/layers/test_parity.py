@@ -1,0 +1,223 @@
+"""Every layer type, over generated values: what it declares is what the built module, its source and ONNX do."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, given, settings
+from torch import fx, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from engine.build.init import initialize
+from engine.build.module import build
+from engine.build.source import source
+from engine.errors import UserError
+from engine.exchange.onnx_export import export_onnx
+from engine.layers.catalog import catalog
+from engine.layers.types import Symbol, TensorType
+from engine.network.analysis import analyse
+from engine.network.network import Network
+from tests.strategies import Case, cases
+
+KEYS = tuple(catalog())
+LENGTHS = (9, 14)
+# Some layers accept few of the inputs that are tried; hypothesis complains on its own where it finds none at all.
+RULES = settings(suppress_health_check=[HealthCheck.filter_too_much])
+# Each export takes 0.5 to 3 s; shrinking a failure would take minutes.
+EXPORTS = settings(phases=(Phase.explicit, Phase.generate), suppress_health_check=list(HealthCheck))
+
+
+def built(network: Network, seed: int = 0) -> fx.GraphModule:
+    """The module with weights that all count: also those that start as zero or one are random."""
+    module = build(network, analyse(network))
+    initialize(module, seed)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+        for buffer in module.buffers():
+            if buffer.is_floating_point():
+                buffer.copy_(0.5 + torch.rand(buffer.shape, generator=generator))
+    return module.eval()
+
+
+def random_inputs(types: Sequence[TensorType], batch: int) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(batch)
+    return [_random_input(type, batch, generator) for type in types]
+
+
+def _random_input(type: TensorType, batch: int, generator: torch.Generator) -> torch.Tensor:
+    shape = (batch, *(size for size in type.sizes if isinstance(size, int)))
+    if type.kind == "index":
+        return torch.zeros(shape)
+    return torch.randn(shape, generator=generator)
+
+
+def entering(case: Case) -> tuple[TensorType, ...]:
+    """The types of the tensors that the network takes: an input layer takes what it gives."""
+    return (case.output,) if case.type.is_input else case.inputs
+
+
+def known_cases(case: Case) -> list[Case]:
+    """The case as it is, or with several lengths where sequences are of any length."""
+    if all(x.is_known for x in case.inputs):
+        return [case]
+    return [known for steps in LENGTHS if (known := case.with_steps(steps)) is not None]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_output_sizes_are_those_of_the_built_module(key: str) -> None:
+    @settings(RULES, max_examples=40)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        module = built(case.network())
+        for known in known_cases(case):
+            for batch in (1, 2, 5):
+                result = module(*random_inputs(_with_length(entering(known)), batch))
+                assert tuple(result.shape) == (batch, *_sizes(known.output)), case
+                _agrees(case.output, tuple(result.shape[1:]))
+
+    check()
+
+
+def _with_length(types: Sequence[TensorType]) -> list[TensorType]:
+    """An input layer for sequences of any length is tried with one length."""
+    return [TensorType(x.axes, tuple(_sizes(x)), x.kind) for x in types]
+
+
+def _sizes(type: TensorType) -> list[int]:
+    return [size if isinstance(size, int) else LENGTHS[0] for size in type.sizes]
+
+
+def _agrees(declared: TensorType, found: tuple[int, ...]) -> None:
+    """The declared sizes hold, where they are known."""
+    assert len(declared.sizes) == len(found)
+    assert all(isinstance(d, Symbol) or d == f for d, f in zip(declared.sizes, found, strict=True)), (declared, found)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_weights_are_those_of_the_built_module(key: str) -> None:
+    @settings(RULES, max_examples=25)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        network = case.network()
+        module = build(network, analyse(network))
+        parameters = {name: tuple(value.shape) for name, value in module.named_parameters()}
+        assert _without_prefix(parameters) == case.type.weights(*case.inputs), case
+
+    check()
+
+
+def _without_prefix(parameters: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """`layer_1.weight` is declared as `weight`, `layer_1_key.weight` as `key.weight`."""
+    names = {name: name.removeprefix("layer_1").removeprefix("_").removeprefix(".") for name in parameters}
+    return {names[name]: shape for name, shape in parameters.items()}
+
+
+@contextlib.contextmanager
+def as_products() -> Iterator[None]:
+    """An LSTM of oneDNN and a fused attention are one operation each, which torch does not count; here they are not."""
+    with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None), sdpa_kernel(SDPBackend.MATH):
+        yield
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_flops_are_those_torch_counts(key: str) -> None:
+    @settings(RULES, max_examples=16)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        module = built(case.network())
+        for known in known_cases(case):
+            with as_products(), FlopCounterMode(display=False) as counter:
+                module(*random_inputs(_with_length(entering(known)), 2))
+            assert known.type.flops(*known.inputs) == counter.get_total_flops() / 2, known
+        if not all(x.is_known for x in case.inputs):
+            assert case.type.flops(*case.inputs) >= 0
+
+    check()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_printed_source_is_the_same_module(key: str) -> None:
+    @settings(RULES, max_examples=16)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        network = case.network()
+        module = built(network)
+        printed = network_of(source(network, analyse(network), title=key))
+        state = module.state_dict()
+        assert {k: v.shape for k, v in printed.state_dict().items()} == {k: v.shape for k, v in state.items()}
+        printed.load_state_dict(state)
+        for known in known_cases(case):
+            inputs = random_inputs(_with_length(entering(known)), 3)
+            torch.testing.assert_close(printed(*inputs), module(*inputs), rtol=0, atol=0, equal_nan=True)
+
+    check()
+
+
+def network_of(text: str) -> nn.Module:
+    """The network that a printed file defines, ready to run."""
+    names: dict[str, Any] = {"__name__": "printed"}
+    exec(compile(text, "printed.py", "exec"), names)
+    network: nn.Module = names["Network"]()
+    return network.eval()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_gradients_are_finite(key: str) -> None:
+    @settings(RULES, max_examples=12)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        module = built(case.network()).train()
+        for known in known_cases(case):
+            inputs = random_inputs(_with_length(entering(known)), 3)
+            is_real = [type.kind == "real" for type in entering(known)]
+            inputs = [x.requires_grad_() if real else x for x, real in zip(inputs, is_real, strict=True)]
+            result = module(*inputs)
+            assert torch.isfinite(result).all(), known
+            if result.requires_grad:
+                (result * torch.randn(result.shape)).sum().backward()
+                asked = [*module.parameters(), *(x for x, real in zip(inputs, is_real, strict=True) if real)]
+                assert all(x.grad is not None and torch.isfinite(x.grad).all() for x in asked), known
+
+    check()
+
+
+def exported_agrees(case: Case, folder: Path) -> None:
+    """The export compares itself with torch and refuses; a layer that has no ONNX form is refused by name."""
+    network = case.network()
+    state = built(network).state_dict()
+    to = folder / "network.onnx"
+    if case.type.onnx_refusal:
+        with pytest.raises(UserError, match="layer_1"):
+            export_onnx(network, state, to, facts=None, samples=None)
+        assert not to.exists()
+        return
+    done = export_onnx(network, state, to, facts=None, samples=None)
+    assert done.samples_compared == 5
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_onnx_gives_the_same_numbers(key: str, tmp_path: Path) -> None:
+    @settings(EXPORTS, max_examples=2)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        exported_agrees(case, tmp_path)
+
+    check()
+
+
+@pytest.mark.parity
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("key", KEYS)
+def test_onnx_gives_the_same_numbers_for_many(key: str, tmp_path: Path) -> None:
+    @settings(EXPORTS, max_examples=20)
+    @given(cases(key))
+    def check(case: Case) -> None:
+        exported_agrees(case, tmp_path)
+
+    check()

@@ -1,0 +1,55 @@
+import pytest
+import torch
+
+from engine.errors import FieldErrors, MisfitError
+from engine.layers.catalog import catalog
+from engine.layers.types import Symbol, features, image, sequence, tokens, volume
+from tests.builders import layer
+from tests.lowered import Lowered, assert_as_declared, run
+
+ANY = [features(6), sequence(Symbol("T"), 6), image(6, 5, 4), volume(6, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("key", ["dropout", "spatial_dropout", "identity"])
+@pytest.mark.parametrize("x", ANY, ids=str)
+def test_nothing_changes_outside_training(key, x):
+    if key == "spatial_dropout" and x.rank == 1:
+        with pytest.raises(MisfitError, match="Expected an image"):
+            layer(key).output(x)
+        return
+    assert layer(key).output(x) == x
+    assert_as_declared(layer(key), x)
+    data = torch.rand(2, *(size if isinstance(size, int) else 7 for size in x.sizes))
+    assert torch.equal(run(layer(key), data, x=[x]), data)
+
+
+def test_dropout_zeroes_and_scales_in_training():
+    torch.manual_seed(0)
+    result = Lowered(layer("dropout", probability=0.75), features(4000)).train()(torch.ones(1, 4000))
+    assert sorted(result.unique().tolist()) == [0, 4]
+    assert 0.7 < (result == 0).float().mean() < 0.8
+
+
+@pytest.mark.parametrize("x", [sequence(5, 300), image(300, 2, 3), volume(300, 2, 2, 2)], ids=str)
+def test_spatial_dropout_zeroes_whole_channels(x):
+    torch.manual_seed(0)
+    result = Lowered(layer("spatial_dropout"), x).train()(torch.ones(1, *x.sizes)).movedim(x.dim("C"), 0).flatten(1)
+    assert torch.equal(result.amin(1), result.amax(1))
+    assert sorted(result.unique().tolist()) == [0, 2]
+
+
+def test_the_types_that_use_random_numbers():
+    assert {key for key, type in catalog().items() if type.random} >= {"dropout", "spatial_dropout"}
+    assert not catalog()["identity"].random
+
+
+def test_dropout_takes_no_indices_and_identity_takes_anything():
+    with pytest.raises(MisfitError, match="Expected real numbers, received tokens"):
+        layer("dropout").output(tokens(4))
+    assert layer("identity").output(tokens(4)) == tokens(4)
+
+
+def test_everything_cannot_be_dropped():
+    with pytest.raises(FieldErrors, match=r"probability: expected a number of at least 0 and up to 0\.999, received 1"):
+        layer("dropout", probability=1)
+    assert layer("dropout", probability=0.2).telling() == "0.2"

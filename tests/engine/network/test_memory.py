@@ -1,0 +1,111 @@
+"""The estimate of memory against what torch really keeps."""
+
+import pytest
+import torch
+
+from engine.build.module import build
+from engine.network.analysis import analyse
+from engine.network.memory import activation_bytes, bytes_in_words, optimizer_states, training_memory
+from engine.network.network import Network
+from engine.project.training import DEFAULT_RATES, TrainingOptions
+from engine.training.solvers import Solver
+from tests.builders import add, chain, classifier, layer
+
+BATCH = 5
+
+
+def cnn() -> Network:
+    return chain(
+        layer("image_input", channels=3, size=12),
+        layer("conv2d", filters=8),
+        layer("batch_norm"),
+        layer("relu"),
+        layer("max_pool2d"),
+        layer("conv2d", filters=4, padding=0),
+        layer("relu"),
+        layer("dropout"),
+        layer("fully_connected", outputs=10),
+        layer("softmax"),
+    )
+
+
+def test_activations_are_what_leaves_the_modules_of_the_built_network() -> None:
+    network = cnn()
+    analysis = analyse(network)
+    module = build(network, analysis)
+    kept: list[int] = []
+    for child in module.children():
+        child.register_forward_hook(lambda _module, _given, output: kept.append(output.numel() * output.element_size()))
+    module(torch.zeros(BATCH, 3, 12, 12))
+    assert len(kept) == len(network)  # an input layer is an identity
+    memory = training_memory(analysis, BATCH, 1)
+    assert memory.activations == sum(kept)
+    assert memory.is_whole
+
+
+@pytest.mark.parametrize("solver", list(DEFAULT_RATES))
+def test_weights_gradients_and_the_solvers_state_are_torchs(solver: str) -> None:
+    network = cnn()
+    analysis = analyse(network)
+    module = build(network, analysis)
+    options = TrainingOptions(solver=solver)
+    stepper = Solver(options, module)
+    module(torch.rand(BATCH, 3, 12, 12)).square().sum().backward()
+    stepper.step(options.initial_learn_rate)
+    parameters = list(module.parameters())
+    state = stepper._optimizer.state
+    tensors = [value for kept in state.values() for value in kept.values() if isinstance(value, torch.Tensor)]
+    memory = training_memory(analysis, BATCH, optimizer_states(solver, options.momentum))
+    assert memory.weights == sum(p.numel() * p.element_size() for p in parameters)
+    assert memory.gradients == sum(p.grad.numel() * p.grad.element_size() for p in parameters if p.grad is not None)
+    # A counter of steps, one number a parameter, is not worth a line in the estimate.
+    assert memory.optimizer == sum(t.numel() * t.element_size() for t in tensors if t.dim() > 0)
+    assert memory.total == memory.activations + 2 * memory.weights + memory.optimizer
+
+
+def test_without_momentum_sgd_keeps_nothing() -> None:
+    assert optimizer_states("sgdm", 0.0) == 0
+    assert training_memory(analyse(cnn()), 1, 0).optimizer == 0
+
+
+def test_memory_grows_with_the_batch_only_where_it_should() -> None:
+    analysis = analyse(classifier())
+    one, many = training_memory(analysis, 1, 1), training_memory(analysis, 64, 1)
+    assert many.activations == 64 * one.activations
+    assert (many.weights, many.optimizer) == (one.weights, one.optimizer)
+
+
+def test_indices_take_eight_bytes_and_unknown_lengths_are_not_counted() -> None:
+    network = chain(layer("sequence_input", content="indices", length=7), layer("embedding"))
+    facts = list(analyse(network).facts.values())
+    assert activation_bytes(facts[0], 2) == 2 * 7 * 8
+    network = chain(layer("sequence_input", channels=2), layer("lstm", hidden_units=4, output_mode="last"))
+    network, _ = add(network, layer("fully_connected", outputs=3), network.layer("lstm_1"))
+    analysis = analyse(network)
+    assert activation_bytes(next(iter(analysis.facts.values())), 2) is None
+    memory = training_memory(analysis, 2, 1)
+    assert memory.activations == 2 * 4 * (4 + 3)
+    assert not memory.is_whole
+    assert memory.in_words().startswith("at least ")
+
+
+def test_behind_an_error_there_may_be_more() -> None:
+    network = chain(layer("image_input", channels=1, size=8), layer("lstm"), layer("relu"))
+    assert training_memory(analyse(network), 1, 1).in_words() == "at least 256 B at batch 1"
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 B"),
+        (1023, "1,023 B"),
+        (1024, "1.0 KiB"),
+        (3_250_586, "3.1 MiB"),
+        (29_360_128, "28 MiB"),
+        (1024**2 - 1, "1.0 MiB"),
+        (5 * 2**40, "5.0 TiB"),
+        (2**70, "1,048,576 PiB"),
+    ],
+)
+def test_bytes_in_words(count: int, words: str) -> None:
+    assert bytes_in_words(count) == words

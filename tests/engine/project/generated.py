@@ -1,0 +1,48 @@
+"""Generated projects: any layers with any values, any connections that may be drawn, any options."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from engine.errors import UserError
+from engine.layers.base import LayerType
+from engine.layers.catalog import catalog
+from engine.network import edits
+from engine.network.layout import Layout
+from engine.network.network import Network, Port
+from engine.project.project import SECTIONS, Project
+from tests.strategies import records
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r"), max_size=20)
+POSITIONS = st.decimals(-(10**7), 10**7, places=2).map(float)
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> Network:
+    """Up to eight layers, joined as far as connections are allowed."""
+    network = Network.empty()
+    for key in draw(st.lists(st.sampled_from(sorted(catalog())), max_size=8)):
+        type = draw(records(catalog()[key]))
+        if isinstance(type, LayerType):
+            network, _ = edits.add_layer(network, type, id=f"id{len(network)}")
+    outs = [Port(id, port) for id, layer in network.layers.items() for port in layer.type.output_ports()]
+    ins = [Port(id, port) for id, layer in network.layers.items() for port in layer.type.input_ports()]
+    if outs and ins:
+        for source, target in draw(st.lists(st.tuples(st.sampled_from(outs), st.sampled_from(ins)), max_size=12)):
+            try:
+                network = edits.connect(network, source, target)
+            except UserError:
+                continue  # a cycle
+    return network
+
+
+@st.composite
+def projects(draw: st.DrawFn) -> Project:
+    """A project that may be saved."""
+    network = draw(networks())
+    layout = Layout({id: (draw(POSITIONS), draw(POSITIONS)) for id in network.layers})
+    project = Project(network, layout)
+    for name, kind in SECTIONS.items():
+        record: Any = draw(records(kind)) or kind()
+        project = project.with_section(name, record)
+    return project.with_section("data", project.data.replace(path=draw(TEXTS), response=draw(TEXTS)))

@@ -1,0 +1,227 @@
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.layers.placeholder import Placeholder
+from engine.network import edits
+from engine.network.layout import Layout
+from engine.network.network import Connection, Layer, Network, Port
+from engine.project.compare import compare, matched
+from engine.project.file import dumps, loads
+from engine.project.project import SECTIONS, Project
+from tests.builders import add, chain, classifier, layer
+from tests.engine.project.generated import projects
+
+MIRRORED = {"added": "removed", "removed": "added", "connected": "disconnected", "disconnected": "connected"}
+
+
+def base() -> Project:
+    return Project(classifier())
+
+
+def told(before: Project, after: Project, **options: bool) -> list[str]:
+    return [str(difference) for difference in compare(before, after, **options).differences]
+
+
+def changed_network(change) -> Project:
+    project = base()
+    return replace(project, network=change(project.network))
+
+
+def with_other_ids(project: Project) -> Project:
+    """The same project as another hand would have made it."""
+    ids = {id: f"other{number}" for number, id in enumerate(project.network.layers)}
+    layers = {ids[id]: Layer(ids[id], one.name, one.type) for id, one in project.network.layers.items()}
+    lines = tuple(
+        Connection(Port(ids[c.source.layer], c.source.name), Port(ids[c.target.layer], c.target.name))
+        for c in project.network.connections
+    )
+    layout = Layout({ids[id]: at for id, at in project.layout.positions.items()})
+    return replace(project, network=Network(layers, lines), layout=layout)
+
+
+def test_equal_projects_have_no_differences() -> None:
+    found = compare(base(), base(), with_layout=True)
+    assert not found
+    assert found.differences == ()
+    assert found.counts() == {}
+    assert found.partners == {id: id for id in base().network.layers}
+
+
+def test_an_added_layer_with_its_values() -> None:
+    after = changed_network(lambda n: edits.add_layer(n, layer("dropout", probability=0.3), id="new")[0])
+    assert told(base(), after) == ["+ layer dropout_1 (dropout: probability 0.3)"]
+    (difference,) = compare(base(), after).differences
+    assert (difference.kind, difference.old, difference.new) == ("added", "", "new")
+
+
+def test_a_removed_layer_takes_its_connections() -> None:
+    after = changed_network(lambda n: edits.remove_layers(n, ["id3"]))
+    assert told(base(), after) == [
+        "- layer relu_1 (relu)",
+        "- connection fc_1 -> relu_1",
+        "- connection relu_1 -> fc_2",
+    ]
+
+
+def test_changed_fields_one_by_one() -> None:
+    before = Project(chain(layer("image_input"), layer("conv2d", filters=8)))
+    after = replace(before, network=edits.set_fields(before.network, "id2", {"filters": 16, "kernel": 5}))
+    assert told(before, after) == ["~ conv_1.filters: 8 -> 16", "~ conv_1.kernel: 3 × 3 -> 5 × 5"]
+    assert {(d.old, d.new) for d in compare(before, after).differences} == {("id2", "id2")}
+
+
+def test_a_renamed_layer_is_the_same_layer() -> None:
+    after = changed_network(lambda n: edits.rename(n, "id2", "hidden"))
+    assert told(base(), after) == ["~ layer fc_1 is now hidden"]
+
+
+def test_a_renamed_and_changed_layer_goes_by_its_new_name() -> None:
+    after = changed_network(lambda n: edits.rename(edits.set_fields(n, "id2", {"outputs": 9}), "id2", "hidden"))
+    assert told(base(), after) == ["~ layer fc_1 is now hidden", "~ hidden.outputs: 8 -> 9"]
+
+
+def test_a_layer_of_another_type() -> None:
+    after = changed_network(lambda n: n.with_layer(Layer("id3", "relu_1", layer("leaky_relu", scale=0.2))))
+    assert told(base(), after) == ["~ relu_1: relu -> leaky_relu: scale 0.2"]
+    assert compare(base(), after).counts() == {"retyped": 1}
+
+
+def test_a_bypassed_layer() -> None:
+    after = changed_network(lambda n: edits.set_bypassed(n, ["id3"], True))
+    assert told(base(), after) == ["~ relu_1.bypassed: false -> true"]
+
+
+def test_connections_name_ports_where_a_layer_has_several() -> None:
+    network, first = add(Network.empty(), layer("feature_input"))
+    network, second = add(network, layer("relu"), first)
+    before, total = add(network, layer("addition"), first, second)
+    cut = edits.disconnect(before, before.connections[-1:])
+    after = edits.connect(cut, Port(first.id, "out"), Port(total.id, "in2"))
+    assert told(Project(before), Project(after)) == [
+        f"- connection {second.name} -> {total.name}:in2",
+        f"+ connection {first.name} -> {total.name}:in2",
+    ]
+
+
+def test_the_order_of_the_outputs_counts() -> None:
+    network, _ = add(Network.empty(), layer("feature_input"))
+    before, _ = add(network, layer("feature_input"))
+    after = Network({id: before.layers[id] for id in reversed(list(before.layers))})
+    names = [one.name for one in before.layers.values()]
+    there, back = ", ".join(names), ", ".join(reversed(names))
+    expected = [f"~ order of inputs: {there} -> {back}", f"~ order of outputs: {there} -> {back}"]
+    assert told(Project(before), Project(after)) == expected
+
+
+def test_options_of_every_section() -> None:
+    after = base()
+    after = replace(after, training=after.training.replace(max_epochs=20))
+    after = replace(after, environment=after.environment.replace(target="cpu"))
+    after = replace(after, data=after.data.replace(source="digits"))
+    assert told(base(), after) == [
+        "~ data.source: none -> digits",
+        f"~ training.max_epochs: {base().training.max_epochs} -> 20",
+        f"~ environment.target: {base().environment.target} -> cpu",
+    ]
+
+
+def test_a_default_that_follows_another_option_is_told() -> None:
+    after = replace(base(), training=base().training.replace(solver="adam"))
+    rates = base().training.initial_learn_rate, after.training.initial_learn_rate
+    assert rates[0] != rates[1]
+    assert f"~ training.initial_learn_rate: {rates[0]:g} -> {rates[1]:g}" in told(base(), after)
+
+
+def test_moved_layers_only_if_asked_for() -> None:
+    after = replace(base(), layout=base().layout.moved({"id2": (10, 20.5)}))
+    assert told(base(), after) == []
+    assert told(base(), after, with_layout=True) == ["~ fc_1 moved: 0, 0 -> 10, 20.5"]
+
+
+def test_what_this_version_cannot_read_is_compared_as_it_stands() -> None:
+    def project(sizes: int, **more: object) -> Project:
+        unknown = Layer("p", "odd", Placeholder("hologram", {"sizes": sizes, **more}, (), ()))
+        return Project(
+            Network({"p": unknown}), unknown={"sweep": {"rate": sizes}}, unknown_in_layers={"p": {"n": sizes}}
+        )
+
+    assert not compare(project(1), project(1))
+    assert told(project(1), project(2, tilt=True)) == [
+        "~ odd.sizes: 1 -> 2",
+        "~ odd.tilt: nothing -> true",
+        "~ odd.n: 1 -> 2",
+        '~ sweep: {"rate": 1} -> {"rate": 2}',
+    ]
+
+
+def test_files_made_apart_are_matched_by_name_and_type() -> None:
+    other = with_other_ids(base())
+    assert told(base(), other, with_layout=True) == []
+    assert matched(base().network, other.network) == dict(zip(base().network.layers, other.network.layers, strict=True))
+    deeper = replace(other, network=edits.add_layer(other.network, layer("relu"), "late")[0])
+    assert told(base(), deeper) == ["+ layer late (relu)"]
+
+
+def test_ids_that_only_happen_to_be_the_same_are_not_believed() -> None:
+    """Numbered ids of a script: with one more layer in front each number means another layer."""
+    network = classifier()
+    shifted = {f"id{n}": replace(one, id=f"id{n}") for n, one in enumerate(network.layers.values(), 2)}
+    extra = {"id1": Layer("id1", "noise", layer("dropout"))}
+    lines = tuple(
+        Connection(Port(f"id{int(c.source.layer[2:]) + 1}", "out"), Port(f"id{int(c.target.layer[2:]) + 1}", "in"))
+        for c in network.connections
+    )
+    assert told(Project(network), Project(Network({**extra, **shifted}, lines))) == ["+ layer noise (dropout)"]
+
+
+def test_layers_of_one_name_and_another_type_are_two_layers_where_ids_differ() -> None:
+    before, after = (Project(chain(layer(key))) for key in ("feature_input", "image_input"))
+    after = replace(after, network=edits.rename(after.network, "id1", before.network.layers["id1"].name))
+    assert compare(before, with_other_ids(after)).counts() == {"removed": 1, "added": 1}
+
+
+@given(projects())
+def test_a_project_equals_itself_as_written_and_with_other_ids(project: Project) -> None:
+    assert not compare(project, project, with_layout=True)
+    assert not compare(project, loads(dumps(project)).project, with_layout=True)
+    assert not compare(project, with_other_ids(project), with_layout=True)
+
+
+def content(project: Project) -> object:
+    """What has to be the same in equal projects, by ids."""
+    network = project.network
+    options = [project.section(name).write() for name in SECTIONS]
+    ports = [one.id for one in network.inputs], network.output_ports
+    layers = {id: (one.name, one.type) for id, one in network.layers.items()}
+    return layers, set(network.connections), ports, options
+
+
+@given(projects(), projects(), st.booleans())
+def test_no_difference_means_equal_and_a_look_from_the_other_side_mirrors(
+    one: Project, other: Project, keep_network: bool
+) -> None:
+    if keep_network:
+        other = replace(other, network=one.network, layout=one.layout)
+    there, back = compare(one, other), compare(other, one)
+    if {id: id for id in one.network.layers} == there.partners and len(other.network) == len(one.network):
+        assert bool(there) == (content(one) != content(other))
+    else:
+        assert there
+    assert there.counts() == {MIRRORED.get(kind, kind): count for kind, count in back.counts().items()}
+    assert {new: old for old, new in there.partners.items()} == back.partners
+
+
+@given(projects(), st.data())
+def test_any_one_edit_is_a_difference(project: Project, data: st.DataObject) -> None:
+    if not project.network.layers:
+        return
+    id = data.draw(st.sampled_from(sorted(project.network.layers)))
+    edited = [
+        edits.rename(project.network, id, "a_name_nobody_draws"),
+        edits.remove_layers(project.network, [id]),
+        *(edits.disconnect(project.network, [c]) for c in project.network.connections[:3]),
+    ]
+    for network in edited:
+        assert compare(project, replace(project, network=network))

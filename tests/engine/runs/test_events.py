@@ -1,0 +1,163 @@
+"""Events: documented, readable back, never longer than a line."""
+
+import dataclasses
+import json
+import math
+import re
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.environments.choose import Placement
+from engine.runs.events import (
+    KINDS,
+    LINE_LIMIT_BYTES,
+    Best,
+    Ended,
+    EpochEnded,
+    Event,
+    Failed,
+    Message,
+    Points,
+    Progress,
+    Started,
+    StateChanged,
+    UnknownEvent,
+    read_event,
+    split_points,
+)
+
+EXAMPLES: list[Event] = [
+    Started(
+        environment=Placement("auto", "cpu", "", (), "").write(),
+        hardware="CPU",
+        epochs=3,
+        iterations=30,
+        steps_per_epoch=10,
+        metric="accuracy",
+        samples={"training": 100, "test": 0},
+        parameters=12,
+    ),
+    StateChanged(state="running"),
+    Points(split="training", first_step=1, steps_apart=1, values={"loss": [1.0, math.nan, math.inf, -math.inf, 2]}),
+    Progress(
+        epoch=1, iteration=2, elapsed_s=0.5, remaining_s=math.inf, rate=1e-3, samples_per_second=9.5, memory_bytes=2**40
+    ),
+    EpochEnded(epoch=1, iteration=10),
+    Best(iteration=4, objective="loss", value=math.nan),
+    Message(severity="warning", text="NaN"),
+    Failed(cause="Infinity\nand beyond", worker=1, detail="é\x00", defect=True),
+    Ended(state="failed", reason="-Infinity", result={"loss": math.nan, "metrics": {"rmse": math.inf}, "reason": "x"}),
+]
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Equal, NaN included."""
+    return json.dumps(a) == json.dumps(b)
+
+
+def test_there_is_an_example_of_every_kind() -> None:
+    assert [type(event) for event in EXAMPLES] == list(KINDS.values())
+    assert all(kind == cls.kind for kind, cls in KINDS.items())
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_every_field_of_every_kind_is_documented(kind: type[Event]) -> None:
+    named = set(re.findall(r"`(\w+)", kind.__doc__ or ""))
+    assert {field.name for field in dataclasses.fields(kind)} - {"n", "time"} <= named
+
+
+@pytest.mark.parametrize("event", EXAMPLES)
+def test_an_event_is_read_back_as_it_was(event: Event) -> None:
+    event = dataclasses.replace(event, n=7, time=1.5)
+    text = json.dumps(event.write(), allow_nan=False)
+    assert list(json.loads(text))[:3] == ["n", "time", "kind"]
+    found = read_event(json.loads(text))
+    assert type(found) is type(event)
+    assert is_same(dataclasses.asdict(found), dataclasses.asdict(event))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"n": 3, "kind": "no such"},
+        {"n": 3},
+        {"n": 3, "kind": []},
+        {"n": 3, "kind": "epoch"},
+        {"n": 3, "kind": "epoch", "epoch": "one", "iteration": 1},
+        {"n": 3, "kind": "points", "split": "training", "first_step": 1, "steps_apart": 1, "values": 5},
+        {"n": 3, "kind": "message", "severity": "note", "text": None},
+    ],
+)
+def test_what_is_not_known_is_passed_over(data: dict[str, Any]) -> None:
+    found = read_event(data)
+    assert isinstance(found, UnknownEvent)
+    assert found.n == 3
+
+
+def test_a_field_of_a_newer_version_is_left_out() -> None:
+    assert read_event({"n": 1, "kind": "epoch", "epoch": 1, "iteration": 2, "more": 3}) == EpochEnded(
+        n=1, epoch=1, iteration=2
+    )
+
+
+def longest(parts: list[Points]) -> int:
+    """Bytes of the longest line."""
+    numbered = [dataclasses.replace(part, n=10**9, time=1_800_000_000.123) for part in parts]
+    return max(
+        len(json.dumps(part.write(), separators=(",", ":"), ensure_ascii=False).encode()) + 1 for part in numbered
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "value"),
+    [
+        (["loss"], -1.2345678901234567e-308),
+        (["loss"], -math.inf),
+        (["loss", "accuracy", "rmse"], -1.2345678901234567e-308),
+        (["loss", "accuracy", "rmse"], 0.0),
+        ([f"accuracy of the class 'é{i}'" for i in range(300)], -1.2345678901234567e-308),
+    ],
+)
+def test_points_of_any_length_are_split_into_lines(names: list[str], value: float) -> None:
+    points = Points(
+        split="validation", first_step=10**9, steps_apart=50, values={name: [value] * 1000 for name in names}
+    )
+    assert longest(list(split_points(points))) < LINE_LIMIT_BYTES
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda n: st.lists(st.lists(st.floats(), min_size=n, max_size=n), min_size=0, max_size=400)
+    ),
+    st.integers(0, 10**6),
+    st.integers(1, 100),
+)
+def test_splitting_keeps_every_value_at_its_step(rows: list[list[float]], first: int, apart: int) -> None:
+    names = [f"curve{i}" for i in range(len(rows[0]))] if rows else ["loss"]
+    values = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    points = Points(split="training", first_step=first, steps_apart=apart, values=values)
+    parts = list(split_points(points))
+    found: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
+    for part in parts:
+        assert (part.split, part.steps_apart) == ("training", apart)
+        for name, numbers in part.values.items():
+            found[name] += [(part.first_step + i * apart, number) for i, number in enumerate(numbers)]
+    expected = {name: [(first + i * apart, v) for i, v in enumerate(column)] for name, column in values.items()}
+    assert is_same(found, expected)
+    assert not parts or longest(parts) < LINE_LIMIT_BYTES
+
+
+def test_nothing_to_split_is_nothing() -> None:
+    assert list(split_points(Points(split="test", first_step=1, steps_apart=1, values={}))) == []
+    assert list(split_points(Points(split="test", first_step=1, steps_apart=1, values={"loss": []}))) == []
+
+
+def test_splitting_a_million_points_holds_few_events_at_a_time() -> None:
+    points = Points(split="training", first_step=1, steps_apart=1, values={"loss": [0.5] * 10**6})
+    parts = split_points(points)
+    assert sys.getsizeof(next(parts).values["loss"]) < 4096
+    assert sum(1 for _ in parts) < 10_000

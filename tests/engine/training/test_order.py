@@ -1,0 +1,70 @@
+"""The order of samples is a function of seed and epoch, and each worker's share one of step and rank."""
+
+import pytest
+import torch
+
+from engine.environments.gang import SoloGang
+from engine.training.batches import Batches, Resident
+from engine.training.order import Order, share_of
+
+
+class Place(SoloGang):
+    """One of several workers, as far as the data is concerned."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+
+
+def order(shuffle: str = "every-epoch", seed: int = 3, samples: int = 11, batch: int = 4, keep_last: bool = True):
+    return Order(samples, batch, shuffle, seed, keep_last=keep_last)
+
+
+def test_the_same_seed_and_epoch_give_the_same_order() -> None:
+    assert order().of_epoch(5).tolist() == order().of_epoch(5).tolist()
+    assert sorted(order().of_epoch(5).tolist()) == list(range(11))
+
+
+def test_epochs_and_seeds_differ() -> None:
+    assert order().of_epoch(1).tolist() != order().of_epoch(2).tolist()
+    assert order(seed=3).of_epoch(1).tolist() != order(seed=4).of_epoch(1).tolist()
+
+
+def test_once_keeps_its_order_and_never_has_none() -> None:
+    assert order("once").of_epoch(1).tolist() == order("once").of_epoch(9).tolist() != list(range(11))
+    assert order("never").of_epoch(2).tolist() == list(range(11))
+
+
+def test_the_last_batch_is_kept_or_discarded() -> None:
+    assert order().steps_per_epoch == 3
+    assert order().batch(2) == (8, 11)
+    assert order(keep_last=False).steps_per_epoch == 2
+    assert order(samples=12, keep_last=False).steps_per_epoch == 3
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_shares_are_contiguous_and_complete(size: int) -> None:
+    ranges = [share_of(10, 13, rank, size) for rank in range(size)]
+    assert [n for begin, end in ranges for n in range(begin, end)] == [10, 11, 12]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_workers_together_see_each_batch_of_one_worker(size: int) -> None:
+    numbers = torch.arange(9)
+    part = Resident((numbers.float()[:, None],), numbers)
+    whole = [batch.targets.tolist() for batch in Batches(part, order(samples=9), Place(0, 1)).of_epoch(2)]
+    each = [list(Batches(part, order(samples=9), Place(rank, size)).of_epoch(2)) for rank in range(size)]
+    joined = [[n for b in step for n in b.targets[: b.count].tolist()] for step in zip(*each, strict=True)]
+    assert joined == whole
+    assert [batch.total for batch in each[0]] == [4, 4, 1]
+
+
+def test_an_empty_share_brings_one_sample_that_does_not_count() -> None:
+    part = Resident((torch.arange(5.0)[:, None],), torch.arange(5))
+    *_, last = Batches(part, order("never", samples=5), Place(1, 2)).of_epoch(1)
+    assert (last.count, last.total, len(last.targets)) == (0, 1, 1)
+
+
+def test_pieces_of_a_part_cover_it_once() -> None:
+    part = Resident((torch.arange(7.0)[:, None],), torch.arange(7))
+    seen = [n for rank in range(3) for piece in part.pieces(rank, 3, 2) for n in piece.targets.tolist()]
+    assert seen == list(range(7))

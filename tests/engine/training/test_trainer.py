@@ -1,0 +1,126 @@
+"""The story of a training, with a network of one layer, no processes and no files."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from engine.environments.gang import SoloGang
+from engine.environments.strategies.single import Single
+from engine.environments.strategies.sync_batch_norm import Share
+from engine.errors import RunError
+from engine.project.training import TrainingOptions
+from engine.runs.events import EpochEnded, Event, Points
+from engine.training.batches import Batches, Resident
+from engine.training.keeping import Keeper, NoShelf
+from engine.training.losses import half_mse
+from engine.training.metrics import Rmse
+from engine.training.order import Order
+from engine.training.reporting import Clock, Recorder, Reporter
+from engine.training.requests import NO_REQUEST, STOP, STOP_AFTER_EPOCH
+from engine.training.solvers import Solver
+from engine.training.step import Unit
+from engine.training.trainer import Outcome, Plan, Trainer
+
+STEPS_PER_EPOCH = 3
+
+
+class Listener:
+    """Keeps events, and asks for something once the training has come to a step."""
+
+    def __init__(self, ask: int = NO_REQUEST, at: int = 0) -> None:
+        self.events: list[Event] = []
+        self.step = 0
+        self._ask, self._at = ask, at
+
+    def put(self, *events: Event) -> None:
+        self.events += events
+
+    def pending(self) -> int:
+        return self._ask if self.step == self._at else NO_REQUEST
+
+    @property
+    def epochs(self) -> list[int]:
+        return [event.epoch for event in self.events if isinstance(event, EpochEnded)]
+
+    @property
+    def validated(self) -> list[int]:
+        points = [event for event in self.events if isinstance(event, Points) and event.split == "validation"]
+        return [p.first_step + i * p.steps_apart for p in points for i in range(len(p.values["loss"]))]
+
+
+class EveryStep(Recorder):
+    """Each step is a report point, so that a request is met where the test says."""
+
+    @property
+    def is_due(self) -> bool:
+        return True
+
+
+def train(
+    listener: Listener, *, rate: float = 0.0, epochs: int = 4, seen: Resident | None = None, **given: Any
+) -> Outcome:
+    """Nine samples in three steps an epoch. A rate of zero learns nothing: no validation is better than the first."""
+    options = TrainingOptions(mini_batch_size=3, max_epochs=epochs, **given)
+    torch.manual_seed(0)
+    network, gang, metric, clock = nn.Linear(2, 1), SoloGang(), Rmse(), Clock()
+    part = seen or Resident((torch.randn(9, 2),), torch.randn(9, 1))
+
+    def rate_at(step: int) -> float:
+        listener.step = step + 1
+        return rate
+
+    solver = Solver(options, network)
+    unit = Unit(network, Single(network), solver, half_mse, metric, gang, share=Share(), rate=rate_at)
+    recorder = EveryStep(metric, gang, lambda: 0, clock)
+    reporter = Reporter(metric, recorder, listener, listener, clock, epochs * STEPS_PER_EPOCH)
+    keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
+    plan = Plan(epochs, options.validation_frequency, options.validation_patience, part, None)
+    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper, metric).run()
+
+
+def test_validation_comes_before_the_first_step_in_between_and_at_the_end() -> None:
+    listener = Listener()
+    outcome = train(listener, validation_frequency=5)
+    assert listener.validated == [0, 5, 10, 12]
+    assert (outcome.state, outcome.reason) == ("finished", "all 4 epochs done")
+    assert outcome.seconds > 0
+
+
+def test_an_epoch_that_patience_ends_with_is_complete() -> None:
+    listener = Listener()
+    outcome = train(listener, validation_frequency=STEPS_PER_EPOCH, validation_patience=2)
+    assert (outcome.state, outcome.reason) == ("finished", "no better loss in 2 validations")
+    assert (outcome.epochs, outcome.iterations) == (2, 6)
+    assert listener.epochs == [1, 2]
+
+
+def test_a_stop_in_the_middle_of_an_epoch_leaves_it_incomplete() -> None:
+    listener = Listener(STOP, at=5)
+    outcome = train(listener)
+    assert (outcome.state, outcome.epochs, outcome.iterations) == ("stopped", 1, 5)
+    assert listener.epochs == [1]
+
+
+def test_a_stop_after_the_epoch_lets_it_end() -> None:
+    listener = Listener(STOP_AFTER_EPOCH, at=5)
+    outcome = train(listener)
+    assert (outcome.state, outcome.epochs, outcome.iterations) == ("stopped", 2, 6)
+
+
+@pytest.mark.parametrize("asked", [STOP, STOP_AFTER_EPOCH])
+def test_a_request_that_comes_with_the_last_step_stops_nothing(asked: int) -> None:
+    outcome = train(Listener(asked, at=12))
+    assert (outcome.state, outcome.reason, outcome.epochs) == ("finished", "all 4 epochs done", 4)
+
+
+def test_one_epoch_is_said_in_the_singular() -> None:
+    assert train(Listener(), epochs=1).reason == "1 epoch done"
+
+
+def test_a_loss_that_is_no_number_names_its_iteration_and_the_way_out() -> None:
+    inputs = torch.randn(9, 2)
+    inputs[4] = torch.nan  # in the second batch
+    with pytest.raises(RunError, match=r"NaN at iteration 2 .* Use a lower initial learn rate"):
+        train(Listener(), seen=Resident((inputs,), torch.randn(9, 1)))

@@ -1,0 +1,72 @@
+"""The part of JSON Schema that our schema uses, so that tests can apply it without a further library."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+ANNOTATIONS = {"$schema", "title", "description", "default", "if", "then"}
+TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+}
+
+
+def violations(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
+    """What of the value the schema does not allow, each with its place. An unknown keyword is an error of the test."""
+    for keyword, rule in schema.items():
+        if keyword not in ANNOTATIONS and not _RULES[keyword](value, rule, schema):
+            yield f"{where}: {keyword} {str(rule)[:80]} does not hold for {str(value)[:80]}"
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in schema.get("properties", {}):
+                yield from violations(item, schema["properties"][key], f"{where}.{key}")
+    if isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from violations(item, schema["items"], f"{where}[{index}]")
+    for part in schema.get("allOf", ()):
+        yield from violations(value, part, where)
+    if "if" in schema and is_valid(value, schema["if"]):
+        yield from violations(value, schema["then"], where)
+
+
+def is_valid(value: Any, schema: dict[str, Any]) -> bool:
+    """Whether the schema allows the value."""
+    return next(violations(value, schema), None) is None
+
+
+def _has_type(value: Any, name: str, _: Any) -> bool:
+    return isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool))
+
+
+def _names_only_known(value: Any, allowed: bool, schema: dict[str, Any]) -> bool:
+    return allowed or not isinstance(value, dict) or set(value) <= set(schema.get("properties", {}))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+_RULES: dict[str, Any] = {
+    "type": _has_type,
+    "const": lambda value, rule, _: value == rule,
+    "enum": lambda value, rule, _: value in rule,
+    "required": lambda value, rule, _: not isinstance(value, dict) or set(rule) <= set(value),
+    "additionalProperties": _names_only_known,
+    "minItems": lambda value, rule, _: not isinstance(value, list) or len(value) >= rule,
+    "maxItems": lambda value, rule, _: not isinstance(value, list) or len(value) <= rule,
+    "minLength": lambda value, rule, _: not isinstance(value, str) or len(value) >= rule,
+    "maxLength": lambda value, rule, _: not isinstance(value, str) or len(value) <= rule,
+    "pattern": lambda value, rule, _: not isinstance(value, str) or re.search(rule, value) is not None,
+    "minimum": lambda value, rule, _: not _is_number(value) or value >= rule,
+    "maximum": lambda value, rule, _: not _is_number(value) or value <= rule,
+    "exclusiveMinimum": lambda value, rule, _: not _is_number(value) or value > rule,
+    "anyOf": lambda value, rule, _: any(is_valid(value, one) for one in rule),
+    # These are followed into the parts of the value above.
+    "properties": lambda value, rule, _: True,
+    "items": lambda value, rule, _: True,
+    "allOf": lambda value, rule, _: True,
+}

@@ -1,0 +1,174 @@
+"""Generated values: fields of a record, and layers with inputs that they accept. Simplest are the defaults."""
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+from hypothesis import strategies as st
+
+from engine.errors import FieldErrors, MisfitError
+from engine.fields import Bool, Choice, Field, Float, Int, Ints, Padding, Record
+from engine.layers.base import LayerType
+from engine.layers.catalog import catalog
+from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from engine.network.network import Network
+from tests.builders import add, layer
+
+SMALL = 6
+STEPS = Symbol("T")
+CANDIDATES = (
+    features(5),
+    image(4, 9, 7),
+    sequence(8, 4),
+    sequence(STEPS, 6),
+    tokens(6),
+    volume(2, 6, 7, 5),
+    image(1, 12, 12),
+    image(6, 5, 8),
+    tokens(STEPS),
+    features(12),
+    sequence(12, 2),
+    volume(4, 5, 5, 5),
+)
+
+
+def field_values(field: Field[Any], default: Any) -> st.SearchStrategy[Any]:
+    """Values that a field takes: its default, or others kept small so that networks stay small."""
+    return st.one_of(st.just(default), _others(field))
+
+
+def _others(field: Field[Any]) -> st.SearchStrategy[Any]:
+    match field:
+        case Int():
+            least = max(field.low, -SMALL)
+            return st.integers(least, min(field.high, SMALL + max(0, least)))
+        case Float():
+            low = max(field.low, -2.0 if field.above is None else field.above)
+            high = min(field.high, max(2.0, low))
+            steps = st.integers(0 if field.above is None else 1, 20)
+            return steps.map(lambda step: low + (high - low) * step / 20)
+        case Bool():
+            return st.booleans()
+        case Choice():
+            return st.sampled_from(field.options)
+        case Padding():
+            return st.one_of(st.sampled_from(field.words), _others(field.sizes))
+        case Ints() if field.length:
+            one = st.integers(field.low, min(field.high, field.low + 3))
+            return st.lists(one, min_size=field.length, max_size=field.length)
+        case Ints():
+            orders = [list(order) for count in (1, 2, 3, 4) for order in permutations(range(1, count + 1))]
+            sizes = st.lists(st.integers(max(1, field.low), 8), min_size=1, max_size=4)
+            return st.one_of(sizes, st.sampled_from(orders), st.sampled_from([[35], [-1], [-1, 4], [7, -1]]))
+    return st.just(field.default)
+
+
+@st.composite
+def records(draw: st.DrawFn, kind: type[Record]) -> Record | None:
+    """A record with generated values, or None where they do not go together."""
+    values: dict[str, Any] = {}
+    plain = kind()
+    for name, field in kind.fields.items():
+        value = draw(field_values(field, getattr(plain, name)))
+        if not callable(field.default) or value != getattr(plain, name):
+            values[name] = value
+    try:
+        record = kind(**values)
+    except FieldErrors:
+        return None
+    return None if record.problems() else record
+
+
+@dataclass(frozen=True)
+class Case:
+    """One layer with values, and types that its input ports accept."""
+
+    type: LayerType
+    inputs: tuple[TensorType, ...]
+
+    @property
+    def output(self) -> TensorType:
+        """What the layer declares."""
+        return self.type.output(*self.inputs)
+
+    def with_steps(self, steps: int) -> "Case | None":
+        """The case with a length for sequences of any length, or None where the layer does not take that length."""
+        sizes = [tuple(s if isinstance(s, int) else steps for s in x.sizes) for x in self.inputs]
+        known = tuple(TensorType(x.axes, size, x.kind) for x, size in zip(self.inputs, sizes, strict=True))
+        return Case(self.type, known) if _accepts(self.type, known) else None
+
+    def network(self) -> Network:
+        """The layer behind an input layer for each of its ports. The layer is the last one, called `layer_1`."""
+        network = Network.empty()
+        feeds = []
+        for number, type in enumerate(self.inputs, 1):
+            network, added = add(network, input_for(type), name=f"input_{number}")
+            feeds.append(added)
+        return add(network, self.type, *feeds, name="layer_1")[0]
+
+
+def _accepts(type: LayerType, inputs: tuple[TensorType, ...]) -> bool:
+    try:
+        type.output(*inputs)
+    except MisfitError:
+        return False
+    return True
+
+
+def input_for(type: TensorType) -> LayerType:
+    """An input layer that gives this type, without a normalisation."""
+    match type.layout:
+        case "image":
+            return layer("image_input", channels=type["C"], size=type.sizes[1:], normalization="none")
+        case "features":
+            return layer("feature_input", channels=type["C"], normalization="none")
+        case "tokens":
+            return layer("sequence_input", content="indices", length=_length(type))
+        case "sequence":
+            return layer("sequence_input", channels=type["C"], length=_length(type), normalization="none")
+    return AnyInput(type)
+
+
+def _length(type: TensorType) -> int:
+    return steps if isinstance(steps := type["T"], int) else 0
+
+
+class AnyInput(LayerType):
+    """An input of a type that no layer of the library gives."""
+
+    is_input = True
+
+    def __init__(self, type: TensorType) -> None:
+        super().__init__()
+        self.given = type
+        self._key = (AnyInput, (("given", type),))
+        self._hash = hash(self._key)
+
+    def output(self, *x: TensorType) -> TensorType:
+        return self.given
+
+    def lower(self, *x: TensorType) -> tuple[()]:
+        return ()
+
+
+@st.composite
+def cases(draw: st.DrawFn, key: str) -> Case:
+    """A layer of this type with generated values, and the first inputs that it accepts, from a drawn one on.
+
+    Of several inputs one may differ from the others along one axis, where the layer accepts that.
+    """
+    type = draw(records(catalog()[key]).filter(lambda record: record is not None))
+    assert isinstance(type, LayerType)
+    if type.is_input:
+        return Case(type, ())
+    start = draw(st.integers(0, len(CANDIDATES) - 1))
+    ports = len(type.input_ports())
+    port, place, size = draw(st.integers(0, ports - 1)), draw(st.integers(0, 3)), draw(st.sampled_from([0, 1, 3]))
+    for offset in range(len(CANDIDATES)):
+        candidate = CANDIDATES[(start + offset) % len(CANDIDATES)]
+        inputs = [candidate] * ports
+        if size and ports > 1 and isinstance(candidate.sizes[place % candidate.rank], int):
+            inputs[port] = candidate.with_sizes(**{candidate.axes[place % candidate.rank]: size})
+        if _accepts(type, tuple(inputs)):
+            return Case(type, tuple(inputs))
+    return draw(st.nothing())

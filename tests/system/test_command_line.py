@@ -1,0 +1,305 @@
+"""The commands as users and CI run them: real processes, real data, exit codes, and what they print where."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from engine.network.network import Network
+from engine.project.data import DataOptions
+from engine.project.file import save
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.runs.events import Progress
+from engine.runs.folder import EventReader, RunFolder
+from tests.builders import chain, layer
+
+ROOT = Path(__file__).parents[2]
+SUMMARY_KEYS = {
+    "state",
+    "reason",
+    "epochs",
+    "iterations",
+    "loss",
+    "metrics",
+    "validation",
+    "test",
+    "samples_per_second",
+    "environment",
+    "run_dir",
+    "project_sha256",
+    "seconds",
+}
+
+
+def engine(*arguments: str | Path, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    """Run one command to its end."""
+    return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=cwd, env=environment())
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "engine", *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def network() -> Network:
+    return chain(
+        layer("image_input", channels=1, size=8),
+        layer("fully_connected", outputs=32),
+        layer("relu"),
+        layer("fully_connected", outputs=10),
+        layer("softmax"),
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A small network on the built-in digits."""
+    path = tmp_path / "small.netwright"
+    training = TrainingOptions(solver="adam", initial_learn_rate=0.01, max_epochs=4, shuffle="every-epoch")
+    save(Project(network(), data=DataOptions(source="digits"), training=training), path)
+    return path
+
+
+def test_train_prints_one_object_and_keeps_the_promises_of_its_exit_codes(project: Path, tmp_path: Path) -> None:
+    run, junit = tmp_path / "run", tmp_path / "junit.xml"
+    arguments: list[str | Path] = [
+        "train",
+        project,
+        "--environment",
+        "multi-cpu",
+        "--workers",
+        "2",
+        "--run-dir",
+        run,
+        "--json",
+    ]
+    done = engine(*arguments, "--require", "accuracy>=0.8", "--require", "training.loss<1", "--junit", junit)
+
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert set(result) == SUMMARY_KEYS
+    assert result["state"] == "finished"
+    assert result["environment"] == {
+        "target": "multi-cpu",
+        "resolved": "multi-cpu",
+        "workers": 2,
+        "backend": "gloo",
+        "devices": ["cpu", "cpu"],
+    }
+    assert result["test"]["accuracy"] >= 0.8
+    assert result["run_dir"] == str(run)
+    assert json.loads(RunFolder(run).result.read_text()) == result
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "0")
+    assert "samples/s" in done.stderr
+
+
+def test_a_requirement_that_does_not_hold_is_exit_4(project: Path, tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    done = engine(
+        "train", project, "--set", "training.max_epochs=1", "--run-dir", tmp_path / "run",
+        "--require", "validation.accuracy>1.5", "--junit", junit,
+    )  # fmt: skip
+
+    assert done.returncode == 4
+    assert "required validation.accuracy>1.5, reached 0." in done.stderr
+    assert ElementTree.parse(junit).getroot().get("failures") == "1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--set", "training.mini_batch_size=5000"], 2, "The training part has 1,257 samples. Use at most 1,257"),
+        (["--set", "training.max_epoch=5", "--set", "data.sorce=x"], 2, "Did you mean 'source'?"),
+        (["--environment", "parallel"], 5, "needs a cluster profile"),
+        (["--environment", "gpu", "--set", "environment.devices=[97]"], 5, "not available here"),
+        (["--environment", "multi-cpu", "--workers", "1"], 2, "needs at least 2 workers"),
+        (
+            ["--environment", "cpu", "--workers", "2"],
+            2,
+            "the execution environment is cpu. Add --environment multi-cpu",
+        ),
+        (["--detach", "--require", "accuracy>=0.9"], 2, "need the end of the run"),
+        (["--detach", "--junit", "x.xml"], 2, "need the end of the run"),
+        (["--require", "acuracy>=0.9"], 2, "Did you mean 'accuracy'?"),
+        (["--require", "accuracy=0.9"], 2, "expected a condition"),
+        (["--set", "data.source=table", "--set", "data.path=none.csv"], 2, "none.csv"),
+    ],
+)
+def test_wrong_input_is_refused_in_words_before_anything_is_made(
+    project: Path, tmp_path: Path, arguments: list[str], code: int, words: str
+) -> None:
+    done = engine("train", project, "--run-dir", tmp_path / "run", *arguments)
+
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_notice_leaves_standard_output_to_the_result(project: Path, tmp_path: Path) -> None:
+    newer = project.read_text(encoding="utf-8").replace('"netwright": [1, 0]', '"netwright": [1, 99]')
+    project.write_text(newer, encoding="utf-8")
+    done = engine("train", project, "--json", "--set", "training.max_epochs=1", "--run-dir", tmp_path / "run")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["reason"] == "1 epoch done"
+    assert "note: The file comes from a newer version" in done.stderr
+
+
+def test_a_project_without_runs_has_an_empty_list(project: Path) -> None:
+    done = engine("runs", project)
+    assert (done.returncode, done.stdout) == (0, f"There are no runs in {project.parent / 'runs'}.\n")
+
+
+def test_a_run_folder_in_use_is_refused(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("important")
+    done = engine("train", project, "--run-dir", tmp_path / "mine")
+
+    assert done.returncode == 2
+    assert "is not empty" in done.stderr
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "important"
+
+
+def test_a_detached_run_is_followed_listed_stopped_and_exported(project: Path, tmp_path: Path) -> None:
+    started = engine(
+        "train",
+        project,
+        "--set",
+        "training.max_epochs=100000",
+        "--detach",
+        "--json",
+        "--run-dir",
+        tmp_path / "runs" / "a",
+    )
+    assert started.returncode == 0, started.stderr
+    run = json.loads(started.stdout)["run_dir"]
+    follower = subprocess.Popen(
+        command("follow", run), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    reader = EventReader(RunFolder(Path(run)))
+    while not any(isinstance(event, Progress) and event.iteration > 10 for event in reader.read()):
+        assert RunFolder(Path(run)).state() in ("starting", "running")
+
+    stopped = engine("stop", run)
+    followed, _ = follower.communicate(timeout=60)
+
+    assert (stopped.returncode, stopped.stdout) == (0, "stopped\n")
+    assert (follower.returncode, followed.splitlines()[-1]) == (130, "stopped")
+    listed = json.loads(engine("runs", tmp_path / "runs", "--json").stdout)["runs"]
+    assert [(r["state"], r["environment"]) for r in listed] == [("stopped", "cpu")]
+    (tmp_path / "a.netwright").touch()
+    of_project = json.loads(engine("runs", tmp_path / "a.netwright", "--json").stdout)["runs"]
+    assert of_project == listed, "runs lie beside their project"
+    again = engine("stop", run)
+    assert again.returncode == 2
+    assert "already ended: stopped" in again.stderr
+    exported = engine("export", run, "--format", "pytorch", "-o", tmp_path / "net.py", "--json")
+    assert exported.returncode == 0, exported.stderr
+    alone = subprocess.run([sys.executable, "net.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert alone.stdout.strip() == "4 × 10", alone.stderr
+
+
+def test_ctrl_c_is_a_stop_request_and_exit_130(project: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with subprocess.Popen(
+        command("train", project, "--set", "training.max_epochs=100000", "--run-dir", run),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+    ) as training:  # fmt: skip
+        assert training.stderr is not None
+        for line in training.stderr:
+            if "iteration" in line or "epoch 1/" in line:
+                break
+        training.send_signal(signal.SIGINT)
+        out, errors = training.communicate(timeout=60)
+
+    assert training.returncode == 130, errors
+    assert "stopped on request" in out
+    assert "Traceback" not in errors
+    assert RunFolder(run).kept() is not None
+
+
+def test_the_onnx_file_alone_gives_class_probabilities(project: Path, tmp_path: Path) -> None:
+    import onnx
+    import onnxruntime
+
+    run, target = tmp_path / "run", tmp_path / "digits.onnx"
+    assert engine("train", project, "--run-dir", run).returncode == 0
+    done = engine("export", run, "--format", "onnx", "-o", target, "--json")
+
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["samples_kind"] == "real"
+    assert answer["largest_difference"] < 1e-4
+    model = onnx.load(target)
+    assert json.loads({p.key: p.value for p in model.metadata_props}["classes"]) == [str(n) for n in range(10)]
+    session = onnxruntime.InferenceSession(target)
+    (given,) = session.get_inputs()
+    assert (given.name, given.type) == ("image_1", "tensor(float)")
+    images = np.random.default_rng(0).integers(0, 17, (3, 1, 8, 8)).astype(np.float32)
+    probabilities = np.asarray(session.run(None, {"image_1": images})[0])
+    assert probabilities.shape == (3, 10)
+    np.testing.assert_allclose(probabilities.sum(1), 1, atol=1e-5)
+
+
+def test_a_table_leaves_with_the_names_of_its_columns(tmp_path: Path) -> None:
+    import onnx
+
+    example = ROOT / "resources" / "examples" / "heating.netwright"
+    run, target = tmp_path / "run", tmp_path / "heat.py"
+    assert engine("train", example, "--set", "training.max_epochs=2", "--run-dir", run).returncode == 0
+    done = engine("export", run, "--format", "pytorch", "-o", target, "--json")
+    assert done.returncode == 0, done.stderr
+    assert any("heat.safetensors" in note for note in json.loads(done.stdout)["notes"])
+    script = "import torch, heat; print(len(heat.COLUMNS), heat.load()(torch.zeros(2, len(heat.COLUMNS))).shape[0])"
+    alone = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert alone.stdout == "10 2\n", alone.stderr
+    assert engine("export", run, "--format", "onnx", "-o", tmp_path / "heat.onnx").returncode == 0
+    said = {p.key: p.value for p in onnx.load(tmp_path / "heat.onnx").metadata_props}
+    (columns,) = json.loads(said["columns"]).values()
+    assert columns[3:7] == ["facing=east", "facing=north", "facing=south", "facing=west"]
+
+
+def test_export_says_what_it_cannot_do(project: Path, tmp_path: Path) -> None:
+    into_nowhere = engine("export", project, "--format", "onnx", "-o", tmp_path / "no" / "x.onnx")
+    no_run = engine("export", tmp_path, "--format", "onnx", "-o", tmp_path / "x.onnx")
+
+    assert (into_nowhere.returncode, no_run.returncode) == (2, 2)
+    assert "does not exist" in into_nowhere.stderr
+    assert "is not a run" in no_run.stderr
+
+
+def test_devices_gives_a_reason_for_each_environment_that_is_not_here() -> None:
+    answer = json.loads(engine("devices", "--json").stdout)
+
+    assert set(answer["environments"]) == {"auto", "cpu", "multi-cpu", "gpu", "multi-gpu", "parallel"}
+    assert answer["environments"]["cpu"] is None
+    assert answer["environments"]["parallel"]
+    assert answer["num_cores"] >= 1
+
+
+def test_check_prints_the_contract(project: Path) -> None:
+    done = engine("check", project, "--json")
+    answer = json.loads(done.stdout)
+
+    assert done.returncode == 0
+    assert set(answer) == {"problems", "layers", "parameters", "flops", "memory_bytes"}
+    assert answer["layers"][1] == {
+        "name": "fc_1",
+        "type": "fully_connected",
+        "output": [32],
+        "parameters": 64 * 32 + 32,
+        "flops": 2 * 64 * 32,
+        "activation_bytes": answer["layers"][1]["activation_bytes"],
+    }

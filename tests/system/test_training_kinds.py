@@ -1,0 +1,144 @@
+"""What is learned from the other kinds of data, generated and small."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.network.network import Network
+from engine.project.project import Project
+from tests.builders import add, chain, layer
+from tests.runs import train
+
+
+def project_of(
+    network: Network, data: dict[str, Any], environment: dict[str, Any], training: dict[str, Any]
+) -> Project:
+    project = Project(network)
+    return replace(
+        project,
+        data=project.data.replace(**data),
+        environment=project.environment.replace(**{"target": "cpu", "threads": 1, **environment}),
+        training=project.training.replace(**training),
+    )
+
+
+@pytest.mark.parametrize("environment", [{}, {"target": "multi-cpu", "num_workers": 2}])
+def test_an_lstm_learns_which_pulse_came_first(tmp_path: Path, environment: dict[str, Any]) -> None:
+    """One pulse up and one down: only their order tells the classes apart, so it has to be remembered."""
+    random = np.random.default_rng(1)
+    x = random.normal(scale=0.1, size=(600, 10, 2)).astype(np.float32)
+    first, second = random.integers(0, 5, 600), random.integers(5, 10, 600)
+    y = random.integers(0, 2, 600)
+    sign = np.where(y == 1, 1.0, -1.0)
+    x[np.arange(600), first, 0] += sign
+    x[np.arange(600), second, 0] -= sign
+    np.savez(tmp_path / "sequences.npz", x=x, y=y)
+    network = chain(
+        layer("sequence_input", channels=2),
+        layer("lstm", hidden_units=16, output_mode="last"),
+        layer("fully_connected", outputs=2),
+        layer("softmax"),
+    )
+    data = {"source": "arrays", "path": "sequences.npz", "task": "classes"}
+    training = {"solver": "adam", "initial_learn_rate": 0.01, "max_epochs": 20, "mini_batch_size": 50}
+    done = train(project_of(network, data, environment, training), tmp_path / "run")
+    assert done.result["state"] == "finished"
+    assert done.result["test"]["accuracy"] >= 0.9
+
+
+@pytest.mark.parametrize("loss", ["half-mse", "mae", "huber"])
+def test_a_regression_beats_the_mean(tmp_path: Path, loss: str) -> None:
+    random = np.random.default_rng(2)
+    x = random.uniform(-1, 1, size=(400, 3))
+    y = x[:, 0] ** 2 + 0.5 * x[:, 1] - 2 * x[:, 2] * x[:, 0]
+    rows = "\n".join(",".join(f"{v:.5f}" for v in row) for row in np.column_stack([x, y]))
+    (tmp_path / "table.csv").write_text("a,b,c,response\n" + rows + "\n", encoding="utf-8")
+    network = chain(
+        layer("feature_input", channels=3),
+        layer("fully_connected", outputs=32),
+        layer("relu"),
+        layer("fully_connected", outputs=1),
+    )
+    data = {"source": "table", "path": "table.csv", "task": "numbers"}
+    training = {"solver": "adam", "initial_learn_rate": 0.01, "max_epochs": 60, "mini_batch_size": 40, "loss": loss}
+    done = train(project_of(network, data, {}, training), tmp_path / "run")
+    assert done.result["state"] == "finished"
+    assert done.result["test"]["rmse"] < 0.3 * float(y.std())
+    assert done.result["metrics"].keys() == {"rmse"}
+
+
+def test_two_inputs_are_fed_by_name(tmp_path: Path) -> None:
+    """A network of two inputs, fed by name; the answer is in one of them only."""
+    random = np.random.default_rng(3)
+    number, noise = random.normal(size=(300, 2)), random.normal(size=(300, 4))
+    answer = random.integers(0, 2, 300)
+    number[:, 0] = (2 * answer - 1) * random.uniform(0.5, 2.0, 300)
+    y = np.where(answer == 1, "yes", "no")
+    np.savez(tmp_path / "two.npz", number=number, noise=noise, y=y)
+    network = Network.empty()
+    network, a = add(network, layer("feature_input", channels=4), name="noise")
+    network, b = add(network, layer("feature_input", channels=2), name="number")
+    network, joined = add(network, layer("concatenation"), a, b)
+    network, last = add(network, layer("fully_connected", outputs=2), joined)
+    network, _ = add(network, layer("softmax"), last)
+    data = {"source": "arrays", "path": "two.npz"}
+    training = {"solver": "adam", "initial_learn_rate": 0.05, "max_epochs": 20, "mini_batch_size": 32}
+    done = train(project_of(network, data, {}, training), tmp_path / "run")
+    assert done.result["test"]["accuracy"] >= 0.95
+
+
+def test_data_without_validation_or_test_trains(tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    np.savez(tmp_path / "data.npz", x=random.normal(size=(50, 2)), y=random.normal(size=(50, 2)))
+    network = chain(layer("feature_input", channels=2), layer("fully_connected", outputs=2))
+    data = {"source": "arrays", "path": "data.npz", "validation_share": 0, "test_share": 0}
+    training = {"max_epochs": 2, "mini_batch_size": 20, "validation_patience": 2}
+    done = train(project_of(network, data, {}, training), tmp_path / "run")
+    assert done.result["state"] == "finished"
+    assert done.result["validation"] == done.result["test"] == {}
+    assert done.folder.kept() == done.folder.last
+    assert "patience has no effect" in done.events("message")[-1]["text"]
+
+
+def test_batch_normalisation_of_features_takes_a_last_batch_of_one(tmp_path: Path) -> None:
+    """torch's own refuses it."""
+    random = np.random.default_rng(5)
+    np.savez(tmp_path / "data.npz", x=random.normal(size=(41, 3)), y=random.integers(0, 2, 41))
+    network = chain(
+        layer("feature_input", channels=3),
+        layer("fully_connected", outputs=4),
+        layer("batch_norm"),
+        layer("fully_connected", outputs=2),
+    )
+    data = {"source": "arrays", "path": "data.npz", "task": "classes", "validation_share": 0, "test_share": 0}
+    training = {"max_epochs": 3, "mini_batch_size": 20}
+    runs = [
+        train(project_of(network, data, environment, training), tmp_path / name)
+        for name, environment in (("one", {}), ("two", {"target": "multi-cpu", "num_workers": 2}))
+    ]
+    assert [len(run.losses) for run in runs] == [9, 9]
+    assert runs[1].losses == pytest.approx(runs[0].losses, rel=1e-4)
+
+
+def test_data_that_breaks_after_the_check_is_the_users_matter(tmp_path: Path) -> None:
+    """Only the first picture is looked at before a run; a later one that is broken is named by the worker."""
+    from PIL import Image
+
+    for name in ("cat", "dog"):
+        (tmp_path / "pets" / name).mkdir(parents=True)
+        for i in range(6):
+            Image.new("L", (8, 8), color=40 * i).save(tmp_path / "pets" / name / f"{i}.png")
+    broken = tmp_path / "pets" / "dog" / "4.png"
+    broken.write_bytes(broken.read_bytes()[:40])
+    network = chain(layer("image_input", size=8), layer("fully_connected", outputs=2), layer("softmax"))
+    data = {"source": "images", "path": "pets"}
+    training = {"max_epochs": 1, "mini_batch_size": 4}
+    done = train(project_of(network, data, {}, training), tmp_path / "run")
+    assert done.result["state"] == "failed"
+    assert "dog/4.png" in done.result["reason"]
+    assert done.exit_code == 2
+    assert not done.events("failed")[0]["defect"]
+    assert done.events("failed")[0]["detail"] == ""

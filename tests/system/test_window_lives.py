@@ -1,0 +1,207 @@
+"""The window as a process: how it starts and ends, and that no run depends on it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from PySide6.QtCore import Qt
+
+from app.runs.monitor import Monitor
+from app.window import MainWindow
+from engine.project.data import DataOptions
+from engine.project.environment import EnvironmentOptions
+from engine.project.file import save
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.runs.folder import RunFolder, open_run
+from tests.app.windows import shown_windows
+from tests.builders import chain, layer
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60
+PATIENCE_MS = PATIENCE_S * 1000
+# A window that presses Train itself and says where the run is: what a person does before the power fails.
+TRAINS = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+import app.main
+from app.window import MainWindow
+
+application = QApplication(sys.argv)
+window = MainWindow("light")
+window.open_path(Path(sys.argv[1]))
+window.show()
+window.training.start()
+
+def look():
+    folder = window.training.run_folder
+    if folder is not None and folder.read_info().get("state") == "running":
+        print(folder.path, flush=True)
+        timer.stop()
+
+timer = QTimer(interval=20)
+timer.timeout.connect(look)
+timer.start()
+application.exec()
+"""
+CLOSES = """
+import sys
+import app.main as main
+from app.window import MainWindow
+from PySide6.QtCore import QTimer
+
+class Closing(MainWindow):
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        for tab in ("data", "train", "design"):
+            self.show_tab(tab)
+        self.server.ready.connect(lambda: QTimer.singleShot(0, self.close))
+
+main.MainWindow = Closing
+sys.exit(main.main(sys.argv[1:]))
+"""
+
+
+def digits(epochs: int) -> Project:
+    network = chain(
+        layer("image_input", size=8),
+        layer("fully_connected", outputs=32),
+        layer("relu"),
+        layer("fully_connected", outputs=10),
+        layer("softmax"),
+    )
+    training = TrainingOptions(max_epochs=epochs, mini_batch_size=256)
+    environment = EnvironmentOptions(target="multi-cpu", num_workers=2)
+    return Project(network, data=DataOptions(source="digits"), training=training, environment=environment)
+
+
+def python(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+
+
+def said(errors: str) -> list[str]:
+    """What was printed that is worth a look."""
+    return [line for line in errors.splitlines() if line and "This plugin does not support" not in line]
+
+
+@pytest.fixture
+def window(qtbot) -> Iterator[MainWindow]:
+    with shown_windows(qtbot) as make:
+        yield make()
+
+
+def monitor_of(window: MainWindow) -> Monitor:
+    window.show_tab("train")
+    monitor = window._pages["train"]
+    assert isinstance(monitor, Monitor)
+    return monitor
+
+
+def test_the_startup_report_is_one_json_object() -> None:
+    done = python("-X", "importtime", "-m", "app", "--startup-report")
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    assert set(report) == {"seconds_to_window", "memory_bytes"}
+    assert 0 < report["seconds_to_window"] < PATIENCE_S
+    assert report["memory_bytes"] > 2**20
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if "|" in line}
+    assert "PySide6" in imported
+    assert imported & {"torch", "numpy", "onnx", "PIL"} == set()
+
+
+def test_the_startup_report_with_a_project(tmp_path: Path) -> None:
+    save(digits(1), tmp_path / "net.netwright")
+    done = python("-m", "app", str(tmp_path / "net.netwright"), "--startup-report")
+    assert done.returncode == 0
+    assert said(done.stderr) == []
+    assert json.loads(done.stdout)["seconds_to_window"] > 0
+
+
+def test_a_window_that_is_used_and_closed_ends_cleanly(tmp_path: Path) -> None:
+    save(digits(1), tmp_path / "net.netwright")
+    done = python("-c", CLOSES, str(tmp_path / "net.netwright"))
+    assert said(done.stderr) == []
+    assert done.returncode == 0
+
+
+def test_a_run_outlives_its_window_and_another_one_follows_it(
+    qtbot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(digits(60), tmp_path / "net.netwright")
+    command = [sys.executable, "-c", TRAINS, str(tmp_path / "net.netwright")]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as first:
+        assert first.stdout is not None
+        folder = open_run(Path(first.stdout.readline().strip()))
+        os.kill(first.pid, signal.SIGKILL)
+    assert folder.is_alive()
+    monkeypatch.setattr("app.training.QFileDialog.getExistingDirectory", lambda *_: str(folder.path))
+    window.actions_by_id["run.open"].trigger()
+    monitor = monitor_of(window)
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
+    assert monitor.facts.status.text() == "✓ Finished"
+    assert monitor.facts.epoch.text() == "Epoch 60 of 60"
+    steps = [step for split, step, _ in monitor.loss_card.rows() if split == "training"]
+    assert steps == list(range(1, len(steps) + 1)), "every step, from the first on"
+    assert folder.state() == "finished"
+
+
+def start(qtbot, window: MainWindow, path: Path) -> RunFolder:
+    save(digits(1_000_000), path)
+    window.open_path(path)
+    window.training.start()
+    monitor = monitor_of(window)
+    qtbot.waitUntil(lambda: bool(monitor.facts.progress.text("Iteration")), timeout=PATIENCE_MS)
+    folder = window.training.run_folder
+    assert folder is not None
+    return folder
+
+
+def test_a_killed_worker_is_told_in_words(qtbot, window: MainWindow, tmp_path: Path) -> None:
+    folder = start(qtbot, window, tmp_path / "net.netwright")
+    os.kill(folder.read_info()["workers"][1], signal.SIGKILL)
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=10_000)
+    panel = monitor_of(window).facts
+    assert panel.status.text() == "✕ Failed"
+    assert "Worker 1 was killed by signal 9" in panel.reason.text()
+    assert window.bar.train.text() == "Train"
+
+
+def test_a_killed_coordinator_is_a_lost_run(qtbot, window: MainWindow, tmp_path: Path) -> None:
+    folder = start(qtbot, window, tmp_path / "net.netwright")
+    info = folder.read_info()
+    workers = [psutil.Process(pid) for pid in info["workers"]]
+    os.kill(info["coordinator"], signal.SIGKILL)
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=10_000)
+    assert monitor_of(window).facts.status.text() == "✕ Lost"
+    assert psutil.wait_procs(workers, timeout=10)[1] == [], "workers end with their coordinator"
+
+
+def test_stop_keeps_what_was_learned(qtbot, window: MainWindow, tmp_path: Path) -> None:
+    folder = start(qtbot, window, tmp_path / "net.netwright")
+    qtbot.mouseClick(window.bar.train, Qt.MouseButton.LeftButton)
+    panel = monitor_of(window).facts
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
+    assert panel.status.text() == "■ Stopped"
+    assert panel.export.isVisible()
+    assert folder.kept() is not None
+
+
+def test_stop_pressed_before_the_run_has_a_folder_still_stops_it(qtbot, window: MainWindow, tmp_path: Path) -> None:
+    save(digits(1_000_000), tmp_path / "net.netwright")
+    window.open_path(tmp_path / "net.netwright")
+    window.training.start()
+    assert window.training.run_folder is None
+    window.actions_by_id["run.stop"].trigger()
+    assert monitor_of(window).facts.status.text() == "◐ Stopping"
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
+    assert monitor_of(window).facts.status.text() == "■ Stopped"
