@@ -143,7 +143,11 @@ class Running:
         return Done(self.folder, self.said)
 
 
-def train(project: Project, folder: Path, *, strategy: str = "") -> Done:
-    """Run to the end."""
+def train(project: Project, folder: Path, *, strategy: str = "", end: str = "finished") -> Done:
+    """Run to the end, which is to be this one, or to the refusal."""
     with Running(project, folder, strategy=strategy) as running:
-        return running.finish()
+        done = running.finish()
+    log = folder / "engine.log"
+    words = log.read_text(errors="replace")[-2000:] if log.exists() else ""
+    assert "refused" in done.said[-1] or done.result["state"] == end, f"{done.result['reason']}\n{words}"
+    return done

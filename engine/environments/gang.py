@@ -1,5 +1,6 @@
 """The workers of a run as one object: which one am I, how many are we, what is our sum. Alone it answers at once."""
 
+import contextlib
 import os
 import sys
 from datetime import timedelta
@@ -13,6 +14,7 @@ from engine.errors import RunError
 
 # Long enough for a slow disk under the first worker; a worker that died is found by the coordinator, not by this.
 TIMEOUT = timedelta(minutes=5)
+FAREWELL = timedelta(seconds=5)
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
@@ -60,9 +62,11 @@ class ProcessGang:
         self.size = size
         for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
             os.environ[variable] = LOOPBACK  # nothing may listen to other machines
-        store = torch.distributed.FileStore(str(meeting), size)  # type: ignore[attr-defined]  # public, not in __all__
+        self._store = torch.distributed.FileStore(str(meeting), size)  # type: ignore[attr-defined]  # public, not listed
         try:
-            torch.distributed.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
+            torch.distributed.init_process_group(
+                backend, store=self._store, rank=rank, world_size=size, timeout=timeout
+            )
         except RuntimeError as error:
             raise _lost(rank, error) from error
 
@@ -75,8 +79,13 @@ class ProcessGang:
         return tensor
 
     def close(self) -> None:
-        """Leave the process group."""
-        torch.distributed.destroy_process_group()
+        """Leave the process group, when all others are through with it too: a connection that closes early can take
+        with it what a slower worker has not read yet."""
+        with contextlib.suppress(RuntimeError):  # one that failed never comes: there is nothing left to wait for
+            self._store.set(f"left/{self.rank}", "")
+            self._store.wait([f"left/{rank}" for rank in range(self.size)], FAREWELL)
+        with contextlib.suppress(RuntimeError):
+            torch.distributed.destroy_process_group()
 
 
 def _lost(rank: int, error: RuntimeError) -> PeerLostError:

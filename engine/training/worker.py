@@ -54,12 +54,14 @@ def work(seat: Seat) -> int:
     reports = Reports(seat.reports)
     try:
         with reports.beating():
-            outcome = _train(seat, reports)
+            outcome, gang = _train(seat, reports)
     except Exception as error:  # whatever goes wrong in a worker, the coordinator is to know it
         traceback.print_exc()
         reports.send({"error": to_json(_describe(error))})
         return EXIT_RUN_FAILED
+    # Before the farewell: whatever happens while the connections close, the run is complete.
     reports.send({"done": to_json(asdict(outcome)) if seat.rank == 0 else {}})
+    gang.close()
     return EXIT_DONE
 
 
@@ -97,7 +99,8 @@ class Setting:
         return self.data.facts
 
 
-def _train(seat: Seat, reports: Reports) -> Outcome:
+def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
+    """The outcome, and the gang, which is still together."""
     setting = _set_up(seat)
     gang = _gang(seat, setting)
     is_first = gang.rank == 0
@@ -122,8 +125,7 @@ def _train(seat: Seat, reports: Reports) -> Outcome:
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
     outcome = Trainer(plan, unit, Batches(training, order, gang), reporter, keeper, unit.metric).run()
-    gang.close()
-    return outcome
+    return outcome, gang
 
 
 def _unit(setting: Setting, seat: Seat, network: nn.Module, order: Order, gang: Gang) -> Unit:

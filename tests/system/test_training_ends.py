@@ -154,6 +154,7 @@ def test_a_loss_that_is_no_number_ends_the_run(tmp_path: Path) -> None:
     done = train(
         digits(mlp(), TWO, solver="sgdm", initial_learn_rate=900.0, loss="cross-entropy", max_epochs=50),
         tmp_path / "run",
+        end="failed",
     )
     assert done.result["state"] == "failed"
     assert done.exit_code == 3
@@ -177,7 +178,7 @@ def test_a_full_disk_ends_the_run(tmp_path: Path) -> None:
 
 def test_a_defect_of_ours_in_a_worker_is_told_apart(tmp_path: Path) -> None:
     """A strategy that does not exist can only be asked for by a program."""
-    done = train(digits(mlp(), TWO), tmp_path / "run", strategy="nonsense")
+    done = train(digits(mlp(), TWO), tmp_path / "run", strategy="nonsense", end="failed")
     assert done.result["state"] == "failed"
     assert done.exit_code == 1
     failure = done.events("failed")[0]

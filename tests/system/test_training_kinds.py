@@ -136,8 +136,7 @@ def test_data_that_breaks_after_the_check_is_the_users_matter(tmp_path: Path) ->
     network = chain(layer("image_input", size=8), layer("fully_connected", outputs=2), layer("softmax"))
     data = {"source": "images", "path": "pets"}
     training = {"max_epochs": 1, "mini_batch_size": 4}
-    done = train(project_of(network, data, {}, training), tmp_path / "run")
-    assert done.result["state"] == "failed"
+    done = train(project_of(network, data, {}, training), tmp_path / "run", end="failed")
     assert "dog/4.png" in done.result["reason"]
     assert done.exit_code == 2
     assert not done.events("failed")[0]["defect"]
