@@ -8,13 +8,13 @@ from engine.build import modules
 from engine.network.network import Network
 
 # Variables of these names would hide what the forward function and the printed file use.
-_USED_IN_SOURCE = {"self", "torch", "nn", "operator", "inf", "nan", "device", "Network", "CLASSES", "NoneType"}
+_USED_IN_SOURCE = {"self", "torch", "nn", "operator", "math", "inf", "nan", "device", "Network", "CLASSES", "NoneType"}
 
 
 def _reserved() -> frozenset[str]:
     """What a module has already, so that no layer can be called the same."""
     empty = fx.GraphModule(nn.Module(), fx.Graph())
-    return frozenset({*dir(empty), *vars(empty), *vars(modules), *_USED_IN_SOURCE})
+    return frozenset({*dir(empty), *vars(empty), *modules.names(), *_USED_IN_SOURCE})
 
 
 RESERVED = _reserved()

@@ -62,6 +62,8 @@ def _heading(planned: Plan, title: str) -> list[str]:
             lines.append(f"{word} {steps[id].variable}: N × {type.short()} (batch × {' × '.join(type.axes)}){kind}")
     targets = {named.call.target for step in planned.steps for named in step.calls if named.call.kind == "function"}
     standard = ["import operator"] if any(target.startswith("operator.") for target in targets) else []
+    if any("math." in line for helper in _helpers(planned) for line in helper):
+        standard.insert(0, "import math")
     return [*lines, '"""', "", *standard, "from pathlib import Path", "", "import torch", "from torch import nn"]
 
 
@@ -153,7 +155,7 @@ def _call(indent: int, head: str, arguments: Sequence[str], tail: str) -> list[s
 def _spelled(target: str) -> str:
     """A qualified name as the file's imports make it."""
     if target.startswith(OWN):
-        return target.removeprefix(OWN)
+        return target.rpartition(".")[2]
     return f"nn.{target.removeprefix('torch.nn.')}" if target.startswith("torch.nn.") else target
 
 

@@ -97,7 +97,7 @@ class SelfAttention(LayerType):
         given = {"channels": x.channels, "key_channels": self._keys(x), "heads": self.heads}
         given |= {"causal": True} if self.mask == "causal" else {}
         return module(
-            "engine.build.modules.SelfAttention",
+            "engine.build.modules.attention.SelfAttention",
             **given,
             **({"dropout": self.dropout} if self.dropout else {}),
             **({} if self.bias else {"bias": False}),
@@ -130,7 +130,7 @@ class PositionEmbedding(LayerType):
         return {"table.weight": (self.positions, x.channels)}
 
     def lower(self, x: TensorType) -> Lowered:
-        return module("engine.build.modules.PositionEmbedding", positions=self.positions, channels=x.channels)
+        return module("engine.build.modules.attention.PositionEmbedding", positions=self.positions, channels=x.channels)
 
     def telling(self) -> str:
         return f"{self.positions:,} positions"
@@ -150,4 +150,4 @@ class SinusoidalPosition(LayerType):
         return x.with_sizes(C=x.channels)
 
     def lower(self, x: TensorType) -> Lowered:
-        return module("engine.build.modules.SinusoidalPosition", channels=x.channels)
+        return module("engine.build.modules.attention.SinusoidalPosition", channels=x.channels)

@@ -69,7 +69,7 @@ class Addition(_ElementWise):
     key, label, family = "addition", "Addition", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.add" if self.inputs == 2 else "engine.build.modules.add_all")
+        return function("torch.add" if self.inputs == 2 else "engine.build.modules.combination.add_all")
 
 
 class Multiplication(_ElementWise):
@@ -78,7 +78,7 @@ class Multiplication(_ElementWise):
     key, label, family = "multiplication", "Multiplication", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.mul" if self.inputs == 2 else "engine.build.modules.multiply_all")
+        return function("torch.mul" if self.inputs == 2 else "engine.build.modules.combination.multiply_all")
 
 
 class Concatenation(_Combination):

@@ -26,8 +26,8 @@ def _normalization() -> Choice:
 class InputLayer(LayerType):
     """A layer without inputs: its type is declared, its normalisation fitted on the training part of the data.
 
-    The built module `engine.build.modules.Normalize` holds `shift` and `scale`, one number a channel, as buffers, so
-    that weights and exports carry the fitted normalisation: y = (x - shift) * scale.
+    The built module, `engine.build.modules.inputs.Normalize`, holds `shift` and `scale`, a number a channel, as buffers
+    so that weights and exports carry the fitted normalisation: y = (x - shift) * scale.
     """
 
     is_input = True
@@ -41,7 +41,7 @@ class InputLayer(LayerType):
         out = self.output()
         if self.normalization_kind == "none":
             return ()
-        return module("engine.build.modules.Normalize", channels=out.channels, dim=out.dim("C"), rank=out.rank)
+        return module("engine.build.modules.inputs.Normalize", channels=out.channels, dim=out.dim("C"), rank=out.rank)
 
 
 class ImageInput(InputLayer):

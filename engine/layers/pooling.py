@@ -140,7 +140,7 @@ class AveragePooling(_Pooling):
         if self.padding_value == "zeros":
             return zero_pad(sides), module(f"AvgPool{self.dims}d", **self._arguments())
         sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
-        return (module("engine.build.modules.InnerAveragePool", **sizes),)
+        return (module("engine.build.modules.pooling.InnerAveragePool", **sizes),)
 
 
 class AveragePool1d(AveragePooling):

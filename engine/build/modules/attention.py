@@ -1,52 +1,7 @@
-"""Small modules where torch has none. Each needs torch alone, so that the printed source can carry it along."""
+"""Attention, and what tells it of positions."""
 
 import torch
 from torch import nn
-
-
-class Normalize(nn.Module):
-    """Input normalisation, one shift and scale a channel: y = (x - shift) * scale."""
-
-    shift: torch.Tensor
-    scale: torch.Tensor
-
-    def __init__(self, channels: int, dim: int, rank: int) -> None:
-        super().__init__()
-        self.sizes = [channels if axis == dim else 1 for axis in range(1, rank + 1)]
-        self.register_buffer("shift", torch.zeros(channels))
-        self.register_buffer("scale", torch.ones(channels))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return (x - self.shift.view(self.sizes)) * self.scale.view(self.sizes)
-
-
-class InnerAveragePool(nn.Module):
-    """Average pooling with borders of any width, whose places are left out of the mean."""
-
-    def __init__(self, kernel_size: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...]) -> None:
-        super().__init__()
-        self.padding = padding
-        self.pool = [nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d][len(kernel_size) - 1](kernel_size, stride)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        inside = x.new_ones((1, 1, *x.shape[2:]))
-        share: torch.Tensor = self.pool(nn.functional.pad(inside, self.padding))
-        mean: torch.Tensor = self.pool(nn.functional.pad(x, self.padding))
-        return mean / share
-
-
-def add_all(first: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
-    """The sum of any number of tensors, from left to right."""
-    for other in others:
-        first = first + other
-    return first
-
-
-def multiply_all(first: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
-    """The product of any number of tensors, from left to right."""
-    for other in others:
-        first = first * other
-    return first
 
 
 class SelfAttention(nn.Module):
