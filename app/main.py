@@ -54,7 +54,7 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     if arguments.project is not None:
         window.open_path(arguments.project)
     elif not arguments.startup_report:
-        window.recover()
+        window.files.recover()
     if arguments.startup_report:
         window.painted.connect(lambda: _report_start(window))
     window.show()

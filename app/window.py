@@ -1,6 +1,5 @@
 """The main window: one project, its tabs, docks and menus. It brings the pieces together and delegates everything."""
 
-from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,6 @@ from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QPaintEvent, QShow
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
-    QFileDialog,
     QLabel,
     QMainWindow,
     QMenu,
@@ -22,25 +20,24 @@ from PySide6.QtWidgets import (
 
 from app import documents
 from app.actions import ACTIONS, MENUS, WindowState, enabled_ids
+from app.align_actions import AlignActions
 from app.bars import TopBar
 from app.dialogs import messages
+from app.document_actions import DocumentActions
 from app.documents import Documents
 from app.elided import ElidedLabel
 from app.engine_process import EngineServer
 from app.facts import FactsKeeper
 from app.training import Training
-from designer import aligning, theme
+from designer import theme
 from designer.analysis_table import AnalysisTable
 from designer.canvas.view import CanvasView
 from designer.editor import Editor
 from designer.palette import Palette
 from designer.problems import ProblemsPanel
 from designer.properties import Properties
-from engine.errors import UserError
-from engine.network.arrange import placed
 from engine.project.check import memory_of
 from engine.project.file import SUFFIX
-from engine.project.project import Project
 
 if TYPE_CHECKING:
     from app.runs.preload import Preload
@@ -52,7 +49,6 @@ PRELOAD_MS = 800
 LONGEST_TITLE = 280
 LEAST_CENTRE = (360, 240)
 LEAST_PALETTE, LEAST_PROPERTIES = 200, 264
-FILTER = f"Netwright projects (*{SUFFIX})"
 
 
 class MainWindow(QMainWindow):
@@ -83,6 +79,8 @@ class MainWindow(QMainWindow):
         self.editor = Editor(parent=self)
         self.documents = Documents(lambda: self.editor.project, lambda: self.editor.is_modified, self)
         self.server = server or EngineServer(self)
+        self.files = DocumentActions(self)
+        self.align = AlignActions(self.editor)
         self.facts = FactsKeeper(self.editor, self.documents, self.server)
         self.training = Training(self)
         self._tab = "design"
@@ -94,7 +92,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self._restore()
         self.show_tab("design")
-        self._update_title()
+        self.update_title()
 
     # ---- making ----
 
@@ -144,7 +142,7 @@ class MainWindow(QMainWindow):
     def _fill_paths(self, menu: QMenu, paths: list[Path], empty: str) -> None:
         menu.clear()
         for path in paths:
-            menu.addAction(path.stem, lambda path=path: self.open_asking(path)).setToolTip(str(path))
+            menu.addAction(path.stem, lambda path=path: self.files.open_asking(path)).setToolTip(str(path))
         if not paths:
             menu.addAction(empty).setEnabled(False)
 
@@ -226,8 +224,8 @@ class MainWindow(QMainWindow):
         self.editor.selection_changed.connect(self._update_actions)
         self.editor.stack.indexChanged.connect(self._update_actions)  # told after the step, unlike the project
         self.editor.refused.connect(self.hint)
-        self.editor.modified_changed.connect(self._update_title)
-        self.documents.changed.connect(self._update_title)
+        self.editor.modified_changed.connect(self.update_title)
+        self.documents.changed.connect(self.update_title)
         self.problems.go_to.connect(self.canvas.go_to)
         self.canvas.example_requested.connect(lambda: self.open_path(documents.EXAMPLES / f"digits{SUFFIX}"))
         self.server.ready.connect(lambda: self._show_engine("ready"))
@@ -268,7 +266,7 @@ class MainWindow(QMainWindow):
         return monitor
 
     def _on_project_changed(self, _project: object = None) -> None:
-        self._update_title()
+        self.update_title()
         self._update_actions()
         self.training.update_environment()
 
@@ -290,7 +288,8 @@ class MainWindow(QMainWindow):
         self.summary_label.setText("     ".join(parts))
         self._update_actions()
 
-    def _update_title(self, _modified: bool = False) -> None:
+    def update_title(self, _modified: bool = False) -> None:
+        """The document has another name, or is as saved, or no longer is."""
         star = " •" if self.editor.is_modified else ""
         self.setWindowTitle(f"{self.documents.title}{star} — Netwright")
         known = self.documents.path or self.documents.origin
@@ -341,78 +340,14 @@ class MainWindow(QMainWindow):
 
     # ---- documents ----
 
-    def open_path(self, path: Path) -> None:
-        """Open a project, or say why not; the open one is then untouched. Nothing is asked about unsaved work."""
-        try:
-            opened = self.documents.open(path)
-        except UserError as error:
-            self.show_error("The project cannot be opened", str(error))
-            return
-        self._show_project(opened.project)
-        for notice in opened.notices:
-            self.hint(notice)
+    def open_path(self, path: Path) -> bool:
+        """Open a project, or say why not. Nothing is asked about unsaved work. Says whether it is open."""
+        return self.files.open_path(path)
 
-    def open_asking(self, path: Path) -> None:
-        """Open a project after asking about unsaved work."""
-        if self._may_leave_document():
-            self.open_path(path)
-
-    def _show_project(self, project: Project) -> None:
-        self.editor.open(replace(project, layout=placed(project.network, project.layout)))
-        self.facts.refresh()
+    def show_document(self) -> None:
+        """Another project has been opened."""
         self.canvas.fit()
-        self._update_title()
-
-    def recover(self) -> None:
-        """Bring back unsaved work of a window that crashed."""
-        found = self.documents.recover()
-        if found is not None:
-            self._show_project(found[0])
-            self.editor.stack.resetClean()
-            self.hint(f"Unsaved work on {found[1]} was recovered.")
-
-    def new_project(self) -> None:
-        """An empty project."""
-        if self._may_leave_document():
-            self.documents.new()
-            self._show_project(Project())
-
-    def open_project(self) -> None:
-        """Ask which project to open."""
-        if self._may_leave_document():
-            name, _ = QFileDialog.getOpenFileName(self, "Open a project", str(self.documents.base), FILTER)
-            if name:
-                self.open_path(Path(name))
-
-    def save_project(self) -> bool:
-        """Save, asking for a file if there is none. Says whether it was saved."""
-        return self.save_project_as() if self.documents.path is None else self._save(self.documents.path)
-
-    def save_project_as(self) -> bool:
-        """Save under another name."""
-        start = self.documents.path or Path.home() / f"{self.documents.title}{SUFFIX}"
-        name, _ = QFileDialog.getSaveFileName(self, "Save the project", str(start), FILTER)
-        return self._save(Path(name)) if name else False
-
-    def _save(self, path: Path) -> bool:
-        try:
-            saved = self.documents.save(path)
-        except UserError as error:
-            self.show_error("The project cannot be saved", str(error))
-            return False
-        if saved != self.editor.project:
-            self.editor.apply("Save elsewhere", saved)
-        self.editor.mark_saved()
-        self._update_title()
-        self.hint(f"Saved {path.name}.")
-        return True
-
-    def _may_leave_document(self) -> bool:
-        """Whether unsaved work may go: it is saved first, given up, or the whole thing is cancelled."""
-        if not self.editor.is_modified:
-            return True
-        answer = messages.ask_to_save(self, self.documents.title)
-        return self.save_project() if answer == "save" else answer == "discard"
+        self.update_title()
 
     def show_error(self, title: str, text: str) -> None:
         """A message that has to be read before going on."""
@@ -423,33 +358,6 @@ class MainWindow(QMainWindow):
     def arrange(self) -> None:
         self.editor.arrange()
         self.canvas.fit()
-
-    def arrange_selection(self) -> None:
-        aligning.arrange_selection(self.editor)
-
-    def align_left(self) -> None:
-        aligning.align_selection(self.editor, "left")
-
-    def align_centre(self) -> None:
-        aligning.align_selection(self.editor, "centre")
-
-    def align_right(self) -> None:
-        aligning.align_selection(self.editor, "right")
-
-    def align_top(self) -> None:
-        aligning.align_selection(self.editor, "top")
-
-    def align_middle(self) -> None:
-        aligning.align_selection(self.editor, "middle")
-
-    def align_bottom(self) -> None:
-        aligning.align_selection(self.editor, "bottom")
-
-    def distribute_horizontally(self) -> None:
-        aligning.distribute_selection(self.editor, "horizontally")
-
-    def distribute_vertically(self) -> None:
-        aligning.distribute_selection(self.editor, "vertically")
 
     @property
     def find_bar(self) -> "FindBar":
@@ -569,7 +477,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved work. A run goes on without the window."""
-        if not self._is_leaving and not self._may_leave_document():
+        if not self._is_leaving and not self.files.may_leave():
             event.ignore()
             return
         if not self._is_leaving:

@@ -50,7 +50,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 def choose_file(monkeypatch: pytest.MonkeyPatch, path: Path | str) -> None:
     for name in ("getSaveFileName", "getOpenFileName"):
-        monkeypatch.setattr(f"app.window.QFileDialog.{name}", lambda *_: (str(path), ""))
+        monkeypatch.setattr(f"app.document_actions.QFileDialog.{name}", lambda *_: (str(path), ""))
 
 
 def entries(menu: QMenu) -> list[str]:
@@ -147,7 +147,7 @@ def test_a_save_that_fails_says_why_and_keeps_the_star(
 ) -> None:
     window.editor.add_layer("relu")
     choose_file(monkeypatch, tmp_path / "none" / "x.netwright")
-    assert window.save_project() is False
+    assert window.files.save() is False
     ((title, text),) = errors
     assert title == "The project cannot be saved"
     assert "cannot be written" in text
@@ -310,13 +310,13 @@ def test_nothing_to_save_nothing_to_ask(window: MainWindow, asked: list[str]) ->
     assert asked == []
 
 
-@pytest.mark.parametrize("way", ["new_project", "open_project"])
+@pytest.mark.parametrize("way", ["new", "open"])
 def test_leaving_a_document_asks_too(
     window: MainWindow, asked: list[str], monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     choose_file(monkeypatch, DIGITS)
     window.editor.add_layer("relu")
-    getattr(window, way)()
+    getattr(window.files, way)()
     assert len(asked) == 1
     assert len(window.editor.network) == 1
 
@@ -411,7 +411,7 @@ def test_a_refused_run_says_why_in_the_train_tab(window: MainWindow, server: Fak
 
 
 def test_recovered_work_is_unsaved(window: MainWindow) -> None:
-    window.recover()
+    window.files.recover()
     assert not window.editor.is_modified
 
 
