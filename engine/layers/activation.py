@@ -15,18 +15,31 @@ class Activation(LayerType):
 
 
 class Relu(Activation):
-    """Passes what is positive, zero otherwise: max(0, x)."""
+    """Passes what is positive, zero otherwise: max(0, x).
+
+    The gradient is 1 above zero and 0 below it. A place whose input is never positive learns nothing; a leaky ReLU
+    avoids that.
+
+    Source: Nair, Hinton: Rectified linear units improve restricted Boltzmann machines, 2010.
+    """
 
     key, label, family = "relu", "ReLU", "Activation"
+    matlab = "reluLayer"
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("ReLU")
 
 
 class LeakyRelu(Activation):
-    """Passes what is positive, and a small share of what is negative: x, or scale · x below zero."""
+    """Passes what is positive, and a small share of what is negative: x, or scale · x below zero.
+
+        y = max(0, x) + scale · min(0, x)
+
+    Source: Maas, Hannun, Ng: Rectifier nonlinearities improve neural network acoustic models, 2013.
+    """
 
     key, label, family = "leaky_relu", "Leaky ReLU", "Activation"
+    matlab = "leakyReluLayer"
     scale = Float(0.01, low=0.0, high=1e6, help="Slope below zero")
 
     def lower(self, *x: TensorType) -> Lowered:
@@ -34,9 +47,17 @@ class LeakyRelu(Activation):
 
 
 class Prelu(Activation):
-    """A ReLU that learns its slope below zero: x, or alpha · x below zero."""
+    """A ReLU that learns its slope below zero: x, or alpha · x below zero.
+
+        y = max(0, x) + alpha · min(0, x)
+
+    One slope is learned for each channel, or one for all; L2 regularisation draws it to zero.
+
+    Source: He, Zhang, Ren, Sun: Delving deep into rectifiers, 2015.
+    """
 
     key, label, family = "prelu", "PReLU", "Activation"
+    matlab = "preluLayer"
     alpha = Float(0.25, low=-1e6, high=1e6, help="Slope below zero at the start")
     per_channel = Bool(True, help="Learns one slope for each channel, otherwise one for all")
 
@@ -54,9 +75,15 @@ class Prelu(Activation):
 
 
 class Elu(Activation):
-    """Passes what is positive, and bends softly towards -alpha below: alpha (exp(x) - 1)."""
+    """Passes what is positive, and bends softly towards -alpha below: alpha (exp(x) - 1).
+
+        y = x where x > 0, else alpha · (exp(x) - 1)
+
+    Source: Clevert, Unterthiner, Hochreiter: Fast and accurate deep network learning by exponential linear units, 2016.
+    """
 
     key, label, family = "elu", "ELU", "Activation"
+    matlab = "eluLayer"
     alpha = Float(1.0, above=0.0, high=1e6, help="How far it goes below zero")
 
     def lower(self, *x: TensorType) -> Lowered:
@@ -64,7 +91,13 @@ class Elu(Activation):
 
 
 class Selu(Activation):
-    """An ELU with the scale that keeps mean 0 and variance 1: 1.0507 · ELU(x) with alpha 1.6733."""
+    """An ELU with the scale that keeps mean 0 and variance 1: 1.0507 · ELU(x) with alpha 1.6733.
+
+    Mean and variance are kept only where the weights start as normal numbers of variance 1 / inputs; such a network
+    needs no normalisation layers.
+
+    Source: Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks, 2017.
+    """
 
     key, label, family = "selu", "SELU", "Activation"
 
@@ -73,7 +106,12 @@ class Selu(Activation):
 
 
 class Celu(Activation):
-    """An ELU without a kink for any alpha: max(0, x) + min(0, alpha (exp(x / alpha) - 1))."""
+    """An ELU without a kink for any alpha: max(0, x) + min(0, alpha (exp(x / alpha) - 1)).
+
+    Its slope at zero is 1 from both sides, whatever alpha is; with alpha 1 it is the ELU.
+
+    Source: Barron: Continuously differentiable exponential linear units, 2017.
+    """
 
     key, label, family = "celu", "CELU", "Activation"
     alpha = Float(1.0, above=0.0, high=1e6, help="How far it goes below zero")
@@ -83,9 +121,16 @@ class Celu(Activation):
 
 
 class Gelu(Activation):
-    """Weighs each number by the chance that a normal one is smaller: x Φ(x)."""
+    """Weighs each number by the chance that a normal one is smaller: x Φ(x).
+
+        y = x / 2 · (1 + erf(x / √2))
+        tanh: y ≈ x / 2 · (1 + tanh(√(2 / π) · (x + 0.044715 x³)))
+
+    Source: Hendrycks, Gimpel: Gaussian error linear units, 2016.
+    """
 
     key, label, family = "gelu", "GELU", "Activation"
+    matlab = "geluLayer"
     approximation = Choice(
         "none",
         options=("none", "tanh"),
@@ -98,16 +143,28 @@ class Gelu(Activation):
 
 
 class Swish(Activation):
-    """Weighs each number by its sigmoid: x / (1 + exp(-x)). Also called SiLU."""
+    """Weighs each number by its sigmoid: x / (1 + exp(-x)). Also called SiLU.
+
+    Smooth, and not monotone: smallest, about -0.278, at x = -1.278.
+
+    Source: Elfwing, Uchibe, Doya: Sigmoid-weighted linear units, 2018; Ramachandran, Zoph, Le: Searching for activation
+    functions, 2017.
+    """
 
     key, label, family = "swish", "Swish (SiLU)", "Activation"
+    matlab = "swishLayer"
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("SiLU")
 
 
 class Mish(Activation):
-    """Weighs each number by a soft step: x tanh(ln(1 + exp(x)))."""
+    """Weighs each number by a soft step: x tanh(ln(1 + exp(x))).
+
+    Like the swish, a little flatter below zero: smallest, about -0.309, at x = -1.192.
+
+    Source: Misra: Mish: a self regularized non-monotonic activation function, 2019.
+    """
 
     key, label, family = "mish", "Mish", "Activation"
 
@@ -116,36 +173,63 @@ class Mish(Activation):
 
 
 class Sigmoid(Activation):
-    """Squeezes numbers between 0 and 1: 1 / (1 + exp(-x))."""
+    """Squeezes numbers between 0 and 1: 1 / (1 + exp(-x)).
+
+    The slope is y (1 - y), at most 1/4 at x = 0: in deep networks gradients fade through it. At the output it gives the
+    probability of each of several independent labels.
+
+    Source: Rumelhart, Hinton, Williams: Learning representations by back-propagating errors, 1986.
+    """
 
     key, label, family = "sigmoid", "Sigmoid", "Activation"
+    matlab = "sigmoidLayer"
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("Sigmoid")
 
 
 class Tanh(Activation):
-    """Squeezes numbers between -1 and 1: tanh(x)."""
+    """Squeezes numbers between -1 and 1: tanh(x).
+
+        y = (exp(x) - exp(-x)) / (exp(x) + exp(-x)) = 2 · sigmoid(2 x) - 1
+
+    Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
+    """
 
     key, label, family = "tanh", "Tanh", "Activation"
+    matlab = "tanhLayer"
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("Tanh")
 
 
 class Softplus(Activation):
-    """A ReLU without a kink: ln(1 + exp(x)). What leaves it is always positive."""
+    """A ReLU without a kink: ln(1 + exp(x)). What leaves it is always positive.
+
+    Its slope is the sigmoid. Above 20 it is computed as x, which is the same to rounding.
+
+    Source: Dugas, Bengio, Bélisle, Nadeau, Garcia: Incorporating second-order functional knowledge for better option
+    pricing, 2001.
+    """
 
     key, label, family = "softplus", "Softplus", "Activation"
+    matlab = "softplusLayer"
 
     def lower(self, *x: TensorType) -> Lowered:
         return module("Softplus")
 
 
 class ClippedRelu(Activation):
-    """A ReLU that stops at a ceiling: min(max(0, x), ceiling). With 6 it is ReLU6."""
+    """A ReLU that stops at a ceiling: min(max(0, x), ceiling). With 6 it is ReLU6.
+
+    The gradient is 1 between zero and the ceiling, else 0.
+
+    Source: Hannun et al.: Deep Speech: scaling up end-to-end speech recognition, 2014. ReLU6: Krizhevsky: Convolutional
+    deep belief networks on CIFAR-10, 2010.
+    """
 
     key, label, family = "clipped_relu", "Clipped ReLU", "Activation"
+    matlab = "clippedReluLayer"
     ceiling = Float(6.0, above=0.0, high=1e12, help="The largest number that leaves the layer")
 
     def lower(self, *x: TensorType) -> Lowered:
@@ -156,7 +240,14 @@ class ClippedRelu(Activation):
 
 
 class Hardsigmoid(Activation):
-    """A sigmoid made of straight lines: 0 below -3, 1 above 3, x / 6 + 1/2 between."""
+    """A sigmoid made of straight lines: 0 below -3, 1 above 3, x / 6 + 1/2 between.
+
+        y = min(max(0, x + 3), 6) / 6
+
+    The hard sigmoid of MATLAB's recurrent layers is another: min(max(0, 0.2 x + 0.5), 1).
+
+    Source: Howard et al.: Searching for MobileNetV3, 2019.
+    """
 
     key, label, family = "hardsigmoid", "Hard sigmoid", "Activation"
 
@@ -165,7 +256,12 @@ class Hardsigmoid(Activation):
 
 
 class Hardswish(Activation):
-    """A swish made of cheaper parts: x times the hard sigmoid of x."""
+    """A swish made of cheaper parts: x times the hard sigmoid of x.
+
+        y = x · min(max(0, x + 3), 6) / 6
+
+    Source: Howard et al.: Searching for MobileNetV3, 2019.
+    """
 
     key, label, family = "hardswish", "Hard swish", "Activation"
 
@@ -174,7 +270,12 @@ class Hardswish(Activation):
 
 
 class Glu(LayerType):
-    """Lets one half of the channels open and close the other: a · sigmoid(b). Half of the channels leave."""
+    """Lets one half of the channels open and close the other: a · sigmoid(b). Half of the channels leave.
+
+    The first half of the channels is a, the second half b; so it stands behind a layer with twice the outputs.
+
+    Source: Dauphin, Fan, Auli, Grangier: Language modeling with gated convolutional networks, 2017.
+    """
 
     key, label, family = "glu", "GLU", "Activation"
 
@@ -201,17 +302,26 @@ class _OverChannels(Activation):
 class Softmax(_OverChannels):
     """Turns scores into probabilities over the channels: exp(x) / sum exp(x).
 
-    At the output of a network it is folded into the cross-entropy for training and kept for export.
+    At each place or step by itself. At the output of a network it is folded into the cross-entropy for training and
+    kept for export.
+
+    Source: Bridle: Probabilistic interpretation of feedforward classification network outputs, 1990.
     """
 
     key, label, family = "softmax", "Softmax", "Activation"
+    matlab = "softmaxLayer"
 
     def lower(self, x: TensorType) -> Lowered:
         return module("Softmax", dim=x.dim("C"))
 
 
 class LogSoftmax(_OverChannels):
-    """The logarithm of a softmax over the channels: x - ln sum exp(x)."""
+    """The logarithm of a softmax over the channels: x - ln sum exp(x).
+
+    Computed in one go, it does not overflow where the logarithm of a softmax would.
+
+    Source: Bridle: Probabilistic interpretation of feedforward classification network outputs, 1990.
+    """
 
     key, label, family = "log_softmax", "Log-softmax", "Activation"
 

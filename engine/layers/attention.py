@@ -7,9 +7,17 @@ from engine.layers.types import Sizes, TensorType, sequence
 
 
 class Embedding(LayerType):
-    """Looks up a learned vector for each index of a sequence, such as for each word."""
+    """Looks up a learned vector for each index of a sequence, such as for each word.
+
+        y[t] = table[x[t]]
+
+    Indices count from 0 (MATLAB's from 1). The vector of the padding index stays zero and learns nothing.
+
+    Source: Bengio, Ducharme, Vincent, Jauvin: A neural probabilistic language model, 2003.
+    """
 
     key, label, family = "embedding", "Embedding", "Attention"
+    matlab = "embeddingLayer"
     vocabulary = Int(1000, low=1, high=100_000_000, label="Vocabulary size", help="Indices go from 0 to this less 1")
     dimension = Int(64, low=1, high=1_000_000, help="Numbers that stand for one index")
     padding_index = Int(-1, low=-1, high=100_000_000, help="Index whose vector stays zero, for padding; -1: none")
@@ -50,11 +58,17 @@ MASKS = {
 class SelfAttention(LayerType):
     """Lets each step of a sequence gather from the others what resembles what it asks for.
 
-    For each head: softmax(Q Kᵀ / sqrt(channels of a head)) V, with Q, K, V learned from the input; the heads side by
-    side pass through one more matrix. As many channels leave as came in.
+        Q, K, V = x Wqᵀ + bq, x Wkᵀ + bk, x Wvᵀ + bv
+        head = softmax(Q Kᵀ / √(channels of a head)) V
+        y = (heads side by side) Woᵀ + bo
+
+    As many channels leave as came in. With the mask `causal` a step sees itself and what came before.
+
+    Source: Vaswani et al.: Attention is all you need, 2017.
     """
 
     key, label, family, random = "self_attention", "Self-attention", "Attention", True
+    matlab = "selfAttentionLayer"
     heads = Int(4, low=1, high=4096, help="Attentions side by side; they share the key channels")
     key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query, key and value over all heads; 0: as the input")
     mask = Choice("none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
@@ -108,9 +122,18 @@ class SelfAttention(LayerType):
 
 
 class PositionEmbedding(LayerType):
-    """Adds a learned vector to each step, one for each position, so that the order of the steps counts."""
+    """Adds a learned vector to each step, one for each position, so that the order of the steps counts.
+
+        y[t] = x[t] + table[t]
+
+    A sequence may be at most as long as the table. In MATLAB this layer gives the vectors alone and an addition follows
+    it.
+
+    Source: Gehring, Auli, Grangier, Yarats, Dauphin: Convolutional sequence to sequence learning, 2017.
+    """
 
     key, label, family = "position_embedding", "Position embedding", "Attention"
+    matlab = "positionEmbeddingLayer"
     positions = Int(
         512, low=1, high=100_000_000, help="Positions that have a vector: the longest sequence there can be"
     )
@@ -139,11 +162,17 @@ class PositionEmbedding(LayerType):
 class SinusoidalPosition(LayerType):
     """Adds sines and cosines of the position to each step, so that the order of the steps counts.
 
-    Channel 2i gets sin(t / 10000^(2i / channels)), channel 2i + 1 the cosine of the same. Nothing is learned, and a
-    sequence may have any length.
+        y[t, 2i] = x[t, 2i] + sin(t / 10000^(2i / channels))
+        y[t, 2i + 1] = x[t, 2i + 1] + cos(t / 10000^(2i / channels))
+
+    Nothing is learned, and a sequence may have any length. In MATLAB this layer gives the encoding alone and an
+    addition follows it.
+
+    Source: Vaswani et al.: Attention is all you need, 2017.
     """
 
     key, label, family = "sinusoidal_position", "Sinusoidal position encoding", "Attention"
+    matlab = "sinusoidalPositionEncodingLayer"
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence")

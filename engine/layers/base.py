@@ -5,6 +5,7 @@ module, the printed source and the parity tests all follow from it. Nothing here
 `engine.build.module` resolves and `engine.build.source` prints, so that both always agree.
 """
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -85,6 +86,8 @@ class LayerType(Record):
     is_input: ClassVar[bool] = False
     onnx_refusal: ClassVar[str] = ""
     """Why this layer has no ONNX form, or nothing where it has one."""
+    matlab: ClassVar[str] = ""
+    """What MATLAB calls it (`convolution2dLayer`), or nothing where MATLAB has no such layer."""
     random: ClassVar[bool] = False
     """Whether training uses random numbers here (dropout), so that two runs differ by worker."""
 
@@ -100,6 +103,12 @@ class LayerType(Record):
     def summary(cls) -> str:
         """The first line of the docstring: what the layer does."""
         return (cls.__doc__ or "").strip().partition("\n")[0]
+
+    @classmethod
+    def help(cls) -> str:
+        """The rest of the docstring: the formula, what is worth knowing, and the source. Paragraphs stand apart by an
+        empty line; lines that are set in are formulas."""
+        return inspect.cleandoc(cls.__doc__ or "").partition("\n")[2].strip("\n")
 
     def input_ports(self) -> tuple[str, ...]:
         """The names of the input ports."""

@@ -64,27 +64,52 @@ class _ElementWise(_Combination):
 
 
 class Addition(_ElementWise):
-    """Adds its inputs, place by place. They have equal sizes, or 1 where the one number counts for all."""
+    """Adds its inputs, place by place. They have equal sizes, or 1 where the one number counts for all.
+
+        y = x1 + x2 + ...
+
+    The end of a shortcut: what a branch gives is added to what came into it.
+
+    Source: He, Zhang, Ren, Sun: Deep residual learning for image recognition, 2016.
+    """
 
     key, label, family = "addition", "Addition", "Combination"
+    matlab = "additionLayer"
 
     def lower(self, *x: TensorType) -> Lowered:
         return function("torch.add" if self.inputs == 2 else "engine.build.modules.combination.add_all")
 
 
 class Multiplication(_ElementWise):
-    """Multiplies its inputs, place by place. They have equal sizes, or 1 where the one number counts for all."""
+    """Multiplies its inputs, place by place. They have equal sizes, or 1 where the one number counts for all.
+
+        y = x1 · x2 · ...
+
+    With numbers between 0 and 1 as one input it is a gate for the other.
+
+    Source: Hu, Shen, Sun: Squeeze-and-excitation networks, 2018.
+    """
 
     key, label, family = "multiplication", "Multiplication", "Combination"
+    matlab = "multiplicationLayer"
 
     def lower(self, *x: TensorType) -> Lowered:
         return function("torch.mul" if self.inputs == 2 else "engine.build.modules.combination.multiply_all")
 
 
 class Concatenation(_Combination):
-    """Joins its inputs along one axis: channels (depth concatenation), unless told otherwise."""
+    """Joins its inputs along one axis: channels (depth concatenation), unless told otherwise.
+
+        size along the axis = the sum of the inputs' sizes
+
+    All other sizes are equal. In MATLAB depthConcatenationLayer joins channels, concatenationLayer any axis.
+
+    Source: Szegedy et al.: Going deeper with convolutions, 2015; Huang, Liu, van der Maaten, Weinberger: Densely
+    connected convolutional networks, 2017.
+    """
 
     key, label, family = "concatenation", "Concatenation", "Combination"
+    matlab = "concatenationLayer"
     axis = Choice("C", options=tuple(AXES), notes=AXES, help="The axis along which the inputs stand")
 
     def output(self, *x: TensorType) -> TensorType:

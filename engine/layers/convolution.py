@@ -142,10 +142,18 @@ class Convolution(_Convolution):
 class Conv1d(Convolution):
     """Slides learned filters along a sequence.
 
-    y[t, f] = bias[f] + sum over k, c of weight[f, c, k] x[stride t + dilation k - padding, c].
+        y[f, t] = bias[f] + sum over c, k of weight[f, c, k] · x[c, s · t + d · k - p]
+
+    with stride s, dilation d and padding p along each axis. Padding `causal` puts all zeros in front, so that no step
+    sees a later one (van den Oord et al.: WaveNet, 2016). With padding `same` the output has ceil(size / stride)
+    places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
+
+    Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
+    Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
     """
 
     key, label, family, dims = "conv1d", "1-D convolution", "Convolution", 1
+    matlab = "convolution1dLayer"
     kernel = kernel_field(1)
     stride = stride_field(1)
     padding = padding_field(1, words=("same", "causal"))
@@ -155,21 +163,33 @@ class Conv1d(Convolution):
 class Conv2d(Convolution):
     """Slides learned filters over an image.
 
-    At each place of the output: the products of the filter's weights and the window under it, summed over the window
-    and all input channels, plus the bias.
+        y[f, i] = bias[f] + sum over c, k of weight[f, c, k] · x[c, s · i + d · k - p]
+
+    with stride s, dilation d and padding p along each axis. With padding `same` the output has ceil(size / stride)
+    places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
+
+    Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
+    Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
     """
 
     key, label, family, dims = "conv2d", "2-D convolution", "Convolution", 2
+    matlab = "convolution2dLayer"
 
 
 class Conv3d(Convolution):
     """Slides learned filters through a volume.
 
-    At each place of the output: the products of the filter's weights and the window under it, summed over the window
-    and all input channels, plus the bias.
+        y[f, i] = bias[f] + sum over c, k of weight[f, c, k] · x[c, s · i + d · k - p]
+
+    with stride s, dilation d and padding p along each axis. With padding `same` the output has ceil(size / stride)
+    places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
+
+    Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
+    Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
     """
 
     key, label, family, dims = "conv3d", "3-D convolution", "Convolution", 3
+    matlab = "convolution3dLayer"
     kernel = kernel_field(3)
     stride = stride_field(3)
     padding = padding_field(3)
@@ -195,8 +215,13 @@ class GroupedConvolution(_Convolution):
 class GroupedConv1d(GroupedConvolution):
     """Slides learned filters along a sequence, each group of channels by itself.
 
+        y[f] = bias[f] + sum over the channels c of the group of f, and k, of weight[f, c, k] · x[c, ...]
+
     With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
     per group channels.
+
+    Source: Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012.
+    Channel-wise: Chollet: Xception, 2017.
     """
 
     key, label, family, dims = "grouped_conv1d", "1-D grouped convolution", "Convolution", 1
@@ -209,18 +234,29 @@ class GroupedConv1d(GroupedConvolution):
 class GroupedConv2d(GroupedConvolution):
     """Slides learned filters over an image, each group of channels by itself.
 
+        y[f] = bias[f] + sum over the channels c of the group of f, and k, of weight[f, c, k] · x[c, ...]
+
     With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
     per group channels.
+
+    Source: Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012.
+    Channel-wise: Chollet: Xception, 2017.
     """
 
     key, label, family, dims = "grouped_conv2d", "2-D grouped convolution", "Convolution", 2
+    matlab = "groupedConvolution2dLayer"
 
 
 class GroupedConv3d(GroupedConvolution):
     """Slides learned filters through a volume, each group of channels by itself.
 
+        y[f] = bias[f] + sum over the channels c of the group of f, and k, of weight[f, c, k] · x[c, ...]
+
     With as many groups as channels it is the depthwise part of a separable convolution. The output has groups × filters
     per group channels.
+
+    Source: Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012.
+    Channel-wise: Chollet: Xception, 2017.
     """
 
     key, label, family, dims = "grouped_conv3d", "3-D grouped convolution", "Convolution", 3
@@ -324,11 +360,17 @@ class TransposedConvolution(_Sliding):
 class TransposedConv1d(TransposedConvolution):
     """Makes a sequence longer with learned filters.
 
-    Each input step adds its multiple of the filters to the output, `stride` apart. Size: (n - 1) stride + dilation
-    (kernel - 1) + 1 - 2 cropping + output padding. Where `same` crops an odd number, the odd one goes before.
+        size = (n - 1) · stride + dilation · (kernel - 1) + 1 - 2 · cropping + output padding
+
+    Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
+    respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
+
+    Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
+    convolution arithmetic for deep learning, 2016.
     """
 
     key, label, family, dims = "transposed_conv1d", "1-D transposed convolution", "Convolution", 1
+    matlab = "transposedConv1dLayer"
     kernel = kernel_field(1)
     stride = stride_field(1, default=2)
     cropping = _cropping(1)
@@ -339,21 +381,33 @@ class TransposedConv1d(TransposedConvolution):
 class TransposedConv2d(TransposedConvolution):
     """Makes an image larger with learned filters.
 
-    Each input place adds its multiple of the filters to the output, `stride` apart. Size: (n - 1) stride + dilation
-    (kernel - 1) + 1 - 2 cropping + output padding. Where `same` crops an odd number, the odd one goes before.
+        size = (n - 1) · stride + dilation · (kernel - 1) + 1 - 2 · cropping + output padding
+
+    Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
+    respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
+
+    Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
+    convolution arithmetic for deep learning, 2016.
     """
 
     key, label, family, dims = "transposed_conv2d", "2-D transposed convolution", "Convolution", 2
+    matlab = "transposedConv2dLayer"
 
 
 class TransposedConv3d(TransposedConvolution):
     """Makes a volume larger with learned filters.
 
-    Each input place adds its multiple of the filters to the output, `stride` apart. Size: (n - 1) stride + dilation
-    (kernel - 1) + 1 - 2 cropping + output padding. Where `same` crops an odd number, the odd one goes before.
+        size = (n - 1) · stride + dilation · (kernel - 1) + 1 - 2 · cropping + output padding
+
+    Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
+    respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
+
+    Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
+    convolution arithmetic for deep learning, 2016.
     """
 
     key, label, family, dims = "transposed_conv3d", "3-D transposed convolution", "Convolution", 3
+    matlab = "transposedConv3dLayer"
     kernel = kernel_field(3)
     stride = stride_field(3, default=2)
     cropping = _cropping(3)

@@ -45,9 +45,19 @@ class InputLayer(LayerType):
 
 
 class ImageInput(InputLayer):
-    """Takes images, channels first."""
+    """Takes images, channels first.
+
+        y = (x - shift) / scale
+
+    Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and
+    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
+    weights and leave with every export.
+
+    Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
+    """
 
     key, label, family = "image_input", "Image input", "Input"
+    matlab = "imageInputLayer"
     channels = Int(1, low=1, high=65536, help="1 for grey, 3 for colour")
     size = Size(28, length=2, help="Height × width")
     normalization = _normalization()
@@ -60,9 +70,19 @@ class ImageInput(InputLayer):
 
 
 class VolumeInput(InputLayer):
-    """Takes volumes, such as scans or short films, channels first."""
+    """Takes volumes, such as scans or short films, channels first.
+
+        y = (x - shift) / scale
+
+    Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and
+    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
+    weights and leave with every export.
+
+    Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
+    """
 
     key, label, family = "volume_input", "3-D image input", "Input"
+    matlab = "image3dInputLayer"
     channels = Int(1, low=1, high=65536, help="Numbers at each place")
     size = Size(28, length=3, help="Depth × height × width")
     normalization = _normalization()
@@ -75,9 +95,22 @@ class VolumeInput(InputLayer):
 
 
 class SequenceInput(InputLayer):
-    """Takes sequences: vectors of numbers, or indices such as words."""
+    """Takes sequences: vectors of numbers, or indices such as words.
+
+    Steps first, then channels. With a length of 0 a sequence may have any length. Indices are whole numbers from 0
+    (MATLAB counts from 1) and go to an embedding; they are not normalised.
+
+        y = (x - shift) / scale
+
+    Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and
+    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
+    weights and leave with every export.
+
+    Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
+    """
 
     key, label, family = "sequence_input", "Sequence input", "Input"
+    matlab = "sequenceInputLayer"
     content = Choice(
         "numbers",
         options=("numbers", "indices"),
@@ -107,9 +140,19 @@ class SequenceInput(InputLayer):
 
 
 class FeatureInput(InputLayer):
-    """Takes one vector of numbers a sample, such as a row of a table."""
+    """Takes one vector of numbers a sample, such as a row of a table.
+
+        y = (x - shift) / scale
+
+    Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and
+    standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
+    weights and leave with every export.
+
+    Source: LeCun, Bottou, Orr, Müller: Efficient BackProp, 1998.
+    """
 
     key, label, family = "feature_input", "Feature input", "Input"
+    matlab = "featureInputLayer"
     channels = Int(1, low=1, label="Features", help="Numbers a sample")
     normalization = _normalization()
 

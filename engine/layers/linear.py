@@ -9,10 +9,14 @@ from engine.layers.types import Sizes, TensorType, features
 class FullyConnected(LayerType):
     """Multiplies by a learned matrix and adds a bias: y = x Wᵀ + b.
 
-    Images and volumes are flattened first; on a sequence it works at every step by itself.
+    Images and volumes are flattened first, as in MATLAB; on a sequence it works at every step by itself. The matrix has
+    a row for each output and a column for each number that comes in.
+
+    Source: Rumelhart, Hinton, Williams: Learning representations by back-propagating errors, 1986.
     """
 
     key, label, family = "fully_connected", "Fully connected", "Fully connected"
+    matlab = "fullyConnectedLayer"
     outputs = Int(10, low=1, help="Numbers that leave the layer")
     bias = Bool(True, help="Adds a learned number to each output")
 

@@ -29,11 +29,18 @@ class _Normalisation(LayerType):
 class BatchNorm(_Normalisation):
     """Normalises each channel over the batch and all places.
 
-    In training with the statistics of the batch (of all workers together); the running statistics, used otherwise,
-    move towards them: running = (1 - decay) running + decay batch.
+        y = (x - mean) / sqrt(variance + epsilon) · scale + shift
+
+        running = (1 - decay) · running + decay · batch
+
+    Mean and variance are those of the batch while training, of all workers together; otherwise the running ones, which
+    follow them. The decay is torch's momentum and MATLAB's MeanDecay and VarianceDecay.
+
+    Source: Ioffe, Szegedy: Batch normalization, 2015.
     """
 
     key, label, family = "batch_norm", "Batch normalisation", "Normalisation"
+    matlab = "batchNormalizationLayer"
     momentum = Float(
         0.1, above=0.0, high=1.0, label="Decay", help="How fast mean and variance follow the batch; torch's momentum"
     )
@@ -58,11 +65,16 @@ OVER = {
 class LayerNorm(_Normalisation):
     """Normalises each sample by itself, over its channels or over everything.
 
+        y = (x - mean) / sqrt(variance + epsilon) · scale + shift
+
     At each step of a sequence over the channels; images and volumes over all channels and places, unless told
     otherwise. Scale and shift are one a channel either way.
+
+    Source: Ba, Kiros, Hinton: Layer normalization, 2016.
     """
 
     key, label, family = "layer_norm", "Layer normalisation", "Normalisation"
+    matlab = "layerNormalizationLayer"
     over = Choice("auto", options=tuple(OVER), notes=OVER, help="What the mean and the variance are taken over")
 
     def _whole(self, x: TensorType) -> bool:
@@ -88,9 +100,18 @@ class LayerNorm(_Normalisation):
 
 
 class GroupNorm(_Normalisation):
-    """Normalises each sample over groups of its channels and all places."""
+    """Normalises each sample over groups of its channels and all places.
+
+        y = (x - mean) / sqrt(variance + epsilon) · scale + shift
+
+    Mean and variance are taken over the channels of one group and all places of one sample, so the batch size makes no
+    difference. One group is layer normalisation over everything, a group for each channel is instance normalisation.
+
+    Source: Wu, He: Group normalization, 2018.
+    """
 
     key, label, family = "group_norm", "Group normalisation", "Normalisation"
+    matlab = "groupNormalizationLayer"
     groups = Int(1, low=0, high=1_000_000, help="Equal groups of channels; 1: all together, 0: every channel by itself")
 
     def output(self, x: TensorType) -> TensorType:
@@ -114,9 +135,18 @@ class GroupNorm(_Normalisation):
 
 
 class InstanceNorm(_Normalisation):
-    """Normalises each channel of each sample over all places."""
+    """Normalises each channel of each sample over all places.
+
+        y = (x - mean) / sqrt(variance + epsilon) · scale + shift
+
+    Mean and variance are taken over the places of one channel of one sample, in training and afterwards alike; there
+    are no running statistics.
+
+    Source: Ulyanov, Vedaldi, Lempitsky: Instance normalization: the missing ingredient for fast stylization, 2016.
+    """
 
     key, label, family = "instance_norm", "Instance normalisation", "Normalisation"
+    matlab = "instanceNormalizationLayer"
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence", "image", "volume")

@@ -78,9 +78,17 @@ class MaxPooling(_Pooling):
 
 
 class MaxPool1d(MaxPooling):
-    """Keeps the largest number of each window along a sequence. Padded places never win."""
+    """Keeps the largest number of each window along a sequence. Padded places never win.
+
+        y[c, i] = max over k of x[c, stride · i + k - padding]
+
+    Each channel by itself. Nothing is learned; the gradient goes to the largest number only.
+
+    Source: Boureau, Ponce, LeCun: A theoretical analysis of feature pooling in visual recognition, 2010.
+    """
 
     key, label, family, dims = "max_pool1d", "1-D max pooling", "Pooling", 1
+    matlab = "maxPooling1dLayer"
     kernel = kernel_field(1, default=2)
     stride = stride_field(1, default=2)
     padding = padding_field(1, default=0)
@@ -99,15 +107,31 @@ class MaxPool1d(MaxPooling):
 
 
 class MaxPool2d(MaxPooling):
-    """Keeps the largest number of each window of an image. Padded places never win."""
+    """Keeps the largest number of each window of an image. Padded places never win.
+
+        y[c, i] = max over k of x[c, stride · i + k - padding]
+
+    Each channel by itself. Nothing is learned; the gradient goes to the largest number only.
+
+    Source: Boureau, Ponce, LeCun: A theoretical analysis of feature pooling in visual recognition, 2010.
+    """
 
     key, label, family, dims = "max_pool2d", "2-D max pooling", "Pooling", 2
+    matlab = "maxPooling2dLayer"
 
 
 class MaxPool3d(MaxPooling):
-    """Keeps the largest number of each window of a volume. Padded places never win."""
+    """Keeps the largest number of each window of a volume. Padded places never win.
+
+        y[c, i] = max over k of x[c, stride · i + k - padding]
+
+    Each channel by itself. Nothing is learned; the gradient goes to the largest number only.
+
+    Source: Boureau, Ponce, LeCun: A theoretical analysis of feature pooling in visual recognition, 2010.
+    """
 
     key, label, family, dims = "max_pool3d", "3-D max pooling", "Pooling", 3
+    matlab = "maxPooling3dLayer"
     kernel = kernel_field(3, default=2)
     stride = stride_field(3, default=2)
     padding = padding_field(3, default=0)
@@ -146,10 +170,16 @@ class AveragePooling(_Pooling):
 class AveragePool1d(AveragePooling):
     """Takes the mean of each window along a sequence.
 
-    Padded places count as zeros (`zeros`) or are left out of the mean (`mean`).
+        y[c, i] = sum over k of x[c, stride · i + k - padding] / count
+
+    Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
+    is the number of places that are there). Each channel by itself; nothing is learned.
+
+    Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
 
     key, label, family, dims = "average_pool1d", "1-D average pooling", "Pooling", 1
+    matlab = "averagePooling1dLayer"
     kernel = kernel_field(1, default=2)
     stride = stride_field(1, default=2)
     padding = padding_field(1, default=0)
@@ -158,19 +188,31 @@ class AveragePool1d(AveragePooling):
 class AveragePool2d(AveragePooling):
     """Takes the mean of each window of an image.
 
-    Padded places count as zeros (`zeros`) or are left out of the mean (`mean`).
+        y[c, i] = sum over k of x[c, stride · i + k - padding] / count
+
+    Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
+    is the number of places that are there). Each channel by itself; nothing is learned.
+
+    Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
 
     key, label, family, dims = "average_pool2d", "2-D average pooling", "Pooling", 2
+    matlab = "averagePooling2dLayer"
 
 
 class AveragePool3d(AveragePooling):
     """Takes the mean of each window of a volume.
 
-    Padded places count as zeros (`zeros`) or are left out of the mean (`mean`).
+        y[c, i] = sum over k of x[c, stride · i + k - padding] / count
+
+    Padded places count as zeros (`zeros`: count is the size of the window) or are left out of the mean (`mean`: count
+    is the number of places that are there). Each channel by itself; nothing is learned.
+
+    Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998.
     """
 
     key, label, family, dims = "average_pool3d", "3-D average pooling", "Pooling", 3
+    matlab = "averagePooling3dLayer"
     kernel = kernel_field(3, default=2)
     stride = stride_field(3, default=2)
     padding = padding_field(3, default=0)
@@ -190,18 +232,34 @@ class _GlobalPooling(LayerType):
 
 
 class GlobalAveragePool(_GlobalPooling):
-    """Takes the mean of each channel over all places: an image, a volume or a sequence becomes features."""
+    """Takes the mean of each channel over all places: an image, a volume or a sequence becomes features.
+
+        y[c] = (sum over all places i of x[c, i]) / number of places
+
+    MATLAB has a layer for each dimension (globalAveragePooling1dLayer, 2d, 3d), which keep axes of size 1.
+
+    Source: Lin, Chen, Yan: Network in network, 2014.
+    """
 
     key, label, family = "global_average_pool", "Global average pooling", "Pooling"
+    matlab = "globalAveragePooling2dLayer"
 
     def lower(self, x: TensorType) -> Lowered:
         return method("mean", dim=self._dims(x))
 
 
 class GlobalMaxPool(_GlobalPooling):
-    """Keeps the largest number of each channel over all places: an image, a volume or a sequence becomes features."""
+    """Keeps the largest number of each channel over all places: an image, a volume or a sequence becomes features.
+
+        y[c] = max over all places i of x[c, i]
+
+    MATLAB has a layer for each dimension (globalMaxPooling1dLayer, 2d, 3d), which keep axes of size 1.
+
+    Source: Oquab, Bottou, Laptev, Sivic: Is object localization for free?, 2015.
+    """
 
     key, label, family = "global_max_pool", "Global max pooling", "Pooling"
+    matlab = "globalMaxPooling2dLayer"
 
     def lower(self, x: TensorType) -> Lowered:
         return method("amax", dim=self._dims(x))
@@ -243,7 +301,11 @@ class AdaptiveAveragePooling(_AdaptivePooling):
 class AdaptiveAveragePool1d(AdaptiveAveragePooling):
     """Takes means over so many cells along a sequence of any length.
 
-    Cell i of n goes from floor(i T / n) to ceil((i + 1) T / n); cells overlap where the length cannot be divided.
+        cell i of n goes from floor(i · T / n) to ceil((i + 1) · T / n)
+
+    The mean of each cell. Cells overlap where the length cannot be divided.
+
+    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
     key, label, family, dims = "adaptive_average_pool1d", "1-D adaptive average pooling", "Pooling", 1
@@ -253,16 +315,25 @@ class AdaptiveAveragePool1d(AdaptiveAveragePooling):
 class AdaptiveAveragePool2d(AdaptiveAveragePooling):
     """Takes means over a grid of so many cells, whatever the size of the image.
 
-    Cell i of n goes from floor(i size / n) to ceil((i + 1) size / n); cells overlap where the size cannot be divided.
+        cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
+
+    The mean of each cell. Cells overlap where the size cannot be divided.
+
+    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
     key, label, family, dims = "adaptive_average_pool2d", "2-D adaptive average pooling", "Pooling", 2
+    matlab = "adaptiveAveragePooling2dLayer"
 
 
 class AdaptiveAveragePool3d(AdaptiveAveragePooling):
     """Takes means over a grid of so many cells, whatever the size of the volume.
 
-    Cell i of n goes from floor(i size / n) to ceil((i + 1) size / n); cells overlap where the size cannot be divided.
+        cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
+
+    The mean of each cell. Cells overlap where the size cannot be divided.
+
+    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
     key, label, family, dims = "adaptive_average_pool3d", "3-D adaptive average pooling", "Pooling", 3
@@ -279,7 +350,11 @@ class AdaptiveMaxPooling(_AdaptivePooling):
 class AdaptiveMaxPool1d(AdaptiveMaxPooling):
     """Keeps the largest number of so many cells along a sequence of any length.
 
-    Cell i of n goes from floor(i T / n) to ceil((i + 1) T / n); cells overlap where the length cannot be divided.
+        cell i of n goes from floor(i · T / n) to ceil((i + 1) · T / n)
+
+    The largest number of each cell. Cells overlap where the length cannot be divided.
+
+    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
     key, label, family, dims = "adaptive_max_pool1d", "1-D adaptive max pooling", "Pooling", 1
@@ -289,7 +364,11 @@ class AdaptiveMaxPool1d(AdaptiveMaxPooling):
 class AdaptiveMaxPool2d(AdaptiveMaxPooling):
     """Keeps the largest number of a grid of so many cells, whatever the size of the image.
 
-    Cell i of n goes from floor(i size / n) to ceil((i + 1) size / n); cells overlap where the size cannot be divided.
+        cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
+
+    The largest number of each cell. Cells overlap where the size cannot be divided.
+
+    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
     key, label, family, dims = "adaptive_max_pool2d", "2-D adaptive max pooling", "Pooling", 2
@@ -298,7 +377,11 @@ class AdaptiveMaxPool2d(AdaptiveMaxPooling):
 class AdaptiveMaxPool3d(AdaptiveMaxPooling):
     """Keeps the largest number of a grid of so many cells, whatever the size of the volume.
 
-    Cell i of n goes from floor(i size / n) to ceil((i + 1) size / n); cells overlap where the size cannot be divided.
+        cell i of n goes from floor(i · size / n) to ceil((i + 1) · size / n)
+
+    The largest number of each cell. Cells overlap where the size cannot be divided.
+
+    Source: He, Zhang, Ren, Sun: Spatial pyramid pooling in deep convolutional networks for visual recognition, 2015.
     """
 
     key, label, family, dims = "adaptive_max_pool3d", "3-D adaptive max pooling", "Pooling", 3

@@ -66,10 +66,21 @@ class _Recurrent(LayerType):
 class Lstm(_Recurrent):
     """Long short-term memory: gates decide at each step what is kept, forgotten and shown.
 
-    i, f, o = sigmoid(...), g = tanh(...); c = f c + i g; h = o tanh(c). With `last` it gives h after the last step.
+        i, f, o = sigmoid(W x + b + R h' + c)
+        g = tanh(W x + b + R h' + c)
+        m = f · m' + i · g
+        h = o · tanh(m)
+
+    Each of i, f, g, o has rows of its own in the weights, in this order, as in torch and MATLAB; h' and m' are the
+    state before the step, zero at the start. There are two biases, b and c, where MATLAB has one: their sum counts.
+    With `last` it gives h after the last step.
+
+    Source: Hochreiter, Schmidhuber: Long short-term memory, 1997; forget gate: Gers, Schmidhuber, Cummins: Learning to
+    forget, 2000.
     """
 
     key, label, family = "lstm", "LSTM", "Recurrent"
+    matlab = "lstmLayer"
 
     def lower(self, x: TensorType) -> Lowered:
         lstm = self._call(x, "LSTM", pick=0)
@@ -79,11 +90,17 @@ class Lstm(_Recurrent):
 class Bilstm(_Recurrent):
     """Two LSTMs that read the sequence forwards and backwards; their outputs stand side by side.
 
-    With `last` each gives its state after it has read everything: the forward one at the last step, the backward one
-    at the first. Twice as many channels as hidden units leave the layer.
+        y[t] = (forward h[t], backward h[t])
+
+    With `last` each gives its state after it has read everything: the forward one at the last step, the backward one at
+    the first. Twice as many channels as hidden units leave the layer.
+
+    Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997; Graves, Schmidhuber: Framewise phoneme
+    classification with bidirectional LSTM, 2005.
     """
 
     key, label, family, directions = "bilstm", "Bidirectional LSTM", "Recurrent", 2
+    matlab = "bilstmLayer"
 
     def lower(self, x: TensorType) -> Lowered:
         if self.output_mode == "sequence":
@@ -96,11 +113,20 @@ class Bilstm(_Recurrent):
 class Gru(_Recurrent):
     """Gated recurrent unit: like an LSTM with two gates and no separate memory.
 
-    r, z = sigmoid(...), n = tanh(W x + b + r (U h + c)); h = (1 - z) n + z h. The reset gate works after the
-    multiplication. With `last` it gives h after the last step.
+        r, z = sigmoid(W x + b + R h' + c)
+        n = tanh(W x + b + r · (R h' + c))
+        h = (1 - z) · n + z · h'
+
+    Each of r, z, n has rows of its own in the weights, in this order; h' is the state before the step. The reset gate r
+    works after the multiplication, on a bias of its own: MATLAB's ResetGateMode `recurrent-bias-after-multiplication`,
+    not its default. With `last` it gives h after the last step.
+
+    Source: Cho et al.: Learning phrase representations using RNN encoder-decoder for statistical machine translation,
+    2014.
     """
 
     key, label, family, gates = "gru", "GRU", "Recurrent", 3
+    matlab = "gruLayer"
 
     def lower(self, x: TensorType) -> Lowered:
         gru = self._call(x, "GRU", pick=0)

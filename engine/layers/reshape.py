@@ -18,9 +18,15 @@ def _count(x: TensorType) -> int:
 
 
 class Flatten(LayerType):
-    """Makes one vector of all numbers of a sample, the last axis first: an image becomes features."""
+    """Makes one vector of all numbers of a sample, the last axis first: an image becomes features.
+
+        y[(c · height + h) · width + w] = x[c, h, w]
+
+    The last axis runs fastest, as in torch; in MATLAB the first one does, so weights behind it are in another order.
+    """
 
     key, label, family = "flatten", "Flatten", "Reshape"
+    matlab = "flattenLayer"
 
     def output(self, x: TensorType) -> TensorType:
         return features(_count(x))
@@ -35,10 +41,14 @@ LAYOUT_NOTES = {name: f"{' × '.join(axes)}" for name, axes in LAYOUTS.items()}
 class Reshape(LayerType):
     """Gives the numbers of a sample other axes, without changing their order in memory.
 
-    The last axis runs fastest, before and after.
+        product of the sizes after = product of the sizes before
+
+    The last axis runs fastest, before and after, as in torch; in MATLAB the first one does. One size may be -1: what is
+    left.
     """
 
     key, label, family = "reshape", "Reshape", "Reshape"
+    matlab = "reshapeLayer"
     layout = Choice("features", options=tuple(LAYOUTS), notes=LAYOUT_NOTES, help="What leaves the layer")
     sizes = Ints((-1,), low=-1, separator=" × ", help="One size for each axis of the layout; -1, once: what is left")
 
@@ -78,10 +88,13 @@ class Reshape(LayerType):
 class Permute(LayerType):
     """Exchanges the axes of a sample. The layout stays: with 1, 3, 2 an image is mirrored at its diagonal.
 
+        size of axis i after = size of axis order[i] before
+
     Axis i of the output is axis order[i] of the input. With 2, 1 the channels of a sequence become its steps.
     """
 
     key, label, family = "permute", "Permute", "Reshape"
+    matlab = "permuteLayer"
     order = Ints(
         (2, 1), low=1, high=16, help="The axes of the input, counted from 1 without the batch, in their new order"
     )
@@ -109,7 +122,14 @@ STEPS = {
 
 
 class ImageToSequence(LayerType):
-    """Reads an image as a sequence: row by row, column by column, or place by place."""
+    """Reads an image as a sequence: row by row, column by column, or place by place.
+
+        rows: y[h, c · width + w] = x[c, h, w]
+        columns: y[w, c · height + h] = x[c, h, w]
+        positions: y[h · width + w, c] = x[c, h, w]
+
+    Source of reading places as steps: Dosovitskiy et al.: An image is worth 16x16 words, 2021.
+    """
 
     key, label, family = "image_to_sequence", "Image to sequence", "Reshape"
     steps = Choice("rows", options=tuple(STEPS), notes=STEPS, help="What becomes a step")
@@ -137,7 +157,12 @@ class ImageToSequence(LayerType):
 
 
 class SequenceToImage(LayerType):
-    """Lays the steps of a sequence out as an image, row by row; the numbers of a step become its channels."""
+    """Lays the steps of a sequence out as an image, row by row; the numbers of a step become its channels.
+
+        y[c, h, w] = x[h · width + w, c]
+
+    The reverse of reading an image place by place.
+    """
 
     key, label, family = "sequence_to_image", "Sequence to image", "Reshape"
     size = Size(8, length=2, high=1_000_000, help="Height × width; their product is the number of steps")
@@ -162,9 +187,15 @@ class SequenceToImage(LayerType):
 
 
 class SelectStep(LayerType):
-    """Takes one step out of a sequence, such as the last one: features leave the layer. (1-D indexing)"""
+    """Takes one step out of a sequence, such as the last one: features leave the layer. (1-D indexing)
+
+        y[c] = x[step, c], or x[length - 1 - step, c] counted from the end
+
+    Steps count from 0. Behind a recurrent layer with `last` it is not needed.
+    """
 
     key, label, family = "select_step", "Select step", "Reshape"
+    matlab = "indexing1dLayer"
     counted_from = Choice("end", options=("end", "start"), help="The end of the sequence at which counting begins")
     step = Int(0, low=0, high=1_000_000_000, help="0: the one at that end, 1: the one next to it")
 

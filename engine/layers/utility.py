@@ -10,9 +10,18 @@ def _probability(help: str) -> Float:
 
 
 class Dropout(LayerType):
-    """Zeroes numbers at random while training, and scales the others up by 1 / (1 - probability)."""
+    """Zeroes numbers at random while training, and scales the others up by 1 / (1 - probability).
+
+        y = x · mask / (1 - probability), each number of the mask 0 with the probability, else 1
+
+    Otherwise y = x, so the expected value is the same; it is not in what is exported.
+
+    Source: Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout: a simple way to prevent neural networks
+    from overfitting, 2014.
+    """
 
     key, label, family, random = "dropout", "Dropout", "Utility", True
+    matlab = "dropoutLayer"
     probability = _probability("Chance of each number to become zero")
 
     def output(self, x: TensorType) -> TensorType:
@@ -27,9 +36,17 @@ class Dropout(LayerType):
 
 
 class SpatialDropout(LayerType):
-    """Zeroes whole channels at random while training, and scales the others up by 1 / (1 - probability)."""
+    """Zeroes whole channels at random while training, and scales the others up by 1 / (1 - probability).
+
+        y[c] = x[c] · mask[c] / (1 - probability)
+
+    Neighbouring places tell nearly the same: a place that is dropped alone would be known from them. Otherwise y = x.
+
+    Source: Tompson, Goroshin, Jain, LeCun, Bregler: Efficient object localization using convolutional networks, 2015.
+    """
 
     key, label, family, random = "spatial_dropout", "Spatial dropout", "Utility", True
+    matlab = "spatialDropoutLayer"
     probability = _probability("Chance of each channel of a sample to become zero")
 
     def output(self, x: TensorType) -> TensorType:
@@ -44,9 +61,13 @@ class SpatialDropout(LayerType):
 
 
 class Identity(LayerType):
-    """Passes its input on unchanged, such as to give an output of the network a name."""
+    """Passes its input on unchanged, such as to give an output of the network a name.
+
+    Nothing of it is computed; in the exported source it stands as `nn.Identity`.
+    """
 
     key, label, family = "identity", "Identity", "Utility"
+    matlab = "identityLayer"
 
     def output(self, x: TensorType) -> TensorType:
         return x
