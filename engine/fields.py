@@ -444,15 +444,19 @@ class Record:
     """An immutable value with declared fields. Values equal to their default are not stored, nor written.
 
     Subclasses declare fields as class attributes; `fields` maps their names in the order of declaration, inherited ones
-    first. Two records are equal if they have the same type and the same values.
+    first, and those without a group before those with one. Two records are equal if they have the same type and the
+    same values.
     """
 
     fields: ClassVar[Mapping[str, Field[Any]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        declared = {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
-        cls.fields = {**cls.fields, **declared}
+        declared: dict[str, Field[Any]] = {}
+        for base in reversed(cls.__mro__):
+            declared |= {name: value for name, value in vars(base).items() if isinstance(value, Field)}
+        # A field without a group would seem, in a form, to belong to the group before it.
+        cls.fields = dict(sorted(declared.items(), key=lambda item: bool(item[1].group)))
 
     def __init__(self, /, **values: object) -> None:
         errors: list[FieldError] = []

@@ -4,6 +4,7 @@ from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float
 from engine.layers.base import LayerType, Lowered, channels_first, expect_real, module
 from engine.layers.types import Sizes, TensorType, derive
+from engine.layers.weighted import WithAlpha
 
 
 class Activation(LayerType):
@@ -46,7 +47,7 @@ class LeakyRelu(Activation):
         return module("LeakyReLU", negative_slope=self.scale)
 
 
-class Prelu(Activation):
+class Prelu(WithAlpha, Activation):
     """A ReLU that learns its slope below zero: x, or alpha · x below zero.
 
         y = max(0, x) + alpha · min(0, x)

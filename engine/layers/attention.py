@@ -4,9 +4,10 @@ from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int
 from engine.layers.base import LayerType, Lowered, expect, method, module
 from engine.layers.types import Sizes, TensorType, sequence
+from engine.layers.weighted import WithWeights, WithWeightsAndBias, weights_initializer_field
 
 
-class Embedding(LayerType):
+class Embedding(WithWeights):
     """Looks up a learned vector for each index of a sequence, such as for each word.
 
         y[t] = table[x[t]]
@@ -21,6 +22,7 @@ class Embedding(LayerType):
     vocabulary = Int(1000, low=1, high=100_000_000, label="Vocabulary size", help="Indices go from 0 to this less 1")
     dimension = Int(64, low=1, high=1_000_000, help="Numbers that stand for one index")
     padding_index = Int(-1, low=-1, high=100_000_000, help="Index whose vector stays zero, for padding; -1: none")
+    weights_initializer = weights_initializer_field("narrow-normal")
 
     def output(self, x: TensorType) -> TensorType:
         if x.axes != ("T",) or x.kind != "index":
@@ -55,7 +57,7 @@ MASKS = {
 }
 
 
-class SelfAttention(LayerType):
+class SelfAttention(WithWeightsAndBias):
     """Lets each step of a sequence gather from the others what resembles what it asks for.
 
         Q, K, V = x Wqᵀ + bq, x Wkᵀ + bk, x Wvᵀ + bv
@@ -121,7 +123,7 @@ class SelfAttention(LayerType):
         return f"{self.heads:,} head{'s' * (self.heads > 1)}"
 
 
-class PositionEmbedding(LayerType):
+class PositionEmbedding(WithWeights):
     """Adds a learned vector to each step, one for each position, so that the order of the steps counts.
 
         y[t] = x[t] + table[t]
@@ -137,6 +139,7 @@ class PositionEmbedding(LayerType):
     positions = Int(
         512, low=1, high=100_000_000, help="Positions that have a vector: the longest sequence there can be"
     )
+    weights_initializer = weights_initializer_field("narrow-normal")
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence")

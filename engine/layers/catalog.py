@@ -8,7 +8,7 @@ import engine.layers
 from engine.errors import UserError, did_you_mean
 from engine.layers.base import FAMILIES, REGISTRY, LayerType
 
-_NOT_FAMILIES = {"base", "catalog", "placeholder", "types", "windows"}
+_NOT_FAMILIES = {"base", "catalog", "placeholder", "types", "weighted", "windows"}
 
 
 @cache

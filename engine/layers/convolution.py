@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from engine.errors import MisfitError
 from engine.fields import Bool, Int, Padding, Size
 from engine.layers import types, windows
-from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, module
+from engine.layers.base import Call, Lowered, channels_first, expect, module
 from engine.layers.types import Sizes, TensorType, derive
+from engine.layers.weighted import WithWeightsAndBias
 
 KERNEL_HELP = {1: "Steps", 2: "Height × width", 3: "Depth × height × width"}
 PADDING_HELP = "Zeros on both sides of each axis, or same: the output is as large as the input divided by the stride"
@@ -49,7 +50,7 @@ def bias_field() -> Bool:
     return Bool(True, help="Adds a learned number to each output channel")
 
 
-class _Sliding(LayerType):
+class _Sliding(WithWeightsAndBias):
     """What plain, grouped and transposed convolution share."""
 
     dims: ClassVar[int] = 2

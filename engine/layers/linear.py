@@ -2,11 +2,12 @@
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Int
-from engine.layers.base import LayerType, Lowered, expect_real, method, module
+from engine.layers.base import Lowered, expect_real, method, module
 from engine.layers.types import Sizes, TensorType, features
+from engine.layers.weighted import WithWeightsAndBias
 
 
-class FullyConnected(LayerType):
+class FullyConnected(WithWeightsAndBias):
     """Multiplies by a learned matrix and adds a bias: y = x Wᵀ + b.
 
     Images and volumes are flattened first, as in MATLAB; on a sequence it works at every step by itself. The matrix has

@@ -7,11 +7,12 @@ from typing import Any
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int
-from engine.layers.base import LayerType, Lowered, channels_first, expect, method, module
+from engine.layers.base import Lowered, channels_first, expect, method, module
 from engine.layers.types import Sizes, TensorType
+from engine.layers.weighted import WithScaleAndOffset, freeze_field
 
 
-class _Normalisation(LayerType):
+class _Normalisation(WithScaleAndOffset):
     """What all of them share."""
 
     epsilon = Float(1e-5, above=0.0, high=1.0, help="Added to the variance, so that nothing is divided by zero")
@@ -35,12 +36,16 @@ class BatchNorm(_Normalisation):
 
     Mean and variance are those of the batch while training, of all workers together; otherwise the running ones, which
     follow them. The decay is torch's momentum and MATLAB's MeanDecay and VarianceDecay.
+    A frozen one uses the running ones in training too, and moves neither them nor scale and shift.
 
     Source: Ioffe, Szegedy: Batch normalization, 2015.
     """
 
     key, label, family = "batch_norm", "Batch normalisation", "Normalisation"
     matlab = "batchNormalizationLayer"
+    frozen = freeze_field(
+        "Training leaves scale, shift and running statistics as they are, and normalises by the latter"
+    )
     momentum = Float(
         0.1, above=0.0, high=1.0, label="Decay", help="How fast mean and variance follow the batch; torch's momentum"
     )

@@ -3,8 +3,9 @@
 from typing import Any, ClassVar
 
 from engine.fields import Choice, Int
-from engine.layers.base import Call, LayerType, Lowered, expect, function, method
+from engine.layers.base import Call, Lowered, expect, function, method
 from engine.layers.types import Sizes, TensorType, features
+from engine.layers.weighted import WithRecurrentWeights, lstm_bias_field
 
 OUTPUT_MODES = {
     "sequence": "What leaves at every step: a sequence",
@@ -12,7 +13,7 @@ OUTPUT_MODES = {
 }
 
 
-class _Recurrent(LayerType):
+class _Recurrent(WithRecurrentWeights):
     """What LSTM and GRU share. `gates` is how many blocks the weights are made of, in torch's order."""
 
     gates: ClassVar[int] = 4
@@ -81,6 +82,7 @@ class Lstm(_Recurrent):
 
     key, label, family = "lstm", "LSTM", "Recurrent"
     matlab = "lstmLayer"
+    bias_initializer = lstm_bias_field()
 
     def lower(self, x: TensorType) -> Lowered:
         lstm = self._call(x, "LSTM", pick=0)
@@ -101,6 +103,7 @@ class Bilstm(_Recurrent):
 
     key, label, family, directions = "bilstm", "Bidirectional LSTM", "Recurrent", 2
     matlab = "bilstmLayer"
+    bias_initializer = lstm_bias_field()
 
     def lower(self, x: TensorType) -> Lowered:
         if self.output_mode == "sequence":

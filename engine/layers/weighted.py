@@ -1,0 +1,203 @@
+"""What a person may say about a layer's weights: how they start, how fast they learn, how they are kept small, or not
+at all. MATLAB's names and meaning; the defaults are what happens anyway, so that project files stay short.
+
+A layer type with weights takes the base that has its kinds of parameters, beside or instead of `LayerType`:
+
+    class Conv2d(WithWeightsAndBias)          weights and a bias: convolution, fully connected, attention
+    class Embedding(WithWeights)              weights alone
+    class BatchNorm(WithScaleAndOffset)       normalisation; `WithScale` where there is no offset
+    class Lstm(WithRecurrentWeights)          input weights, recurrent weights, biases
+    class Prelu(WithAlpha, Activation)        a learned slope
+
+Another default is the same field again (`weights_initializer = weights_initializer_field("narrow-normal")`). A layer
+with other parameters declares its fields with the helpers here, in the group `GROUP`, and answers `role`. What is
+said here is obeyed by `engine.build.init` and `engine.training.solvers`, through `engine.build.parameters`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.fields import Bool, Choice, Float, Visible
+from engine.layers.base import LayerType
+
+GROUP: Final = "Weights"
+
+NARROW = "Normal with a deviation of 0.01"
+WEIGHT_INITIALIZERS: Final[Mapping[str, str]] = {
+    "glorot": "Uniform, with variance 2 / (inputs + outputs): signals keep their size both ways",
+    "he": "Normal, with variance 2 / inputs: for weights before a ReLU",
+    "orthogonal": "Orthogonal rows or columns, from the QR decomposition of normal numbers",
+    "narrow-normal": NARROW,
+    "zeros": "All zero",
+    "ones": "All one",
+}
+BIAS_INITIALIZERS: Final[Mapping[str, str]] = {"zeros": "All zero", "ones": "All one", "narrow-normal": NARROW}
+SCALE_INITIALIZERS: Final[Mapping[str, str]] = {"ones": "All one", "zeros": "All zero", "narrow-normal": NARROW}
+LSTM_BIAS_INITIALIZERS: Final[Mapping[str, str]] = {
+    "unit-forget-gate": "One for the forget gate, zero for the others: the layer remembers at first",
+    **BIAS_INITIALIZERS,
+}
+
+
+@dataclass(frozen=True)
+class ParameterOptions:
+    """What the trainer has to obey for one parameter. Without an initializer it starts as its module makes it."""
+
+    initializer: str = ""
+    learn_rate_factor: float = 1.0
+    l2_factor: float = 1.0
+    frozen: bool = False
+
+
+def initializer_field(
+    what: str, default: str, words: Mapping[str, str], *, label: str, visible_when: Visible | None = None
+) -> Choice:
+    """How parameters start."""
+    help = f"Initial values of the {what}"
+    return Choice(
+        default, options=tuple(words), notes=words, label=label, help=help, group=GROUP, visible_when=visible_when
+    )
+
+
+def weights_initializer_field(default: str = "glorot") -> Choice:
+    """How weights start."""
+    return initializer_field("weights", default, WEIGHT_INITIALIZERS, label="Initialiser")
+
+
+def rate_field(what: str, *, label: str, visible_when: Visible | None = None) -> Float:
+    """How fast parameters learn."""
+    help = f"Multiplies the learn rate for the {what}; 2 learns twice as fast, 0 not at all"
+    return _factor(1.0, label, help, visible_when)
+
+
+def l2_field(what: str, default: float, *, label: str, visible_when: Visible | None = None, note: str = "") -> Float:
+    """How strongly parameters are kept small."""
+    help = f"Multiplies the L2 regularisation of the training options for the {what}{note}"
+    return _factor(default, label, help, visible_when)
+
+
+def _factor(default: float, label: str, help: str, visible_when: Visible | None) -> Float:
+    def applies(layer: Any) -> bool:
+        return not layer.frozen and (visible_when is None or visible_when(layer))
+
+    return Float(default, low=0.0, high=1e6, label=label, help=help, group=GROUP, visible_when=applies)
+
+
+def freeze_field(help: str, visible_when: Visible | None = None) -> Bool:
+    """Whether training leaves a layer as it is."""
+    return Bool(False, label="Freeze", help=help, group=GROUP, visible_when=visible_when)
+
+
+class Weighted(LayerType):
+    """A layer with learnable parameters. Their roles name the fields: `<role>_initializer`, `_learn_rate_factor`,
+    `_l2_factor`."""
+
+    frozen = freeze_field("Training leaves the layer's weights as they are")
+
+    def role(self, name: str) -> str:
+        """The role of the parameter that `weights` calls so."""
+        return "bias" if name.rpartition(".")[2].startswith("bias") else "weight"
+
+    def parameter_options(self, name: str) -> ParameterOptions:
+        """What is said about the parameter that `weights` calls so."""
+        role = self.role(name)
+        initializer = "weights_initializer" if role == "weight" else f"{role}_initializer"
+        return ParameterOptions(
+            getattr(self, initializer, ""),
+            getattr(self, f"{role}_learn_rate_factor", 1.0),
+            getattr(self, f"{role}_l2_factor", 1.0),
+            self.frozen,
+        )
+
+
+class WithWeights(Weighted):
+    """Weights without a bias."""
+
+    weights_initializer = weights_initializer_field()
+    weight_learn_rate_factor = rate_field("weights", label="Learn rate factor")
+    weight_l2_factor = l2_field("weights", 1.0, label="L2 factor")
+
+
+def _has_bias(layer: Any) -> bool:
+    return bool(getattr(layer, "bias", True))
+
+
+class WithWeightsAndBias(WithWeights):
+    """Weights, and biases unless a field `bias` says that there are none."""
+
+    bias_initializer = initializer_field(
+        "bias", "zeros", BIAS_INITIALIZERS, label="Bias initialiser", visible_when=_has_bias
+    )
+    bias_learn_rate_factor = rate_field("bias", label="Bias rate factor", visible_when=_has_bias)
+    bias_l2_factor = l2_field("bias", 0.0, label="Bias L2 factor", visible_when=_has_bias)
+
+
+def _has_affine(layer: Any) -> bool:
+    return bool(getattr(layer, "affine", True))
+
+
+_NO_L2 = "; 0, where MATLAB starts with 1: normalisation is not regularised unless asked for"
+
+
+class WithScale(Weighted):
+    """A scale for each channel, unless a field `affine` says that there is none."""
+
+    frozen = freeze_field("Training leaves scale and shift as they are", _has_affine)
+    scale_initializer = initializer_field(
+        "scale", "ones", SCALE_INITIALIZERS, label="Scale initialiser", visible_when=_has_affine
+    )
+    scale_learn_rate_factor = rate_field("scale", label="Scale rate factor", visible_when=_has_affine)
+    scale_l2_factor = l2_field("scale", 0.0, label="Scale L2 factor", visible_when=_has_affine, note=_NO_L2)
+
+    def role(self, name: str) -> str:
+        return "offset" if name.rpartition(".")[2] == "bias" else "scale"
+
+
+class WithScaleAndOffset(WithScale):
+    """A scale and an offset (shift) for each channel, unless a field `affine` says that there are none."""
+
+    offset_initializer = initializer_field(
+        "shift", "zeros", BIAS_INITIALIZERS, label="Shift initialiser", visible_when=_has_affine
+    )
+    offset_learn_rate_factor = rate_field("shift", label="Shift rate factor", visible_when=_has_affine)
+    offset_l2_factor = l2_field("shift", 0.0, label="Shift L2 factor", visible_when=_has_affine, note=_NO_L2)
+
+
+class WithRecurrentWeights(Weighted):
+    """Weights of the input, weights of the state, and biases, named as torch's recurrent modules name them."""
+
+    input_weights_initializer = initializer_field(
+        "weights that the input meets", "glorot", WEIGHT_INITIALIZERS, label="Input initialiser"
+    )
+    input_weights_learn_rate_factor = rate_field("weights that the input meets", label="Input rate factor")
+    input_weights_l2_factor = l2_field("weights that the input meets", 1.0, label="Input L2 factor")
+    recurrent_weights_initializer = initializer_field(
+        "weights that the state meets", "orthogonal", WEIGHT_INITIALIZERS, label="Recurrent initialiser"
+    )
+    recurrent_weights_learn_rate_factor = rate_field("weights that the state meets", label="Recurrent rate factor")
+    recurrent_weights_l2_factor = l2_field("weights that the state meets", 1.0, label="Recurrent L2 factor")
+    bias_initializer = initializer_field("biases", "zeros", BIAS_INITIALIZERS, label="Bias initialiser")
+    bias_learn_rate_factor = rate_field("biases", label="Bias rate factor")
+    bias_l2_factor = l2_field("biases", 0.0, label="Bias L2 factor")
+
+    def role(self, name: str) -> str:
+        last = name.rpartition(".")[2]
+        if last.startswith("bias"):
+            return "bias"
+        return "recurrent_weights" if last.startswith("weight_hh") else "input_weights"
+
+
+def lstm_bias_field() -> Choice:
+    """How the biases of an LSTM start: it remembers."""
+    return initializer_field("biases", "unit-forget-gate", LSTM_BIAS_INITIALIZERS, label="Bias initialiser")
+
+
+class WithAlpha(Weighted):
+    """A learned slope; a field of the layer says where it starts."""
+
+    alpha_learn_rate_factor = rate_field("slope", label="Learn rate factor")
+    alpha_l2_factor = l2_field("slope", 0.0, label="L2 factor")
+
+    def role(self, name: str) -> str:
+        return "alpha"
