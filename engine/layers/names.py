@@ -1,0 +1,70 @@
+"""What else a layer type is called: in MATLAB, in torch, and by whoever looks for it."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from engine.errors import UserError
+from engine.layers.base import Call, LayerType
+from engine.layers.types import TensorType, features, image, sequence, tokens, volume
+
+_SAMPLES: tuple[TensorType, ...] = (
+    features(64),
+    sequence(16, 64),
+    tokens(16),
+    image(8, 32, 32),
+    volume(8, 16, 16, 16),
+)
+"""What a layer may be asked about to learn which call it becomes."""
+
+
+def matlab_name(type: type[LayerType]) -> str:
+    """What MATLAB calls it; where the type does not say, what MATLAB would: `2-D convolution`, `convolution2dLayer`."""
+    if type.matlab:
+        return type.matlab
+    dimension = re.match(r"(\d)-D ", type.label)
+    words = re.sub(r"^\d-D |[^A-Za-z ]", "", type.label).replace("isation", "ization").split()
+    name = "".join(word[:1].upper() + word[1:] for word in words)
+    return f"{name[:1].lower()}{name[1:]}{dimension[1] + 'd' if dimension else ''}Layer"
+
+
+@cache
+def torch_names(type: type[LayerType]) -> tuple[str, ...]:
+    """The calls of torch that a layer with default values becomes, by what it is given: `torch.nn.BatchNorm1d`, `2d`,
+    `3d`. A chain in which no call is the layer itself has no name, nor has a class of our own."""
+    found: dict[str, None] = {}
+    for calls in _lowered(type):
+        names = [name for call in calls if (name := _of_torch(call))]
+        modules = [name for name in names if name.startswith("torch.nn.")]
+        found |= dict.fromkeys(modules[:1] or (names if len(names) == 1 else ()))
+    return tuple(found)
+
+
+def _lowered(type: type[LayerType]) -> Iterator[tuple[Call, ...]]:
+    """The calls of a layer with default values, for each thing it takes."""
+    layer = type()
+    count = len(layer.input_ports())
+    for sample in _SAMPLES:
+        given = [sample] * count
+        try:
+            layer.output(*given)
+            lowered = layer.lower(*given)
+        except (UserError, NotImplementedError):
+            continue
+        yield (lowered,) if isinstance(lowered, Call) else tuple(lowered)
+        if not count:
+            return
+
+
+def _of_torch(call: Call) -> str:
+    if call.kind == "method":
+        return f"torch.Tensor.{call.target}"
+    return call.target if call.target.startswith("torch.") else ""
+
+
+@cache
+def search_words(type: type[LayerType]) -> str:
+    """What a layer type is found by: label, key, family, summary, and what MATLAB and torch call it."""
+    plain = f"{type.label} {type.key} {type.key.replace('_', ' ')} {type.family} {type.summary()}"
+    american = plain.replace("isation", "ization").replace("ise", "ize") if "is" in plain else ""
+    return f"{plain} {american} {matlab_name(type)} {' '.join(torch_names(type))}".lower()
