@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from engine.errors import UserError
 from engine.layers.base import Call, LayerType
@@ -28,7 +27,6 @@ def matlab_name(type: type[LayerType]) -> str:
     return f"{name[:1].lower()}{name[1:]}{dimension[1] + 'd' if dimension else ''}Layer"
 
 
-@cache
 def torch_names(type: type[LayerType]) -> tuple[str, ...]:
     """The calls of torch that a layer with default values becomes, by what it is given: `torch.nn.BatchNorm1d`, `2d`,
     `3d`. A chain in which no call is the layer itself has no name, nor has a class of our own."""
@@ -62,7 +60,6 @@ def _of_torch(call: Call) -> str:
     return call.target if call.target.startswith("torch.") else ""
 
 
-@cache
 def search_words(type: type[LayerType]) -> str:
     """What a layer type is found by: label, key, family, summary, and what MATLAB and torch call it."""
     plain = f"{type.label} {type.key} {type.key.replace('_', ' ')} {type.family} {type.summary()}"
