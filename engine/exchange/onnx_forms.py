@@ -50,6 +50,8 @@ def exportable(module: fx.GraphModule) -> fx.GraphModule:
             given = part.output_size
             cells = given if isinstance(given, tuple) else (given,) * dims
             copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
+        elif isinstance(part, nn.RReLU):
+            copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
     return copied
 
 

@@ -2,7 +2,7 @@
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float
-from engine.layers.base import LayerType, Lowered, channels_first, expect_real, module
+from engine.layers.base import LayerType, Lowered, channels_first, expect_real, function, module
 from engine.layers.types import Sizes, TensorType, derive
 from engine.layers.weighted import WithAlpha
 
@@ -270,7 +270,177 @@ class Hardswish(Activation):
         return module("Hardswish")
 
 
-class Glu(LayerType):
+class Hardtanh(Activation):
+    """Stops at a floor and at a ceiling, and passes what lies between: min(max(x, low), high).
+
+    With -1 and 1 it is a tanh made of straight lines.
+
+    Source: Collobert: Large scale machine learning, 2004.
+    """
+
+    key, label, family = "hardtanh", "Hard tanh", "Activation"
+    low = Float(-1.0, low=-1e12, high=1e12, label="Floor", help="The smallest number that leaves the layer")
+    high = Float(1.0, low=-1e12, high=1e12, label="Ceiling", help="The largest number that leaves the layer")
+
+    def output(self, x: TensorType) -> TensorType:
+        if self.low >= self.high:
+            raise MisfitError(
+                f"The ceiling must lie above the floor: expected more than {self.low:g}, received {self.high:g}.",
+                field="high",
+            )
+        return super().output(x)
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("Hardtanh", min_val=self.low, max_val=self.high)
+
+    def telling(self) -> str:
+        return f"{self.low:g} to {self.high:g}"
+
+
+class RRelu(Activation):
+    """A ReLU with a random slope below zero while training, and the middle one afterwards.
+
+        y = max(0, x) + a · min(0, x)
+
+    While training a is drawn for each number between the lower and the upper slope; otherwise it is their mean.
+
+    Source: Xu, Wang, Chen, Li: Empirical evaluation of rectified activations in convolutional network, 2015.
+    """
+
+    key, label, family, random = "rrelu", "Randomized ReLU", "Activation", True
+    lower_slope = Float(0.125, low=0.0, high=1.0, help="The smallest slope below zero")
+    upper_slope = Float(1 / 3, low=0.0, high=1.0, help="The largest slope below zero")
+
+    def output(self, x: TensorType) -> TensorType:
+        if self.lower_slope > self.upper_slope:
+            raise MisfitError(
+                f"The upper slope must be at least the lower one, {self.lower_slope:g}; received {self.upper_slope:g}.",
+                field="upper_slope",
+            )
+        return super().output(x)
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("RReLU", lower=self.lower_slope, upper=self.upper_slope)
+
+
+class SquaredRelu(Activation):
+    """The square of what is positive, zero otherwise: max(0, x)².
+
+    Its slope grows with x, so it wants a normalisation before or behind it.
+
+    Source: So, Mańke, Liu, Dai, Shazeer, Le: Primer, searching for efficient transformers for language modeling, 2021.
+    """
+
+    key, label, family = "squared_relu", "Squared ReLU", "Activation"
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return function("engine.build.modules.activation.squared_relu")
+
+
+class Threshold(Activation):
+    """Passes what is above a threshold, and puts one value in the place of all else: x, or value.
+
+        y = x where x > threshold, else value
+
+    No gradient passes where the value stands.
+    """
+
+    key, label, family = "threshold", "Threshold", "Activation"
+    threshold = Float(0.0, low=-1e12, high=1e12, help="Numbers above it pass")
+    value = Float(0.0, low=-1e12, high=1e12, help="What stands in the place of the others")
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("Threshold", threshold=self.threshold, value=self.value)
+
+    def telling(self) -> str:
+        return f"above {self.threshold:g}"
+
+
+class LogSigmoid(Activation):
+    """The logarithm of a sigmoid, without overflow: -ln(1 + exp(-x)).
+
+    Never positive: a logarithm of a probability. It is minus the softplus of -x.
+    """
+
+    key, label, family = "log_sigmoid", "Log-sigmoid", "Activation"
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("LogSigmoid")
+
+
+class Softsign(Activation):
+    """Squeezes numbers between -1 and 1, slower than tanh: x / (1 + |x|).
+
+    It reaches its ends like 1 / x, where tanh reaches them like exp(-2x).
+
+    Source: Turian, Bergstra, Bengio: Quadratic features and deep architectures for chunking, 2009.
+    """
+
+    key, label, family = "softsign", "Softsign", "Activation"
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("Softsign")
+
+
+class Tanhshrink(Activation):
+    """What a tanh takes away: x - tanh(x), nearly zero around zero.
+
+    Around zero it is x³ / 3, far from it x - 1 or x + 1.
+    """
+
+    key, label, family = "tanhshrink", "Tanh shrinkage", "Activation"
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("Tanhshrink")
+
+
+class Hardshrink(Activation):
+    """Zeroes numbers around zero, and passes the others as they are: x where |x| > threshold.
+
+    Hard thresholding: what is kept keeps its value, so there is a jump at the threshold.
+
+    Source: Donoho, Johnstone: Ideal spatial adaptation by wavelet shrinkage, 1994.
+    """
+
+    key, label, family = "hardshrink", "Hard shrinkage", "Activation"
+    threshold = Float(0.5, low=0.0, high=1e12, help="Numbers up to so far from zero become zero")
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("Hardshrink", lambd=self.threshold)
+
+    def telling(self) -> str:
+        return f"{self.threshold:g}"
+
+
+class Softshrink(Activation):
+    """Moves numbers towards zero by a threshold, and no further: sign(x) · max(0, |x| - threshold).
+
+    Soft thresholding, without a jump: the step of sparse coding (ISTA).
+
+    Source: Donoho: De-noising by soft-thresholding, 1995.
+    """
+
+    key, label, family = "softshrink", "Soft shrinkage", "Activation"
+    threshold = Float(0.5, low=0.0, high=1e12, help="How far each number moves towards zero")
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("Softshrink", lambd=self.threshold)
+
+    def telling(self) -> str:
+        return f"{self.threshold:g}"
+
+
+class _Gated(LayerType):
+    """One half of the channels opens and closes the other. Half of the channels leave."""
+
+    def output(self, x: TensorType) -> TensorType:
+        expect_real(x)
+        if x.channels % 2:
+            raise MisfitError(f"Expected an even number of channels to halve, received {x}.", port="in")
+        return x.with_sizes(C=derive(lambda channels: channels // 2, x["C"]))
+
+
+class Glu(_Gated):
     """Lets one half of the channels open and close the other: a · sigmoid(b). Half of the channels leave.
 
     The first half of the channels is a, the second half b; so it stands behind a layer with twice the outputs.
@@ -280,14 +450,42 @@ class Glu(LayerType):
 
     key, label, family = "glu", "GLU", "Activation"
 
-    def output(self, x: TensorType) -> TensorType:
-        expect_real(x)
-        if x.channels % 2:
-            raise MisfitError(f"Expected an even number of channels to halve, received {x}.", port="in")
-        return x.with_sizes(C=derive(lambda channels: channels // 2, x["C"]))
-
     def lower(self, x: TensorType) -> Lowered:
         return module("GLU", dim=x.dim("C"))
+
+
+class SwiGlu(_Gated):
+    """A GLU whose gate is a swish: swish(a) · b, with a and b the halves of the channels. Half of them leave.
+
+        y = a / (1 + exp(-a)) · b
+
+    The first half of the channels is a, the second half b. Behind a fully connected layer with twice the outputs it is
+    the gate of LLaMA's feed-forward blocks.
+
+    Source: Shazeer: GLU variants improve transformer, 2020.
+    """
+
+    key, label, family = "swiglu", "SwiGLU", "Activation"
+
+    def lower(self, x: TensorType) -> Lowered:
+        return function("engine.build.modules.activation.swiglu", x.dim("C"))
+
+
+class GeGlu(_Gated):
+    """A GLU whose gate is a GELU: a · GELU(b), with a and b the halves of the channels. Half of them leave.
+
+        y = a · b Φ(b)
+
+    The first half of the channels is a, the second half b, as diffusion models have it; T5 has them the other way
+    round.
+
+    Source: Shazeer: GLU variants improve transformer, 2020.
+    """
+
+    key, label, family = "geglu", "GEGLU", "Activation"
+
+    def lower(self, x: TensorType) -> Lowered:
+        return function("engine.build.modules.activation.geglu", x.dim("C"))
 
 
 class _OverChannels(Activation):
@@ -328,3 +526,15 @@ class LogSoftmax(_OverChannels):
 
     def lower(self, x: TensorType) -> Lowered:
         return module("LogSoftmax", dim=x.dim("C"))
+
+
+class Softmin(_OverChannels):
+    """A softmax of the negated scores: exp(-x) / sum exp(-x), so that the smallest gets most.
+
+    It turns distances into probabilities: the nearest gets most.
+    """
+
+    key, label, family = "softmin", "Softmin", "Activation"
+
+    def lower(self, x: TensorType) -> Lowered:
+        return module("Softmin", dim=x.dim("C"))

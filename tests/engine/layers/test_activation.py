@@ -8,7 +8,7 @@ from engine.errors import FieldErrors, MisfitError
 from engine.layers.catalog import catalog
 from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from tests.builders import layer
-from tests.lowered import assert_as_declared, run
+from tests.lowered import Lowered, assert_as_declared, run
 
 ANY = [features(6), sequence(Symbol("T"), 6), image(6, 5, 4), volume(6, 2, 3, 4)]
 ELEMENTWISE: dict[str, Callable[[float], float]] = {
@@ -27,8 +27,18 @@ ELEMENTWISE: dict[str, Callable[[float], float]] = {
     "clipped_relu": lambda x: min(max(0.0, x), 6.0),
     "hardsigmoid": lambda x: min(max(0.0, x / 6 + 0.5), 1.0),
     "hardswish": lambda x: x * min(max(0.0, x / 6 + 0.5), 1.0),
+    "hardtanh": lambda x: min(max(-1.0, x), 1.0),
+    "rrelu": lambda x: x if x > 0 else x * (1 / 8 + 1 / 3) / 2,
+    "squared_relu": lambda x: max(0.0, x) ** 2,
+    "threshold": lambda x: x if x > 0 else 0.0,
+    "log_sigmoid": lambda x: -math.log1p(math.exp(-x)),
+    "softsign": lambda x: x / (1 + abs(x)),
+    "tanhshrink": lambda x: x - math.tanh(x),
+    "hardshrink": lambda x: x if abs(x) > 0.5 else 0.0,
+    "softshrink": lambda x: math.copysign(max(0.0, abs(x) - 0.5), x),
 }
-OVER_CHANNELS = ["softmax", "log_softmax", "glu"]
+GATED = ["glu", "swiglu", "geglu"]
+OVER_CHANNELS = ["softmax", "log_softmax", "softmin", *GATED]
 
 
 def test_every_activation_is_tested_here():
@@ -65,6 +75,11 @@ def test_indices_are_refused(key):
         ("elu", {"alpha": 3.0}, -1.0, 3 * math.expm1(-1)),
         ("celu", {"alpha": 2.0}, -1.0, 2 * math.expm1(-0.5)),
         ("clipped_relu", {"ceiling": 1.5}, 2.0, 1.5),
+        ("hardtanh", {"low": 0.5, "high": 3.0}, -2.0, 0.5),
+        ("rrelu", {"lower_slope": 0.5, "upper_slope": 1.0}, -2.0, -1.5),
+        ("threshold", {"threshold": 2.0, "value": 9.0}, 2.0, 9.0),
+        ("hardshrink", {"threshold": 3.0}, -2.0, 0.0),
+        ("softshrink", {"threshold": 1.5}, -2.0, -0.5),
         ("gelu", {"approximation": "tanh"}, 1.0, 0.5 * (1 + math.tanh(math.sqrt(2 / math.pi) * 1.044715))),
     ],
 )
@@ -88,6 +103,7 @@ def test_softmax_is_over_the_channels(x):
     result = run(layer("softmax"), data, x=[x])
     torch.testing.assert_close(result.sum(x.dim("C")), torch.ones(result.sum(x.dim("C")).shape))
     torch.testing.assert_close(run(layer("log_softmax"), data, x=[x]), result.log())
+    torch.testing.assert_close(run(layer("softmin"), -data, x=[x]), result)
 
 
 def test_softmax_needs_channels():
@@ -95,13 +111,42 @@ def test_softmax_needs_channels():
         layer("softmax").output(TensorType(("T",), (5,)))
 
 
-def test_glu_halves_the_channels():
-    assert layer("glu").output(image(6, 5, 4)) == image(3, 5, 4)
-    assert layer("glu").output(sequence(Symbol("T"), 6)) == sequence(Symbol("T"), 3)
-    assert_as_declared(layer("glu"), sequence(4, 6))
-    assert run(layer("glu"), torch.tensor([[3.0, 0.0]]), x=[features(2)]).item() == 1.5
+@pytest.mark.parametrize("key", GATED)
+def test_a_gate_halves_the_channels(key):
+    assert layer(key).output(image(6, 5, 4)) == image(3, 5, 4)
+    assert layer(key).output(sequence(Symbol("T"), 6)) == sequence(Symbol("T"), 3)
+    assert_as_declared(layer(key), sequence(4, 6))
     with pytest.raises(MisfitError, match="Expected an even number of channels to halve, received features of 5"):
-        layer("glu").output(features(5))
+        layer(key).output(features(5))
+
+
+def test_which_half_is_the_gate():
+    x = torch.tensor([[3.0, 0.0]])
+    assert run(layer("glu"), x, x=[features(2)]).item() == 1.5
+    assert run(layer("swiglu"), x.flip(1) + 1, x=[features(2)]).item() == pytest.approx(4 / (1 + math.exp(-1)))
+    assert run(layer("geglu"), x.flip(1) + 2, x=[features(2)]).item() == pytest.approx(2 * ELEMENTWISE["gelu"](5))
+
+
+def test_random_slopes_are_drawn_in_training_only():
+    torch.manual_seed(0)
+    slopes = Lowered(layer("rrelu"), features(1000)).train()(-torch.ones(1, 1000)).neg()
+    assert slopes.min() >= 1 / 8
+    assert slopes.max() <= 1 / 3
+    assert slopes.std() > 0.03
+    assert layer("rrelu").random
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "field"),
+    [
+        ("hardtanh", {"low": 1.0, "high": 1.0}, "high"),
+        ("rrelu", {"lower_slope": 0.5}, "upper_slope"),
+    ],
+)
+def test_limits_in_the_wrong_order(key, values, field):
+    with pytest.raises(MisfitError, match="must") as caught:
+        layer(key, **values).output(features(3))
+    assert caught.value.field == field
 
 
 def test_limits_of_fields():
