@@ -75,7 +75,8 @@ class Action:
 MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
 
 ACTIONS: tuple[Action, ...] = (
-    Action("file.new", "New project", "File", "files.new", "Ctrl+N", "new"),
+    Action("file.new", "New project…", "File", "show_start", "Ctrl+N", "new", help="Blank, or from a template"),
+    Action("file.blank", "New blank project", "File", "files.new", "Ctrl+Shift+N"),
     Action("file.open", "Open…", "File", "files.open", "Ctrl+O", "open", in_toolbar=True),
     Action("file.save", "Save", "File", "files.save", "Ctrl+S", "save", separator_before=True, in_toolbar=True),
     Action("file.save_as", "Save as…", "File", "files.save_as", "Ctrl+Shift+S"),
@@ -134,6 +135,14 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("edit.select_all", "Select all", "Edit", "editor.select_all", "Ctrl+A", enabled_when=_with_layers),
     Action(
+        "edit.lasso",
+        "Select with a lasso",
+        "Edit",
+        "canvas.keys.lasso_next",
+        help="Draw a line around layers: the next drag, or Alt and a drag",
+        enabled_when=_with_layers,
+    ),
+    Action(
         "edit.find",
         "Find a layer…",
         "Edit",
@@ -162,6 +171,14 @@ ACTIONS: tuple[Action, ...] = (
         "view.fit", "Fit to window", "View", "canvas.fit", "Ctrl+1", "fit", enabled_when=_with_layers, in_toolbar=True
     ),
     Action(
+        "view.fit_selection",
+        "Zoom to selection",
+        "View",
+        "canvas.fit_selection",
+        "Ctrl+2",
+        enabled_when=_with_selection,
+    ),
+    Action(
         "view.tint",
         "Tint heavy layers",
         "View",
@@ -173,6 +190,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("view.design", "Design", "View", "show_design", "Alt+1", separator_before=True),
     Action("view.data", "Data", "View", "show_data", "Alt+2"),
     Action("view.train", "Train", "View", "show_train", "Alt+3"),
+    Action("view.start", "Start page", "View", "show_start", "Alt+Home", help="Recent projects, examples, templates"),
     Action("view.theme", "Light, dark or system theme", "View", "next_theme", separator_before=True),
     Action("view.commands", "Find a command…", "View", "find_command", "Ctrl+Shift+P", "search"),
     Action(

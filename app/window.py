@@ -41,6 +41,7 @@ from engine.project.file import SUFFIX
 
 if TYPE_CHECKING:
     from app.runs.preload import Preload
+    from app.start_page.page import StartPage
     from designer.canvas.find import FindBar
     from designer.canvas.legend import TintLegend
 
@@ -227,6 +228,7 @@ class MainWindow(QMainWindow):
         self.editor.modified_changed.connect(self.update_title)
         self.documents.changed.connect(self.update_title)
         self.problems.go_to.connect(self.canvas.go_to)
+        self.canvas.edit_requested.connect(self._edit_fields)
         self.canvas.example_requested.connect(lambda: self.open_path(documents.EXAMPLES / f"digits{SUFFIX}"))
         self.server.ready.connect(lambda: self._show_engine("ready"))
         self.server.failed.connect(self._on_engine_failed)
@@ -237,7 +239,7 @@ class MainWindow(QMainWindow):
     # ---- what is shown ----
 
     def show_tab(self, key: str) -> None:
-        """Show Design, Data or Train; the latter two are made when first seen."""
+        """Show Design, Data, Train or the start page; all but the first are made when first seen."""
         if key not in self._pages:
             self._pages[key] = self._make_page(key)
             self.stack.addWidget(self._pages[key])
@@ -250,11 +252,14 @@ class MainWindow(QMainWindow):
                 dock.setVisible(was_shown)
         self._tab = key
         self.panels_menu.setEnabled(key == "design")
+        self.summary_label.setVisible(key != "start")
         self.stack.setCurrentWidget(self._pages[key])
         self.bar.set_tab(key)
         self._update_actions()
 
     def _make_page(self, key: str) -> QWidget:
+        if key == "start":
+            return self._make_start()
         if key == "data":
             from app.data.tab import DataTab
 
@@ -264,6 +269,31 @@ class MainWindow(QMainWindow):
         monitor = Monitor(self)
         self.training.show_in(monitor)
         return monitor
+
+    def _make_start(self) -> QWidget:
+        from app.start_page.page import StartPage
+
+        page = StartPage(self.documents)
+        page.open_requested.connect(self.files.open_asking)
+        page.blank_requested.connect(self.files.new)
+        page.browse_requested.connect(self.files.open)
+        page.back_requested.connect(self.show_design)
+        return page
+
+    def show_start(self) -> None:
+        """Recent projects, examples and templates. The open project stays as it is until another one is chosen."""
+        self.show_tab("start")
+        is_pristine = not (self.editor.project.network.layers or self.documents.origin or self.editor.is_modified)
+        self.start_page.show_way_back("" if is_pristine else self.documents.title)
+
+    @property
+    def start_page(self) -> "StartPage":
+        """Made when first shown."""
+        from app.start_page.page import StartPage
+
+        page = self._pages["start"]
+        assert isinstance(page, StartPage)
+        return page
 
     def _on_project_changed(self, _project: object = None) -> None:
         self.update_title()
@@ -323,6 +353,11 @@ class MainWindow(QMainWindow):
         words = {"starting": "○ Engine starting…", "ready": "● Engine ready", "off": "", "failed": "✕ Engine failed"}
         self.engine_label.setText(words[state])
 
+    def _edit_fields(self) -> None:
+        """Show the properties, ready to type in."""
+        self.docks[1].show()
+        self.properties.focus_first()
+
     def _on_engine_failed(self, message: str) -> None:
         self._show_engine("failed")
         self.hint(message)
@@ -346,6 +381,9 @@ class MainWindow(QMainWindow):
 
     def show_document(self) -> None:
         """Another project has been opened."""
+        if self._tab == "start":
+            self.show_tab("design")
+            QTimer.singleShot(0, self, self.canvas.fit)  # once it has its size
         self.canvas.fit()
         self.update_title()
 
@@ -498,6 +536,8 @@ class MainWindow(QMainWindow):
 
             assert isinstance(monitor, Monitor)
             monitor.shutdown()
+        if "start" in self._pages:
+            self.start_page.shutdown()
         self.server.close()
 
 

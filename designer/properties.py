@@ -199,6 +199,15 @@ class Properties(QScrollArea):
         """The form of the selected layers' fields, where they are of one type."""
         return self._form
 
+    def focus_first(self) -> None:
+        """Put the keyboard into the first field; where the layers have none, into the name."""
+        rows = [*(self._form.rows.values() if self._form else ()), self.name_row]
+        for row in rows:
+            if row.widget.isVisible() and row.widget.isEnabled():
+                row.widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                self.ensureWidgetVisible(row.widget)
+                return
+
     # What is shown
 
     def _on_selection_changed(self, _ids: object = None) -> None:

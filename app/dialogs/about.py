@@ -23,7 +23,7 @@ ABOUT = (
     "UCI Machine Learning Repository, CC BY 4.0."
 )
 CANVAS_KEYS = (
-    ("Zoom", "Wheel"),
+    ("Zoom", "Wheel, or two fingers"),
     ("Pan", "Middle button, or Space and drag"),
     ("Add a layer at the pointer, or behind the selected one", "A"),
     ("Add a layer on the ground, or into a connection", "Double click"),
@@ -32,13 +32,17 @@ CANVAS_KEYS = (
     ("Move an end of a connection", "Drag it beside its port"),
     ("Move all connections of an output", "Shift and drag from the port"),
     ("Add to the selection", "Ctrl or Shift and click"),
-    ("Move the selection", "Arrow keys"),
+    ("Select with a lasso", "Alt and drag, or L and drag"),
     ("Next, previous layer", "Tab, Shift+Tab"),
+    ("Go along the connections, or to a layer beside", "Arrow keys; with Shift to select more"),
+    ("Move the selection", "Ctrl and arrow keys; with Shift further"),
+    ("Connect the selected layer by keys", "C, then arrows or typing, Tab for the input, Enter"),
+    ("Edit the fields of the selected layers", "Enter"),
     ("Rename the selected layer", "F2, or double click"),
     ("Bypass the selected layers, or use them again", "B"),
     ("Delete and close the gap", "Del"),
     ("Delete and leave the gap", "Shift+Del"),
-    ("Fit to window", "F"),
+    ("Fit to window, zoom to the selection", "F, Shift+F"),
     ("Zoom in, out", "+, -"),
     ("Cancel a gesture, select nothing", "Esc"),
 )

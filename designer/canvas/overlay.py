@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from designer import theme
@@ -41,6 +41,7 @@ class Marks:
     more: tuple[Loose, ...] = ()
     """Further connections that are drawn to the same point."""
     band: QRectF | None = None
+    lasso: QPolygonF | None = None
     ghost: Ghost | None = None
 
     def all_loose(self) -> tuple[Loose, ...]:
@@ -59,6 +60,8 @@ class Marks:
             box = box.united(curve.controlPointRect().adjusted(-10, -10, 10, 10))
         if self.band:
             box = box.united(self.band.adjusted(-4, -4, 4, 4))
+        if self.lasso:
+            box = box.united(self.lasso.boundingRect().adjusted(-4, -4, 4, 4))
         if self.ghost:
             m = pictures.MARGIN
             box = box.united(geometry.node_rect(self.ghost.at).adjusted(-m, -m, m, m))
@@ -95,13 +98,16 @@ class Overlay(QGraphicsItem):
             self._paint_loose(painter, loose, palette)
         if self.marks.ghost:
             self._paint_ghost(painter, self.marks.ghost)
-        if self.marks.band:
+        if self.marks.band or self.marks.lasso:
             zoom = painter.worldTransform().m11()
             filling = palette.mixed(palette.accent, palette.canvas, 0.5)
             filling.setAlphaF(0.18)
             painter.setPen(QPen(palette.accent, 1 / zoom))
             painter.setBrush(filling)
-            painter.drawRect(self.marks.band)
+            if self.marks.band:
+                painter.drawRect(self.marks.band)
+            if self.marks.lasso:
+                painter.drawPolygon(self.marks.lasso, Qt.FillRule.OddEvenFill)
 
     def _paint_loose(self, painter: QPainter, loose: Loose, palette: theme.Palette) -> None:
         style = Qt.PenStyle.DashLine if loose.is_refused else Qt.PenStyle.SolidLine

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from designer.canvas import tips
@@ -122,8 +122,5 @@ class Reader(Viewport):
             QToolTip.showText(
                 event.globalPos(), tips.text_at(self._scene, self.mapToScene(event.pos()), _REACH), self.viewport()
             )
-            return True
-        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
-            self.zoom_around(event.position().toPoint(), 1 + event.value())
             return True
         return super().viewportEvent(event)

@@ -1,6 +1,6 @@
 """The canvas as a widget: zoom, what the pointer and the keys do, and what lies over the network."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
@@ -14,15 +14,15 @@ from PySide6.QtGui import (
     QInputDevice,
     QKeyEvent,
     QMouseEvent,
-    QNativeGestureEvent,
     QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
-from designer import placing
 from designer.canvas import menus, tips
 from designer.canvas.controls import EmptyState, Hint, ZoomChip
+from designer.canvas.drops import Drops
+from designer.canvas.keys import HELP, Keys
 from designer.canvas.minimap import Minimap
 from designer.canvas.offering import Offering
 from designer.canvas.overlay import Marks
@@ -31,13 +31,12 @@ from designer.canvas.scene import PortHit, Scene
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor
 from designer.gestures.connect import Connect
-from designer.gestures.drop import MIME, Drop
 from designer.gestures.gesture import Gesture, Pointer
+from designer.gestures.lasso import Lasso
 from designer.gestures.move import Move
 from designer.gestures.pan import Pan
 from designer.gestures.reconnect import Reconnect, near_end
 from designer.gestures.select import Select
-from engine.errors import UserError
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
 
 _MARGIN = 14
@@ -45,19 +44,14 @@ _REACH_PIXELS = 8.0
 READABLE = 0.35
 """The zoom from which ports can be hit and names read."""
 
-_ARROWS = {
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-    Qt.Key.Key_Up: (0, -1),
-    Qt.Key.Key_Down: (0, 1),
-}
-
 
 class CanvasView(Viewport):
     """Shows the editor's network, and turns what mouse and keys do into edits."""
 
     example_requested = Signal()
     add_input_requested = Signal()
+    edit_requested = Signal()
+    """Enter: the fields of the selected layers are wanted."""
 
     def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
         super().__init__(Scene(editor), parent)
@@ -65,15 +59,13 @@ class CanvasView(Viewport):
         self._scene.setParent(self)
         self._gesture: Gesture | None = None
         self._press: Pointer | None = None
-        self._drop: Drop | None = None
-        self._space = False
+        self.keys = Keys(self)
+        self._drops = Drops(self, self._pointer)
         self._known: frozenset[str] = frozenset(editor.network.layers)
         self._new: frozenset[str] = frozenset()
         self._pointer_at = QPoint()
         self.setAccessibleName("Network canvas")
-        self.setAccessibleDescription(
-            "A adds a layer, Tab goes to the next one, arrow keys move it, Del removes it, F2 renames it."
-        )
+        self.setAccessibleDescription(HELP)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)
         self.chip = ZoomChip(self)
@@ -115,9 +107,9 @@ class CanvasView(Viewport):
         """How near is near enough for the pointer, in canvas units."""
         return _REACH_PIXELS / min(self.zoom, 1.0) if self.zoom > 0.5 else 2 * _REACH_PIXELS
 
-    def hint(self, text: str) -> None:
-        """Say something beside the pointer; nothing takes it away."""
-        self._hint.say(text, self._pointer_at)
+    def hint(self, text: str, at: QPointF | None = None) -> None:
+        """Say something beside the pointer, or beside a point of the canvas; nothing takes it away."""
+        self._hint.say(text, self._pointer_at if at is None else self.mapFromScene(at))
 
     def offer_at_port(self, port: PortHit, at: QPoint) -> None:
         """Offer layers for the other end of a connection that was let go at a point of the view."""
@@ -129,9 +121,10 @@ class CanvasView(Viewport):
             return
         self.editor.set_selection({id})
         self.setFocus()
-        self._reveal(id)
+        self.reveal(id)
 
-    def _reveal(self, id: str) -> None:
+    def reveal(self, id: str) -> None:
+        """Bring a layer into sight, near enough to be read."""
         x, y = self.editor.layout.at(id)
         box = QRectF(x, y, NODE_WIDTH, NODE_HEIGHT)
         if self.zoom < READABLE:
@@ -147,11 +140,23 @@ class CanvasView(Viewport):
     def _show_new_layers(self, selection: frozenset[str]) -> None:
         """Layers that were just added, pasted or brought back come into sight."""
         if selection and selection <= self._new:
-            box = QRectF()
-            for id in selection:
-                box = box.united(QRectF(*self.editor.layout.at(id), NODE_WIDTH, NODE_HEIGHT))
+            box = self._box(selection)
             if not self.visible_area().contains(box):
                 self.look_at(box.center())
+
+    def _box(self, ids: Iterable[str]) -> QRectF:
+        """The box around some layers."""
+        box = QRectF()
+        for id in ids:
+            box = box.united(QRectF(*self.editor.layout.at(id), NODE_WIDTH, NODE_HEIGHT))
+        return box
+
+    def fit_selection(self) -> None:
+        """Show the selected layers as large as they go, at most at 100 %; without any the whole network."""
+        if self.editor.selection:
+            self.fit_to(self._box(self.editor.selection))
+        else:
+            self.fit()
 
     def _centre(self) -> Position:
         middle = self.visible_area().center()
@@ -191,8 +196,9 @@ class CanvasView(Viewport):
         pointer = self._pointer(event.position(), event.modifiers())
         if self._gesture is not None:
             return
+        self.keys.end_connecting()
         if event.button() == Qt.MouseButton.MiddleButton or (
-            event.button() == Qt.MouseButton.LeftButton and self._space
+            event.button() == Qt.MouseButton.LeftButton and self.keys.holds_space
         ):
             self._begin(Pan(self), pointer)
         elif event.button() == Qt.MouseButton.LeftButton:
@@ -200,6 +206,9 @@ class CanvasView(Viewport):
 
     def _gesture_at(self, pointer: Pointer) -> Gesture:
         self._clicked_ground = False
+        if self.keys.lassos:
+            self.keys.lassos = False
+            return Lasso(self)
         if self.zoom >= READABLE and (port := self._scene.port_at(pointer.scene, self.reach)):
             leaving = self.editor.network.outgoing[port.port.layer] if not port.is_input else []
             is_taking = bool(pointer.keys & Qt.KeyboardModifier.ShiftModifier)
@@ -208,6 +217,8 @@ class CanvasView(Viewport):
             return Move(self, id)
         if self.zoom >= READABLE and (end := near_end(self, pointer)) is not None:
             return Reconnect(self, *end)
+        if pointer.keys & Qt.KeyboardModifier.AltModifier:
+            return Lasso(self)
         self._clicked_ground = True
         return Select(self)
 
@@ -230,16 +241,20 @@ class CanvasView(Viewport):
         self._gesture.move(pointer)
 
     def _hover(self, pointer: Pointer) -> None:
-        if self.offering.popup is not None:
+        if self.offering.popup is not None or self.keys.connecting is not None:
             return
         port = self._scene.port_at(pointer.scene, self.reach) if self.zoom >= READABLE else None
         if port is None and self.zoom >= READABLE and (end := near_end(self, pointer)) is not None:
             port = end[1]
         self._scene.show_marks(Marks(hover=port.at) if port else Marks())
-        if self._space:
-            self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
-        else:
-            self.viewport().setCursor(Qt.CursorShape.CrossCursor if port else Qt.CursorShape.ArrowCursor)
+        self.show_cursor(is_at_port=port is not None)
+
+    def show_cursor(self, *, is_at_port: bool = False) -> None:
+        """The cursor that says what a press would begin."""
+        if self._gesture is not None:
+            return
+        shape = Qt.CursorShape.CrossCursor if is_at_port or self.keys.lassos else Qt.CursorShape.ArrowCursor
+        self.viewport().setCursor(Qt.CursorShape.OpenHandCursor if self.keys.holds_space else shape)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._gesture is None or event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
@@ -251,7 +266,7 @@ class CanvasView(Viewport):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         pointer = self._pointer(event.position(), event.modifiers())
-        if event.button() != Qt.MouseButton.LeftButton or self._space:
+        if event.button() != Qt.MouseButton.LeftButton or self.keys.holds_space:
             self.mousePressEvent(event)
         elif (id := self._scene.node_at(pointer.scene)) is not None:
             self.rename(id)
@@ -267,7 +282,7 @@ class CanvasView(Viewport):
         chosen, lines = self.editor.selection, self.editor.selected_connections
         if len(chosen) == 1 and not lines:
             (id,) = chosen
-            self._reveal(id)
+            self.reveal(id)
             self.offering.below(id)
         elif len(lines) == 1 and not chosen:
             self.offering.into(next(iter(lines)), at)
@@ -276,6 +291,7 @@ class CanvasView(Viewport):
 
     def cancel(self) -> bool:
         """End the gesture that is under way as if it had not begun; whether there was one."""
+        self.keys.end_connecting()
         gesture, self._gesture = self._gesture, None
         if gesture is None:
             return False
@@ -301,11 +317,16 @@ class CanvasView(Viewport):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        pointer = self._pointer(QPointF(event.pos()), Qt.KeyboardModifier.NoModifier)
+        at = event.pos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard and self.editor.selection:
+            id = next(one for one in self.editor.network.layers if one in self.editor.selection)
+            self.reveal(id)
+            at = self.mapFromScene(self._box({id}).center())
+        pointer = self._pointer(QPointF(at), Qt.KeyboardModifier.NoModifier)
         self.cancel()
         menu = self.menu_at(pointer.scene)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
+        menu.popup(self.viewport().mapToGlobal(at))
 
     def menu_at(self, at: QPointF) -> QMenu:
         """The menu for what is at a point; that is selected by asking for it."""
@@ -328,78 +349,25 @@ class CanvasView(Viewport):
     # Drops from the palette
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if not event.mimeData().hasFormat(MIME):
-            event.ignore()
-            return
-        key = bytes(event.mimeData().data(MIME).data()).decode("utf-8", "replace")
-        try:
-            self._drop = Drop(self, key)
-        except UserError as error:
-            self.editor.refused.emit(str(error))
-            event.ignore()
-            return
-        self.cancel()
-        event.acceptProposedAction()
+        self._drops.enter(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        if self._drop is not None:
-            self._drop.move(self._pointer(event.position(), event.modifiers()))
-            event.acceptProposedAction()
+        self._drops.move(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        if self._drop is not None:
-            self._drop.cancel()
-            self._drop = None
+        self._drops.leave()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        if self._drop is not None:
-            drop, self._drop = self._drop, None
-            drop.release(self._pointer(event.position(), event.modifiers()))
-            event.acceptProposedAction()
-            self.setFocus()
+        self._drops.drop(event)
 
     # Keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._key(event):
+        if not self.keys.press(event):
             event.ignore()
 
-    def _key(self, event: QKeyEvent) -> bool:
-        key, held = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if key == Qt.Key.Key_Escape:
-            if not self.cancel():
-                self.editor.set_selection(())
-            return True
-        if key == Qt.Key.Key_Space and not event.isAutoRepeat():
-            self._space = True
-            self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
-            return True
-        if held & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
-            return False
-        if key in _ARROWS:
-            self._nudge(*_ARROWS[key], 4 if held & Qt.KeyboardModifier.ShiftModifier else 1)
-            return True
-        heal = not held & Qt.KeyboardModifier.ShiftModifier
-        plain: dict[Qt.Key, Callable[[], object]] = {
-            Qt.Key.Key_Delete: lambda: self.editor.delete_selection(heal=heal),
-            Qt.Key.Key_Backspace: lambda: self.editor.delete_selection(heal=heal),
-            Qt.Key.Key_A: self.quick_add,
-            Qt.Key.Key_B: self.editor.toggle_bypass,
-            Qt.Key.Key_F: self.fit,
-            Qt.Key.Key_Plus: self.zoom_in,
-            Qt.Key.Key_Equal: self.zoom_in,
-            Qt.Key.Key_Minus: self.zoom_out,
-            Qt.Key.Key_F2: self.rename_selected,
-        }
-        if key in plain:
-            plain[key]()
-        return key in plain
-
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
-            self._space = False
-            if self._gesture is None:
-                self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
+        self.keys.release(event)
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Tab goes from layer to layer in the order of the network, and out of the canvas behind the last.
@@ -410,34 +378,18 @@ class CanvasView(Viewport):
             self._clicked_ground = False
             self.quick_add()
             return True
-        order = list(self.editor.network.order)
-        order += [id for id in self.editor.network.layers if id not in set(order)]
-        chosen = [index for index, id in enumerate(order) if id in self.editor.selection]
-        if not order:
-            return super().focusNextPrevChild(is_next)
-        index = (chosen[0] + (1 if is_next else -1)) if chosen else (0 if is_next else len(order) - 1)
-        if not 0 <= index < len(order):
-            self.editor.set_selection(())
-            return super().focusNextPrevChild(is_next)
-        self.editor.set_selection({order[index]})
-        self._reveal(order[index])
-        return True
+        return self.keys.tab(is_next) or super().focusNextPrevChild(is_next)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._space = False
+        self.keys.leave()
         self._clicked_ground = False
         self.cancel()
         super().focusOutEvent(event)
 
-    def _nudge(self, dx: int, dy: int, steps: int) -> None:
-        """Moves the selection; presses in a row are one step to undo."""
-        chosen = self.editor.selection
-        if not chosen:
-            self.scroll_by(QPoint(40 * dx, 40 * dy))
-            return
-        step = placing.GRID * steps
-        places = {id: (x + dx * step, y + dy * step) for id in chosen for x, y in [self.editor.layout.at(id)]}
-        self.editor.move(places, merge="nudge " + " ".join(sorted(chosen)))
+    def edit_selected(self) -> None:
+        """Ask for the fields of the selected layers, wherever they are shown."""
+        if self.editor.selection:
+            self.edit_requested.emit()
 
     def rename_selected(self) -> None:
         """Rename the selected layer in its place."""
@@ -447,7 +399,7 @@ class CanvasView(Viewport):
     def rename(self, id: str) -> None:
         """Put a line to type in over the name of a layer."""
         self.cancel()
-        self._reveal(id)
+        self.reveal(id)
         x, y = self.editor.layout.at(id)
         corner = self.mapFromScene(QPointF(x + 10, y))
         line = RenameField(self.editor, id, self)
@@ -461,18 +413,15 @@ class CanvasView(Viewport):
     def _hint_rename(self, text: str) -> None:
         self._hint.say(text, self._pointer_at)
 
-    # Tooltips and gestures of the touchpad
+    # Tooltips
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
             at = self._pointer(QPointF(event.pos()), Qt.KeyboardModifier.NoModifier).scene
             QToolTip.showText(event.globalPos(), tips.text_at(self._scene, at, self.reach), self.viewport())
             return True
-        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
-            self.zoom_around(event.position().toPoint(), 1 + event.value())
-            return True
         if event.type() == QEvent.Type.Leave:
             self._is_pointer_here = False
-            if self._gesture is None and self.offering.popup is None:
+            if self._gesture is None and self.offering.popup is None and self.keys.connecting is None:
                 self._scene.show_marks(Marks())
         return super().viewportEvent(event)

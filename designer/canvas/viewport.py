@@ -1,8 +1,10 @@
 """A window onto the canvas: how near, which part, and the dotted ground. Knows the scene, but no edit."""
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
+import sys
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QNativeGestureEvent, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
 from designer import theme
 from designer.canvas.scene import Scene
@@ -37,6 +39,8 @@ class Viewport(QGraphicsView):
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         self.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         self.setMouseTracking(True)
+        if sys.platform != "darwin":  # there a touchpad tells of every pinch both ways
+            self.viewport().grabGesture(Qt.GestureType.PinchGesture)
         self.setMinimumSize(160, 120)
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
@@ -70,7 +74,10 @@ class Viewport(QGraphicsView):
 
     def fit(self) -> None:
         """Show the whole network, at most at 100 %; a deep one may need less than is otherwise offered."""
-        box = self._scene.content_box()
+        self.fit_to(self._scene.content_box())
+
+    def fit_to(self, box: QRectF) -> None:
+        """Show a part of the canvas whole, at most at 100 %."""
         room = self.viewport().size()
         width, height = room.width() - 2 * _FIT_MARGIN, room.height() - 2 * _FIT_MARGIN
         zoom = 1.0
@@ -120,6 +127,20 @@ class Viewport(QGraphicsView):
         self._scene.nodes.is_zooming = True
         self._settle.start()
         self._zoom_at(at, factor)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Two fingers zoom: on a touchpad, and on a screen that takes touches."""
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
+            self.zoom_around(event.position().toPoint(), 1 + event.value())
+            return True
+        if isinstance(event, QGestureEvent):
+            pinch = event.gesture(Qt.GestureType.PinchGesture)
+            if isinstance(pinch, QPinchGesture):
+                at = self.viewport().mapFromGlobal(pinch.hotSpot().toPoint())
+                self.zoom_around(at, pinch.scaleFactor())
+                event.accept(pinch)
+                return True
+        return super().viewportEvent(event)
 
     def scroll_by(self, step: QPoint) -> None:
         """Move what is visible by so many pixels."""

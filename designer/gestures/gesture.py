@@ -36,8 +36,11 @@ class Canvas(Protocol):
     def reach(self) -> float:
         """How near is near enough, in canvas units."""
 
-    def hint(self, text: str) -> None:
-        """Say something beside the pointer; nothing takes it away."""
+    def hint(self, text: str, at: QPointF | None = None) -> None:
+        """Say something beside the pointer, or beside a point of the canvas; nothing takes it away."""
+
+    def reveal(self, id: str) -> None:
+        """Bring a layer into sight."""
 
     def offer_at_port(self, port: PortHit, at: QPoint) -> None:
         """Offer layers for the other end of a connection that was let go at a point of the window."""

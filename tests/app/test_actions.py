@@ -9,10 +9,11 @@ from PySide6.QtGui import QKeySequence
 from app.actions import ACTIONS, MENUS, WindowState, enabled_ids
 from app.window import MainWindow
 
-# What the canvas does with keys itself, see designer/canvas/view.py.
+# What the canvas does with keys itself, see designer/canvas/keys.py.
 CANVAS_KEYS = (
     *("Esc", "Space", "Left", "Right", "Up", "Down", "Backspace", "Shift+Del", "F2", "Tab", "Shift+Tab"),
-    *("A", "B", "F", "+", "=", "-"),
+    *("Ctrl+Left", "Ctrl+Right", "Ctrl+Up", "Ctrl+Down", "Return", "Enter"),
+    *("A", "B", "C", "F", "Shift+F", "L", "+", "=", "-"),
 )
 EVERYTHING = WindowState(
     has_layers=True, has_selection=True, has_connections=True, can_undo=True, can_redo=True, is_running=True

@@ -5,6 +5,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.window import MainWindow
+from engine.network.arrange import arrange
 from engine.project.project import Project
 from tests.builders import classifier
 
@@ -52,3 +53,24 @@ def test_a_click_on_the_ground_and_tab_offer_layers(window: MainWindow, qtbot) -
     assert popup is not None
     press(window, Qt.Key.Key_Escape)
     assert window.canvas.offering.popup is None
+
+
+def test_enter_leads_into_the_fields_of_the_selected_layer_and_c_connects(window: MainWindow, qtbot) -> None:
+    network = classifier()
+    window.editor.open(Project(network, arrange(network)))
+    window.canvas.setFocus()
+    qtbot.waitUntil(window.canvas.hasFocus)
+    window.editor.set_selection({window.editor.network.layer("fc_1").id})
+    press(window, Qt.Key.Key_Return)
+    focus = QApplication.focusWidget()
+    assert focus is not None
+    assert window.properties.isAncestorOf(focus)
+    window.canvas.setFocus()
+    window.editor.set_selection({window.editor.network.layer("relu_1").id})
+    count = len(window.editor.network.connections)
+    press(window, Qt.Key.Key_C)
+    press(window, Qt.Key.Key_Down)
+    press(window, Qt.Key.Key_Return)
+    assert len(window.editor.network.connections) == count
+    target = window.editor.network.layer("softmax_1").id
+    assert window.editor.network.incoming[target]["in"].layer == window.editor.network.layer("relu_1").id

@@ -1,6 +1,7 @@
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtGui import QNativeGestureEvent, QPointingDevice, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from designer.canvas.rename import RenameField
 from designer.canvas.view import CanvasView
@@ -267,3 +268,28 @@ def test_the_menu_of_a_layer_bypasses_it(hand: Hand):
         (action,) = [one for one in menu.actions() if one.text().partition("\t")[0] == text]
         action.trigger()
         assert hand.editor.network.layer("relu_1").bypassed == (text == "Bypass")
+
+
+def test_a_pinch_on_a_touchpad_zooms_around_the_pointer(hand: Hand):
+    at = QPointF(hand.body("fc_2"))
+    before = hand.view.mapToScene(at.toPoint())
+    kind, pad = Qt.NativeGestureType.ZoomNativeGesture, QPointingDevice.primaryPointingDevice()
+    event = QNativeGestureEvent(kind, pad, 2, at, at, at, 0.5, QPointF())
+    QApplication.sendEvent(hand.view.viewport(), event)
+    assert hand.view.zoom == 1.5
+    assert (hand.view.mapToScene(at.toPoint()) - before).manhattanLength() < 2
+
+
+def test_two_fingers_on_a_screen_zoom(hand: Hand):
+    screen = QTest.createTouchDevice()
+    viewport = hand.view.viewport()
+    for way in range(40, 200, 20):
+        fingers = QTest.touchEvent(viewport, screen)
+        for number, side in enumerate((-1, 1)):
+            at = QPoint(300 + side * way, 300)
+            if way == 40:
+                fingers.press(number, at, viewport)
+            else:
+                fingers.move(number, at, viewport)
+        fingers.commit()
+    assert hand.view.zoom > 2.0

@@ -79,12 +79,12 @@ def test_layers_are_let_go_on_the_grid(hand: Hand):
     assert x % 8 == y % 8 == 0
 
 
-def test_arrow_keys_move_the_selection_and_are_one_step(hand: Hand):
+def test_control_and_arrow_keys_move_the_selection_and_are_one_step(hand: Hand):
     x, y = hand.place("relu_1")
     hand.click(hand.body("relu_1"))
-    hand.key(Qt.Key.Key_Right)
-    hand.key(Qt.Key.Key_Right)
-    hand.key(Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    hand.key(Qt.Key.Key_Right, CTRL)
+    hand.key(Qt.Key.Key_Right, CTRL)
+    hand.key(Qt.Key.Key_Up, CTRL | Qt.KeyboardModifier.ShiftModifier)
     assert hand.place("relu_1") == (x + 16, y - 32)
     hand.editor.undo()
     assert hand.place("relu_1") == (x, y)

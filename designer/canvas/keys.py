@@ -1,0 +1,206 @@
+"""What keys do on the canvas: walk, move, connect, edit, zoom. Single letters are for the canvas alone."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+
+from designer import placing
+from designer.canvas import walk
+from designer.gestures.connect_keys import ConnectByKeys
+from engine.network.network import Port
+
+if TYPE_CHECKING:
+    from designer.canvas.view import CanvasView
+
+_ARROWS: dict[Qt.Key, tuple[walk.Way, int, int]] = {
+    Qt.Key.Key_Left: ("left", -1, 0),
+    Qt.Key.Key_Right: ("right", 1, 0),
+    Qt.Key.Key_Up: ("up", 0, -1),
+    Qt.Key.Key_Down: ("down", 0, 1),
+}
+_PAN = 40
+_FAR = 4
+_TRAIL = 200
+_CTRL, _SHIFT, _ALT = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
+
+HELP = (
+    "Tab goes from layer to layer, arrow keys go along the connections. Enter edits, F2 renames, C connects, "
+    "A adds a layer, Del removes. Ctrl with an arrow key moves the selected layers."
+)
+
+
+class Keys:
+    """The keyboard of one canvas. The view hands it every key and asks it what is held."""
+
+    def __init__(self, view: "CanvasView") -> None:
+        self._view = view
+        self._editor = view.editor
+        self.holds_space = False
+        """Whether a drag moves the view."""
+        self.lassos = False
+        """Whether the next drag draws a lasso."""
+        self.connecting: ConnectByKeys | None = None
+        self._trail: list[str] = []
+
+    def press(self, event: QKeyEvent) -> bool:
+        """Do what a key says; whether it said anything."""
+        key, held = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if key == Qt.Key.Key_Escape:
+            self._escape()
+            return True
+        if self.connecting is not None and not held & (_CTRL | _ALT):
+            if self.connecting.key(event):
+                self.connecting = None
+            return True
+        if key == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self.holds_space = True
+            self._view.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+            return True
+        if key in _ARROWS and not held & _ALT:
+            way, dx, dy = _ARROWS[key]
+            if held & _CTRL:
+                self._nudge(dx, dy, _FAR if held & _SHIFT else 1)
+            elif self._editor.selection:
+                self._walk(way, extends=bool(held & _SHIFT))
+            else:
+                self._view.scroll_by(QPoint(_PAN * dx, _PAN * dy))
+            return True
+        if held & (_CTRL | _ALT):
+            return False
+        return self._letter(key, has_shift=bool(held & _SHIFT))
+
+    def _letter(self, key: Qt.Key, *, has_shift: bool) -> bool:
+        view, editor = self._view, self._editor
+        plain: dict[Qt.Key, Callable[[], object]] = {
+            Qt.Key.Key_Delete: lambda: editor.delete_selection(heal=not has_shift),
+            Qt.Key.Key_Backspace: lambda: editor.delete_selection(heal=not has_shift),
+            Qt.Key.Key_A: view.quick_add,
+            Qt.Key.Key_B: editor.toggle_bypass,
+            Qt.Key.Key_C: self.connect,
+            Qt.Key.Key_F: view.fit_selection if has_shift else view.fit,
+            Qt.Key.Key_L: self.lasso_next,
+            Qt.Key.Key_Plus: view.zoom_in,
+            Qt.Key.Key_Equal: view.zoom_in,
+            Qt.Key.Key_Minus: view.zoom_out,
+            Qt.Key.Key_F2: view.rename_selected,
+            Qt.Key.Key_Return: view.edit_selected,
+            Qt.Key.Key_Enter: view.edit_selected,
+        }
+        if key in plain:
+            plain[key]()
+        return key in plain
+
+    def release(self, event: QKeyEvent) -> None:
+        """Let go of what is held."""
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self.holds_space = False
+            self._view.show_cursor()
+
+    def leave(self) -> None:
+        """The keyboard went elsewhere: nothing is held any longer."""
+        self.holds_space = self.lassos = False
+        self.end_connecting()
+
+    def _escape(self) -> None:
+        if self.lassos:
+            self.lassos = False
+            self._view.show_cursor()
+        elif not self.end_connecting() and not self._view.cancel():
+            self._editor.set_selection(())
+
+    def lasso_next(self) -> None:
+        """The next drag on the ground draws a lasso."""
+        self._view.cancel()
+        self.lassos = True
+        self._view.show_cursor()
+
+    # From layer to layer
+
+    def tab(self, is_next: bool) -> bool:
+        """Go on to the next layer in the order of the network; False behind the last."""
+        if self.connecting is not None:
+            self.connecting.next_input(1 if is_next else -1)
+            return True
+        order = list(self._editor.network.order)
+        known = set(order)
+        order += [id for id in self._editor.network.layers if id not in known]
+        chosen = [index for index, id in enumerate(order) if id in self._editor.selection]
+        if not order:
+            return False
+        index = (chosen[0] + (1 if is_next else -1)) if chosen else (0 if is_next else len(order) - 1)
+        if not 0 <= index < len(order):
+            self._editor.set_selection(())
+            return False
+        self._show(order[index], {order[index]})
+        return True
+
+    def _walk(self, way: walk.Way, *, extends: bool) -> None:
+        """Select the layer that an arrow key leads to, from the one where the last key led."""
+        editor = self._editor
+        chosen = editor.selection
+        here = next((id for id in reversed(self._trail) if id in chosen), None)
+        if here is None:
+            here = next(id for id in editor.network.layers if id in chosen)
+        found = walk.step(editor.network, editor.layout, here, way, self._trail)
+        if found is not None:
+            self._trail = [*(id for id in self._trail[-_TRAIL:] if id not in (here, found)), here, found]
+            self._show(found, chosen | {found} if extends else {found})
+
+    def _show(self, id: str, selection: set[str] | frozenset[str]) -> None:
+        self._editor.set_selection(selection)
+        self._view.reveal(id)
+        self._tell(id)
+
+    def _tell(self, id: str) -> None:
+        """Say to a screen reader which layer this is."""
+        layer, facts = self._editor.network.layers[id], self._editor.analysis.facts.get(id)
+        words = [layer.name, layer.label, facts.output.short() if facts else ""]
+        words += [problem.message for problem in self._editor.problems if problem.layer == id]
+        event = QAccessibleAnnouncementEvent(self._view, ", ".join(filter(None, words)))
+        QAccessible.updateAccessibility(event)
+
+    def _nudge(self, dx: int, dy: int, steps: int) -> None:
+        """Moves the selection; presses in a row are one step to undo."""
+        chosen = self._editor.selection
+        step = placing.GRID * steps
+        places = {id: (x + dx * step, y + dy * step) for id in chosen for x, y in [self._editor.layout.at(id)]}
+        self._editor.move(places, merge="nudge " + " ".join(sorted(chosen)))
+
+    # Connecting
+
+    def connect(self) -> None:
+        """Begin a connection at the selected layer; keys choose where it goes."""
+        editor, view = self._editor, self._view
+        view.cancel()
+        if len(editor.selection) != 1:
+            editor.refused.emit("Select the layer that the connection is to leave, then press C.")
+            return
+        (id,) = editor.selection
+        layer = editor.network.layers[id]
+        ports = layer.type.output_ports()
+        if not ports:
+            editor.refused.emit(f"{layer.name} has no output to connect.")
+            return
+        used = {connection.source.name for connection in editor.network.outgoing[id]}
+        free = [name for name in ports if name not in used]
+        port = view.network_scene.port_at_layer(Port(id, (free or list(ports))[0]), False)
+        connecting = ConnectByKeys(view, port)
+        why = connecting.begin()
+        if why is None:
+            self.connecting = connecting
+        else:
+            connecting.cancel()
+            editor.refused.emit(why)
+
+    def end_connecting(self) -> bool:
+        """Give up a connection that keys began; whether there was one."""
+        connecting, self.connecting = self.connecting, None
+        if connecting is not None:
+            connecting.cancel()
+        return connecting is not None

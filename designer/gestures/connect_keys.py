@@ -1,0 +1,112 @@
+"""Connecting by keys: arrows or typing choose the layer, Tab its input, Enter connects."""
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeyEvent
+
+from designer.canvas import walk
+from designer.canvas.scene import PortHit
+from designer.gestures.connect import Connect
+from designer.gestures.gesture import Canvas, Pointer
+from engine.network.network import Port
+
+_WAYS: dict[Qt.Key, walk.Way] = {
+    Qt.Key.Key_Left: "left",
+    Qt.Key.Key_Right: "right",
+    Qt.Key.Key_Up: "up",
+    Qt.Key.Key_Down: "down",
+}
+_HOW = "Arrows or typing choose, Enter connects, Esc cancels"
+
+
+class ConnectByKeys(Connect):
+    """Starts at an output. It is over when `key` says so; `cancel` ends it as if it had not begun."""
+
+    def __init__(self, canvas: Canvas, port: PortHit) -> None:
+        super().__init__(canvas, port)
+        self._typed = ""
+        self._goals: list[PortHit] = []
+        self._number = 0
+        self.target: str | None = None
+        """The layer that Enter would connect."""
+
+    def begin(self) -> str | None:
+        """Choose the likeliest target; why there is none, in words."""
+        self._pointer = Pointer(self._start.at, QPoint())
+        self.press(self._pointer)
+        network, source = self.editor.network, self._start.port.layer
+        self._able = [id for id in self._fitting() if network.layers[id].type.input_ports()]
+        if not self._able:
+            return f"There is no layer that {network.layers[source].name} could be connected to."
+        easy = [id for id in self._able if any(hit.is_input and self._is_easy(hit) for hit in self.scene.ports_of(id))]
+        choice = easy or self._able
+        self._choose(walk.towards(self.editor.layout, source, "down", choice) or choice[0])
+        return None
+
+    def key(self, event: QKeyEvent) -> bool:
+        """Take a key; whether this was the last one."""
+        key = Qt.Key(event.key())
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self.target is None or self._refusal(self._goals[self._number]) is not None:
+                return False
+            self.move(self._pointer)
+            self.release(self._pointer)
+            return True
+        if key in _WAYS:
+            self._typed = ""
+            start = self.target or self._start.port.layer
+            self._choose(walk.towards(self.editor.layout, start, _WAYS[key], self._able) or self.target)
+        elif key == Qt.Key.Key_Backspace:
+            self._type(self._typed[:-1])
+        elif event.text().isprintable() and event.text():
+            self._type(self._typed + event.text().lower())
+        return False
+
+    def next_input(self, step: int) -> None:
+        """Go on to the next input of the target, or to the one before."""
+        if self._goals:
+            self._number = (self._number + step) % len(self._goals)
+            self._show()
+
+    def _type(self, typed: str) -> None:
+        """The first layer whose name begins with what was typed, else one that holds it in its name or type."""
+        self._typed = typed
+        layers = self.editor.network.layers
+        words = {id: f"{layers[id].name} {layers[id].type.label}".lower() for id in self._able}
+        found = [id for id in self._able if words[id].startswith(typed)]
+        found += [id for id in self._able if typed in words[id]]
+        self._choose(found[0] if found else None)
+
+    def _choose(self, id: str | None) -> None:
+        self.target = id
+        self._goals = [hit for hit in self.scene.ports_of(id) if hit.is_input] if id else []
+        feeds = self._network.incoming[id] if id else {}
+        free = [number for number, hit in enumerate(self._goals) if hit.port.name not in feeds]
+        self._number = free[0] if free else 0
+        self._show()
+
+    def _show(self) -> None:
+        self.move(self._pointer)
+        layers, start = self.editor.network.layers, self._start.port
+        if self.target is None:
+            self.canvas.hint(f"No layer is called '{self._typed}'\n{_HOW}", self._start.at)
+            return
+        self.canvas.reveal(self.target)
+        goal = self._goals[self._number]
+        feeds = self._network.incoming[self.target]
+        words = f"{_named(start, layers[start.layer].type.output_ports(), layers[start.layer].name)} → "
+        words += _named(goal.port, layers[self.target].type.input_ports(), layers[self.target].name)
+        if goal.port.name in feeds:
+            words += f", instead of {layers[feeds[goal.port.name].layer].name}"
+        trouble = self._refusal(goal) or self._warning(goal)
+        self.canvas.hint("\n".join(filter(None, (words, trouble, _HOW))), goal.at)
+
+    def _goal(self, pointer: Pointer) -> PortHit | None:
+        return self._goals[self._number] if self._goals else None
+
+    def _is_ground(self, pointer: Pointer) -> bool:
+        return False
+
+
+def _named(port: Port, ports: tuple[str, ...], layer: str) -> str:
+    """A layer, with the port where it has several."""
+    return layer if len(ports) == 1 else f"{layer} ({port.name})"

@@ -1,0 +1,49 @@
+"""Selecting with a lasso: a line drawn around layers."""
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QPolygonF
+
+from designer.canvas.overlay import Marks
+from designer.gestures.gesture import Canvas, Gesture, Pointer
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+
+_STEP = 4.0
+"""How far the pointer goes, in pixels at 100 %, before the line gets a point more."""
+
+
+class Lasso(Gesture):
+    """Starts beside all layers. Selected is what has its middle inside; with Shift or Ctrl it is added."""
+
+    cursor = Qt.CursorShape.CrossCursor
+
+    def __init__(self, canvas: Canvas) -> None:
+        super().__init__(canvas)
+        self._line = QPolygonF()
+
+    def press(self, pointer: Pointer) -> None:
+        self._before = self.editor.selection
+        self._lines_before = self.editor.selected_connections
+        self._adds = pointer.adds
+        self._line.append(pointer.scene)
+        if not self._adds:
+            self.editor.set_selection(())
+
+    def move(self, pointer: Pointer) -> None:
+        if (pointer.scene - self._line.last()).manhattanLength() >= _STEP:
+            self._line.append(pointer.scene)
+        self.scene.show_marks(Marks(lasso=QPolygonF(self._line)))
+        inside = self._inside()
+        self.editor.set_selection(self._before | inside if self._adds else inside)
+
+    def release(self, pointer: Pointer) -> None:
+        self.scene.show_marks(Marks())
+
+    def cancel(self) -> None:
+        self.scene.show_marks(Marks())
+        self.editor.set_selection(self._before, self._lines_before)
+
+    def _inside(self) -> frozenset[str]:
+        half = QPointF(NODE_WIDTH / 2, NODE_HEIGHT / 2)
+        layout, rule = self.editor.layout, Qt.FillRule.OddEvenFill
+        near = self.scene.nodes_in(self._line.boundingRect())
+        return frozenset(id for id in near if self._line.containsPoint(QPointF(*layout.at(id)) + half, rule))

@@ -1,0 +1,104 @@
+"""Everything that takes the keyboard or a click has a name that a screen reader can say."""
+
+from collections.abc import Iterator
+
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QGraphicsView,
+    QHeaderView,
+    QLineEdit,
+    QScrollBar,
+    QTextEdit,
+    QWidget,
+)
+
+from app.window import MainWindow
+from engine.layers.catalog import catalog
+from engine.network import edits
+from engine.network.network import Network
+from engine.project.project import Project
+
+INTERACTIVE = (
+    *(QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox),
+    *(QGraphicsView, QLineEdit, QTextEdit),
+)
+
+
+def nameless(root: QWidget) -> Iterator[str]:
+    """The widgets a person works with that have nothing to be called by, as their way down from the root."""
+    for widget in root.findChildren(QWidget):
+        if not isinstance(widget, INTERACTIVE) or isinstance(widget, QHeaderView | QScrollBar):
+            continue
+        if widget.objectName().startswith("qt_") or any(
+            isinstance(one, QComboBox | QAbstractSpinBox) for one in _over(widget)
+        ):
+            continue  # a part of another widget
+        told = QAccessible.queryAccessibleInterface(widget)
+        name = widget.accessibleName() or (told.text(QAccessible.Text.Name) if told else "")
+        if not name.strip(" …+−-"):
+            yield f"{_way(widget)}  tip={widget.toolTip()!r}"
+
+
+def _over(widget: QWidget) -> Iterator[QWidget]:
+    at = widget.parentWidget()
+    while at is not None:
+        yield at
+        at = at.parentWidget()
+
+
+def _way(widget: QWidget) -> str:
+    names = [type(at).__name__ + (f"[{at.objectName()}]" if at.objectName() else "") for at in (widget, *_over(widget))]
+    return " < ".join(names[:6])
+
+
+def test_a_widget_without_a_name_is_found(qtbot) -> None:
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    QLineEdit(holder)
+    named = QLineEdit(holder)
+    named.setAccessibleName("Filter")
+    assert list(nameless(holder)) == ["QLineEdit < QWidget  tip=''"]
+
+
+def test_every_tab_of_the_window_says_what_its_widgets_are(window: MainWindow) -> None:
+    for tab in ("design", "data", "train"):
+        window.show_tab(tab)
+        QApplication.processEvents()
+    assert sorted(set(nameless(window))) == []
+
+
+def test_the_form_of_every_layer_type_says_what_its_fields_are(window: MainWindow) -> None:
+    network = Network.empty()
+    for type_ in catalog().values():
+        network, _ = edits.add_layer(network, type_())
+    window.editor.open(Project(network))
+    found = set()
+    for id in network.layers:
+        window.editor.set_selection({id})
+        found |= set(nameless(window.properties))
+    assert sorted(found) == []
+
+
+def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow) -> None:
+    from app.dialogs.commands import CommandFinder
+    from app.dialogs.training_options import TrainingOptionsDialog
+
+    options = TrainingOptionsDialog(window.editor.project, parent=window)
+    shown: list[QWidget] = [CommandFinder(window.actions_by_id, window), options]
+    window.find_bar.open()
+    window.canvas.quick_add()
+    assert window.canvas.offering.popup is not None
+    shown += [window.find_bar, window.canvas.offering.popup]
+    found = {name for one in shown for name in nameless(one)}
+    window.canvas.offering.close()
+    for one in shown[:2]:
+        assert isinstance(one, QDialog)
+        one.deleteLater()
+    assert sorted(found) == []
