@@ -62,6 +62,10 @@ class MisfitError(UserError):
         self.port = port
 
 
+class UnknownSizesError(MisfitError):
+    """What leaves a layer is not known yet, because it is code of the user's that was not measured. Only a warning."""
+
+
 def plural(count: int, word: str) -> str:
     """`1 sample`, `1,257 samples`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

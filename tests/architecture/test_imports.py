@@ -16,6 +16,7 @@ HEAVY = {"torch", "onnx", "onnxruntime", "onnxscript", "safetensors", "scipy", "
 NUMPY = {"numpy"}
 # The rooms of the engine that the window may import, see pyproject.toml.
 LIGHT = (
+    "engine.custom",
     "engine.errors",
     "engine.fields",
     "engine.files",
@@ -26,6 +27,7 @@ LIGHT = (
     "engine.runs",
     "engine.data.facts",
     "engine.drawing.colours",
+    "engine.drawing.curves",
     "engine.environments.choose",
     "engine.environments.inventory",
 )
