@@ -1,24 +1,22 @@
 """Initial weights as MATLAB's deep learning layers have them, the same for the same seed on every device."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import nn
 
-_GLOROT = (
-    nn.Linear,
-    nn.Conv1d,
-    nn.Conv2d,
-    nn.Conv3d,
-    nn.ConvTranspose1d,
-    nn.ConvTranspose2d,
-    nn.ConvTranspose3d,
-)
+from engine.layers.weighted import ParameterOptions
+
+_TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+_GLOROT = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
+
+NARROW = 0.01
+"""The deviation of a narrow normal distribution."""
 
 
-def initialize(module: nn.Module, seed: int) -> None:
-    """Give every weight of the module its initial value.
+def initialize(module: nn.Module, seed: int, options: Mapping[str, ParameterOptions] | None = None) -> None:
+    """Give every weight of the module its initial value: what `options` say of the parameter of that name, or else
 
     | module                           | initial value                                                                |
     |----------------------------------|------------------------------------------------------------------------------|
@@ -32,54 +30,92 @@ def initialize(module: nn.Module, seed: int) -> None:
     Numbers are drawn on the CPU in the order of the module's attributes, so the device makes no difference.
     """
     generator = torch.Generator().manual_seed(seed)
+    said = options or {}
     with torch.no_grad():
-        for part in module.modules():
-            for parameter, value in _initial_values(part, generator):
-                parameter.copy_(value)
+        for path, part in module.named_modules():
+            for name, parameter in part.named_parameters(recurse=False):
+                chosen = said.get(f"{path}.{name}" if path else name)
+                initializer = (chosen.initializer if chosen else "") or _usual(part, name, parameter)
+                if initializer:
+                    parameter.copy_(_value(part, name, parameter, initializer, generator))
 
 
-def _initial_values(part: nn.Module, generator: torch.Generator) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Each parameter of this module itself that gets a value here, with the value."""
-    if isinstance(part, _GLOROT):
-        yield part.weight, _glorot(part.weight, generator)
-        if part.bias is not None:
-            yield part.bias, torch.zeros(part.bias.shape)
-    elif isinstance(part, nn.RNNBase):
-        for name, parameter in part.named_parameters():
-            yield parameter, _recurrent(part, name, parameter, generator)
-    elif isinstance(part, nn.Embedding):
-        value = torch.empty(part.weight.shape).normal_(0.0, 0.01, generator=generator)
-        if part.padding_idx is not None:
-            value[part.padding_idx] = 0.0
-        yield part.weight, value
-    elif isinstance(part, nn.MultiheadAttention):
-        for parameter in part.parameters(recurse=False):
-            one_each = torch.empty(parameter.shape).chunk(3) if parameter is part.in_proj_weight else ()
-            values = [_glorot(block, generator) for block in one_each]
-            yield parameter, torch.cat(values) if values else _glorot_or_zero(parameter, generator)
+def _usual(part: nn.Module, name: str, parameter: torch.Tensor) -> str:
+    """The initializer where nothing is said, or nothing for what torch makes."""
+    if isinstance(part, nn.RNNBase):
+        if name.startswith("weight"):
+            return "orthogonal" if name.startswith("weight_hh") else "glorot"
+        return "unit-forget-gate" if isinstance(part, nn.LSTM) else "zeros"
+    if isinstance(part, nn.Embedding):
+        return "narrow-normal"
+    if isinstance(part, (*_GLOROT, nn.MultiheadAttention)):
+        return "glorot" if parameter.dim() > 1 else "zeros"
+    return ""
 
 
-def _glorot(parameter: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+def _value(
+    part: nn.Module, name: str, parameter: torch.Tensor, initializer: str, generator: torch.Generator
+) -> torch.Tensor:
+    """The initial value of one parameter."""
+    shape = parameter.shape
+    if name.startswith("bias_hh") and not isinstance(part, nn.GRU):
+        return torch.zeros(shape)  # torch adds two biases where MATLAB has one: that of the input starts as asked for
+    if isinstance(part, nn.MultiheadAttention) and parameter is part.in_proj_weight:
+        one = torch.Size((shape[0] // 3, *shape[1:]))  # query, key and value are three matrices below each other
+        return torch.cat([_INITIALIZERS[initializer](part, one, generator) for _ in range(3)])
+    value = _INITIALIZERS[initializer](part, shape, generator)
+    if isinstance(part, nn.Embedding) and part.padding_idx is not None:
+        value[part.padding_idx] = 0.0
+    return value
+
+
+def _glorot(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
     """Uniform within sqrt(6 / (inputs + outputs)), windows counted."""
-    return nn.init.xavier_uniform_(torch.empty(parameter.shape), generator=generator)
+    return nn.init.xavier_uniform_(torch.empty(shape), generator=generator)
 
 
-def _glorot_or_zero(parameter: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return _glorot(parameter, generator) if parameter.dim() > 1 else torch.zeros(parameter.shape)
+def _he(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+    """Normal with a variance of 2 / inputs, windows counted."""
+    inputs = math.prod(shape[1:])
+    if isinstance(part, _TRANSPOSED):
+        inputs = shape[0] // part.groups * math.prod(shape[2:])
+    elif isinstance(part, nn.Embedding):
+        inputs = shape[0]  # it multiplies a vector with a one at the index
+    return torch.empty(shape).normal_(0.0, math.sqrt(2.0 / inputs), generator=generator)
 
 
-def _recurrent(part: nn.RNNBase, name: str, parameter: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """One parameter of an LSTM or a GRU. torch adds two biases; only the one of the input starts at one."""
-    if name.startswith("weight_hh"):
-        return _orthogonal(parameter.shape, generator)
-    if name.startswith("weight"):
-        return _glorot(parameter, generator)
-    bias = torch.zeros(parameter.shape)
-    if isinstance(part, nn.LSTM) and name.startswith("bias_ih"):
-        bias[part.hidden_size : 2 * part.hidden_size] = 1.0  # gates in torch's order: input, forget, cell, output
+def _orthogonal(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+    """The Q of the QR decomposition of normal numbers, one row an output."""
+    flat = torch.empty(shape[0], math.prod(shape[1:]))
+    return nn.init.orthogonal_(flat, generator=generator).view(shape)
+
+
+def _narrow_normal(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+    return torch.empty(shape).normal_(0.0, NARROW, generator=generator)
+
+
+def _zeros(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+    return torch.zeros(shape)
+
+
+def _ones(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+    return torch.ones(shape)
+
+
+def _unit_forget_gate(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+    """One for the forget gate: gates stand in torch's order, input, forget, cell, output."""
+    bias = torch.zeros(shape)
+    size = shape[0] // 4
+    bias[size : 2 * size] = 1.0
     return bias
 
 
-def _orthogonal(shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
-    rows, columns = shape[0], math.prod(shape[1:])
-    return nn.init.orthogonal_(torch.empty(rows, columns), generator=generator).view(shape)
+_INITIALIZERS: dict[str, Callable[[nn.Module, torch.Size, torch.Generator], torch.Tensor]] = {
+    "glorot": _glorot,
+    "he": _he,
+    "orthogonal": _orthogonal,
+    "narrow-normal": _narrow_normal,
+    "zeros": _zeros,
+    "ones": _ones,
+    "unit-forget-gate": _unit_forget_gate,
+}

@@ -1,6 +1,7 @@
 """Export as users mean it: from a project file or from a run, to the format they name."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,10 +125,11 @@ def _facts(source: Source) -> tuple[DataFacts | None, tuple[str, ...]]:
 
 def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.Tensor]":
     from engine.build.init import initialize
-    from engine.build.module import build
+    from engine.build.module import build, prefixes
+    from engine.build.parameters import parameter_options, type_at
 
-    module = build(project.network, analysis)
-    initialize(module, project.training.seed)
+    module, layers = build(project.network, analysis), prefixes(project.network, analysis)
+    initialize(module, project.training.seed, parameter_options(module, layers, partial(type_at, project.network)))
     return module.state_dict()
 
 

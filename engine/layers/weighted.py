@@ -47,7 +47,6 @@ class ParameterOptions:
     initializer: str = ""
     learn_rate_factor: float = 1.0
     l2_factor: float = 1.0
-    frozen: bool = False
 
 
 def initializer_field(
@@ -107,7 +106,6 @@ class Weighted(LayerType):
             getattr(self, initializer, ""),
             getattr(self, f"{role}_learn_rate_factor", 1.0),
             getattr(self, f"{role}_l2_factor", 1.0),
-            self.frozen,
         )
 
 

@@ -1,49 +1,70 @@
 """How the weights follow the gradient: torch's optimizers with MATLAB's parameters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import torch
 from torch import nn
 
+from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
 
 _NORMALISATIONS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm, nn.RMSNorm)
 
 
 class Solver:
-    """One optimizer, and its learn rate."""
+    """One optimizer, and its learn rate.
 
-    def __init__(self, options: TrainingOptions, network: nn.Module) -> None:
-        self._optimizer = _optimizer(options, _groups(network, options.l2_regularization))
+    `parameters` is what the layers say of parameters by name: each factor multiplies the learn rate, or the L2
+    regularisation, of its own. Frozen parameters (without a gradient) are left out.
+    """
+
+    def __init__(
+        self, options: TrainingOptions, network: nn.Module, parameters: Mapping[str, ParameterOptions] | None = None
+    ) -> None:
+        self._optimizer = _optimizer(options, _groups(network, options, parameters or {}))
         self._rate = options.initial_learn_rate
 
     def step(self, rate: float) -> None:
         """Move all weights once by their gradients."""
         if rate != self._rate:
             for group in self._optimizer.param_groups:
-                group["lr"] = rate
+                group["lr"] = rate * group["learn_rate_factor"]
             self._rate = rate
         self._optimizer.step()
 
 
-def _groups(network: nn.Module, l2: float) -> list[dict[str, object]]:
-    """Weights, which are regularised, and the rest: biases and normalisation are not."""
-    weights: list[nn.Parameter] = []
-    others: list[nn.Parameter] = []
-    for parameter, regularised in _parameters(network):
-        (weights if regularised else others).append(parameter)
-    groups = [(weights, l2), (others, 0.0)]
-    return [{"params": params, "weight_decay": decay} for params, decay in groups if params]
+def _groups(
+    network: nn.Module, options: TrainingOptions, parameters: Mapping[str, ParameterOptions]
+) -> list[dict[str, object]]:
+    """The parameters that learn, those with the same factors together."""
+    factors: dict[tuple[float, float], list[nn.Parameter]] = {}
+    for parameter, said in _learning(network, parameters):
+        factors.setdefault((said.learn_rate_factor, said.l2_factor), []).append(parameter)
+    return [
+        {
+            "params": members,
+            "lr": options.initial_learn_rate * rate,
+            "weight_decay": options.l2_regularization * l2,
+            "learn_rate_factor": rate,
+        }
+        for (rate, l2), members in factors.items()
+    ]
 
 
-def _parameters(network: nn.Module) -> Iterator[tuple[nn.Parameter, bool]]:
+def _learning(
+    network: nn.Module, parameters: Mapping[str, ParameterOptions]
+) -> Iterator[tuple[nn.Parameter, ParameterOptions]]:
+    """Each parameter that learns, with what is said of it. Where nothing is said, weights are regularised, biases and
+    normalisation are not."""
     seen: set[nn.Parameter] = set()
-    for module in network.modules():
+    for path, module in network.named_modules():
         for name, parameter in module.named_parameters(recurse=False):
             if parameter not in seen and parameter.requires_grad:
                 seen.add(parameter)
                 # The biases of a recurrent layer and of an attention have one axis, as all biases do.
-                yield parameter, parameter.dim() >= 2 and "bias" not in name and not isinstance(module, _NORMALISATIONS)
+                is_weight = parameter.dim() >= 2 and "bias" not in name and not isinstance(module, _NORMALISATIONS)
+                said = parameters.get(f"{path}.{name}" if path else name)
+                yield parameter, said or ParameterOptions(l2_factor=float(is_weight))
 
 
 def _optimizer(options: TrainingOptions, groups: list[dict[str, object]]) -> torch.optim.Optimizer:

@@ -4,8 +4,9 @@ import copy
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import nn
 
 from engine.build.init import initialize
 from engine.build.module import build, prefixes
+from engine.build.parameters import frozen_modules, parameter_options, type_at
 from engine.data.facts import PARTS, DataFacts, InputFacts
 from engine.data.load import LoadedData
 from engine.data.load import load as load_data
@@ -22,9 +24,11 @@ from engine.data.normalise import fit
 from engine.environments.gang import Gang, ProcessGang, SoloGang, is_lost_peer
 from engine.environments.launch import Seat, begin
 from engine.environments.strategies.strategy import strategy_for
-from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
+from engine.environments.strategies.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.environments.threads import fastest
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
+from engine.layers.base import LayerType
+from engine.layers.weighted import ParameterOptions
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network
 from engine.project.check import match_inputs
@@ -131,13 +135,14 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
 def _unit(setting: Setting, seat: Seat, network: nn.Module, order: Order, gang: Gang) -> Unit:
     """The network on its device, with all it takes to train and judge it."""
     options, task, share = setting.project.training, setting.facts.task, Share()
-    join_batch_norms(network, gang, share)
+    _make_trainable(setting, network, gang, share)
     network.to(setting.device)
     total = order.steps_per_epoch * options.max_epochs
+    solver = Solver(options, network, _parameter_options(setting, network))
     return Unit(
         network,
         strategy_for(seat.strategy, network, gang, setting.device),
-        Solver(options, network),
+        solver,
         loss_for(options.loss, task),
         METRICS[options.metric_for(task)],
         gang,
@@ -146,6 +151,23 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, order: Order, gang: 
         rate=lambda step: rate_at(options, step, order.steps_per_epoch, total),
         most_at_once=max(64, 2 * -(-options.mini_batch_size // gang.size)),
     )
+
+
+def _make_trainable(setting: Setting, network: nn.Module, gang: Gang, share: Share) -> None:
+    """Batch statistics of all workers together, and no gradients for what is frozen."""
+    join_batch_norms(network, gang, share)
+    freeze(frozen_modules(network, *_layers(setting)))
+
+
+def _parameter_options(setting: Setting, network: nn.Module) -> dict[str, ParameterOptions]:
+    """What the layers say about each parameter."""
+    return parameter_options(network, *_layers(setting))
+
+
+def _layers(setting: Setting) -> tuple[dict[str, tuple[str, ...]], Callable[[str], LayerType]]:
+    """For each layer's id path its attributes in the built module, and its type."""
+    network = setting.project.network
+    return prefixes(network, setting.analysis), partial(type_at, network)
 
 
 def _set_up(seat: Seat) -> Setting:
@@ -185,7 +207,7 @@ def _network(setting: Setting) -> nn.Module:
     network, seed = setting.project.network, setting.project.training.seed
     torch.manual_seed(seed)
     module = build(network, setting.analysis, logits=setting.facts.task == "classes")
-    initialize(module, seed)
+    initialize(module, seed, _parameter_options(setting, module))
     names = prefixes(network, setting.analysis)
     training = setting.data.part("training")
     for id, given, number in _inputs(network, setting.facts):
@@ -228,7 +250,7 @@ def _choose_threads(setting: Setting, network: nn.Module, training: Resident, ra
     if setting.device.type != "cpu" or place["threads"] == 1 or is_given:
         return []
     trial = copy.deepcopy(network)
-    join_batch_norms(trial, SoloGang(), Share())
+    _make_trainable(setting, trial, SoloGang(), Share())
     loss, count = loss_for(setting.project.training.loss, setting.facts.task), max(1, place["samples"])
     inputs, targets = tuple(x[:count] for x in training.inputs), training.targets[:count]
 

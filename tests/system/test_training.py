@@ -1,12 +1,18 @@
 """Whole runs in real processes: several workers against one, what is learned, what is kept."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from engine.build.init import initialize
+from engine.build.module import build, prefixes
+from engine.build.parameters import parameter_options, type_at
 from engine.exchange.weights import load as load_weights
+from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.project import Project
 from tests.builders import chain, layer
@@ -73,6 +79,34 @@ def test_two_workers_are_one(tmp_path: Path, strategy: str) -> None:
     for split in ("validation", "test"):
         assert two.result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)
         assert two.result[split]["accuracy"] == pytest.approx(one.result[split]["accuracy"], abs=0.02)
+
+
+@pytest.mark.parametrize("strategy", ["flat", "ddp"])
+def test_a_frozen_layer_stays_on_one_worker_and_on_two(tmp_path: Path, strategy: str) -> None:
+    """The first convolution and its batch normalisation, statistics included; what stands behind them learns."""
+    network = chain(
+        layer("image_input", size=8),
+        layer("conv2d", filters=8, kernel=3, frozen=True),
+        layer("batch_norm", frozen=True),
+        layer("relu"),
+        layer("conv2d", filters=8, kernel=3, bias_learn_rate_factor=0, bias_initializer="narrow-normal"),
+        layer("batch_norm"),
+        layer("fully_connected", outputs=10, weight_l2_factor=10),
+        layer("softmax"),
+    )
+    options: dict[str, Any] = {"mini_batch_size": 157, "solver": "adam", "gradient_threshold": 1.0}
+    one = train(digits(network, max_epochs=2, **options), tmp_path / "one")
+    two = train(digits(network, TWO, max_epochs=2, **options), tmp_path / "two", strategy=strategy)
+    assert largest_difference(one, two) < 1e-4
+    analysis = analyse(network)
+    module, layers = build(network, analysis), prefixes(network, analysis)
+    initialize(module, 0, parameter_options(module, layers, partial(type_at, network)))
+    start = {name: value for name, value in module.state_dict().items() if not name.startswith("input")}
+    still = {"conv_1.weight", "conv_1.bias", "conv_2.bias", "bn_1.weight", "bn_1.bias", "bn_1.num_batches_tracked"}
+    for done in (one, two):
+        state = load_weights(done.folder.path / "last")[0]
+        unmoved = {name for name, value in start.items() if torch.equal(state[name], value)}
+        assert unmoved == still | {"bn_1.running_mean", "bn_1.running_var"}
 
 
 def test_three_workers_are_one_with_uneven_shares(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ torch's own SyncBatchNorm refuses the CPU. It also refuses, as BatchNorm does, a
 here such a batch has variance zero, so a last batch of one sample trains, alone or on several workers, the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import nn
@@ -40,6 +40,16 @@ class JoinedBatchNorm(_BatchNorm):
         self.num_batches_tracked = replaced.num_batches_tracked
         self._gang = gang
         self._share = share
+        self._is_frozen = False
+
+    def freeze(self) -> None:
+        """From now on normalise by the running statistics, and leave them as they are, in training too."""
+        self._is_frozen = True
+        self.train(False)
+
+    def train(self, mode: bool = True) -> Self:
+        """A frozen one stays as it is outside training."""
+        return super().train(mode and not self._is_frozen)
 
     def _check_input_dim(self, input: torch.Tensor) -> None:
         """Any rank will do."""
@@ -122,3 +132,12 @@ def join_batch_norms(network: nn.Module, gang: Gang, share: Share) -> None:
             joined = JoinedBatchNorm(module, gang, share)
             joined.train(module.training)
             setattr(network.get_submodule(parent), name, joined)
+
+
+def freeze(modules: Iterable[nn.Module]) -> None:
+    """Take the gradients of these modules away, and stop the running statistics in them. After `join_batch_norms`."""
+    for module in modules:
+        module.requires_grad_(False)
+        for part in module.modules():
+            if isinstance(part, JoinedBatchNorm):
+                part.freeze()

@@ -1,9 +1,11 @@
 import math
 
+import pytest
 import torch
 from torch import nn
 
 from engine.build.init import initialize
+from engine.layers.weighted import ParameterOptions
 
 
 def states_equal(one: nn.Module, other: nn.Module) -> bool:
@@ -89,3 +91,81 @@ def test_normalisation_stays_neutral() -> None:
     initialize(norm, 0)
     assert torch.equal(norm.weight, torch.ones(3))
     assert not norm.bias.any()
+
+
+def started(part: nn.Module, name: str, initializer: str) -> torch.Tensor:
+    """The parameter's initial value, where this initializer is asked for."""
+    module = nn.Sequential(part)
+    initialize(module, 0, {f"0.{name}": ParameterOptions(initializer)})
+    return part.get_parameter(name).detach()
+
+
+@pytest.mark.parametrize(
+    ("part", "inputs"),
+    [
+        (nn.Linear(300, 200), 300),
+        (nn.Conv2d(20, 60, 3), 180),
+        (nn.Conv2d(40, 60, 3, groups=2), 180),
+        (nn.ConvTranspose2d(20, 60, 3), 180),
+        (nn.ConvTranspose2d(40, 60, 3, groups=2), 180),
+        (nn.Embedding(300, 200), 300),
+    ],
+)
+def test_he_is_normal_with_a_variance_of_two_by_the_inputs(part: nn.Module, inputs: int) -> None:
+    value = started(part, "weight", "he")
+    assert math.isclose(value.var().item(), 2 / inputs, rel_tol=0.1)
+    beyond_two_deviations = (value.abs() > 2 * math.sqrt(2 / inputs)).double().mean().item()
+    assert math.isclose(beyond_two_deviations, 0.0455, rel_tol=0.2), "as normal numbers are, and uniform ones are not"
+
+
+@pytest.mark.parametrize("part", [nn.Linear(300, 20), nn.Conv2d(20, 30, 3), nn.LSTM(30, 20), nn.BatchNorm2d(2000)])
+def test_narrow_normal_has_a_deviation_of_one_hundredth(part: nn.Module) -> None:
+    value = started(part, "weight_ih_l0" if isinstance(part, nn.LSTM) else "weight", "narrow-normal")
+    assert math.isclose(value.std().item(), 0.01, rel_tol=0.1)
+    assert abs(value.mean().item()) < 0.001
+
+
+def test_orthogonal_filters_are_at_right_angles() -> None:
+    rows = started(nn.Conv2d(4, 10, 3), "weight", "orthogonal").flatten(1)
+    assert torch.allclose(rows @ rows.T, torch.eye(10), atol=1e-5)
+    tall = started(nn.Linear(4, 10), "weight", "orthogonal")
+    assert torch.allclose(tall.T @ tall, torch.eye(4), atol=1e-5)
+
+
+@pytest.mark.parametrize(("initializer", "wanted"), [("zeros", 0.0), ("ones", 1.0)])
+def test_all_zero_or_all_one(initializer: str, wanted: float) -> None:
+    for part, name in ((nn.Conv1d(3, 4, 2), "weight"), (nn.Linear(3, 4), "bias"), (nn.GRU(3, 4), "bias_hh_l0")):
+        assert (started(part, name, initializer) == wanted).all()
+    for norm in (nn.BatchNorm1d(3), nn.LayerNorm(3)):
+        assert (started(norm, "weight", initializer) == wanted).all()
+        assert (started(norm, "bias", initializer) == wanted).all()
+
+
+@pytest.mark.parametrize("initializer", ["ones", "narrow-normal", "zeros"])
+def test_the_two_biases_of_an_lstm_start_as_one(initializer: str) -> None:
+    """MATLAB has one bias; torch adds two. Their sum is what was asked for."""
+    lstm = nn.LSTM(3, 500)
+    said = ParameterOptions(initializer)
+    initialize(lstm, 0, {"bias_ih_l0": said, "bias_hh_l0": said})
+    state = lstm.state_dict()
+    total = state["bias_ih_l0"] + state["bias_hh_l0"]
+    assert not state["bias_hh_l0"].any()
+    wanted = {"ones": 1.0, "zeros": 0.0}.get(initializer)
+    if wanted is None:
+        assert math.isclose(total.std().item(), 0.01, rel_tol=0.1)
+    else:
+        assert (total == wanted).all()
+
+
+def test_the_padding_of_an_embedding_is_zero_however_the_rest_starts() -> None:
+    value = started(nn.Embedding(5, 2, padding_idx=3), "weight", "ones")
+    assert not value[3].any()
+    assert value.sum() == 8
+
+
+def test_what_one_layer_says_does_not_touch_another() -> None:
+    module = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2))
+    initialize(module, 0, {"1.weight": ParameterOptions("ones")})
+    is_one = {name: value == 1 for name, value in module.state_dict().items()}
+    assert not is_one["0.weight"].any()
+    assert is_one["1.weight"].all()

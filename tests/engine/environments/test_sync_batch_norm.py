@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from engine.environments.gang import SoloGang
-from engine.environments.strategies.sync_batch_norm import JoinedBatchNorm, Share, join_batch_norms
+from engine.environments.strategies.sync_batch_norm import JoinedBatchNorm, Share, freeze, join_batch_norms
 
 ROOT = Path(__file__).parents[3]
 WORKER = """
@@ -110,3 +110,24 @@ def test_one_value_a_channel_trains() -> None:
     y = network(torch.full((1, 3), 5.0))
     assert torch.equal(y.detach(), torch.zeros(1, 3))
     assert all(torch.isfinite(value).all() for value in network.state_dict().values())
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_a_frozen_one_normalises_in_training_as_it_does_later(affine: bool) -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3, affine=affine))
+    for _ in range(3):
+        network(torch.randn(8, 3) + 5)
+    join_batch_norms(network, SoloGang(), Share())
+    freeze([network[1]])
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    x = torch.randn(4, 3)
+    judged = network.eval()(x)
+    trained = network.train()(x)
+    assert network.training
+    assert torch.equal(trained, judged)
+    torch.autograd.backward(trained.sum())
+    assert network[0].weight.grad is not None, "what stands before it learns"
+    assert all(p.grad is None for p in network[1].parameters())
+    for name, value in network.state_dict().items():
+        assert torch.equal(value, before[name]), name

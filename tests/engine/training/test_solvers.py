@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
 from engine.training.solvers import Solver
 
@@ -96,3 +97,46 @@ def test_weights_are_regularised_and_nothing_else(module: nn.Module, regularised
     Solver(TrainingOptions(l2_regularization=0.5, initial_learn_rate=0.5), network).step(0.5)
     moved = {name[2:] for name, p in network.named_parameters() if not torch.equal(p.detach(), before[name])}
     assert moved == regularised
+
+
+def one_step(options: TrainingOptions, said: dict[str, ParameterOptions], rate: float) -> dict[str, float]:
+    """How far a step at this rate moves weight and bias, both one at first, both with a gradient of one."""
+    layer = nn.Linear(1, 1)
+    for parameter in layer.parameters():
+        parameter.data.fill_(1.0)
+        parameter.grad = torch.ones_like(parameter)
+    Solver(options, layer, said).step(rate)
+    return {name: 1.0 - float(p.detach()) for name, p in layer.named_parameters()}
+
+
+@pytest.mark.parametrize("solver", ["sgdm", "adam", "adamw", "rmsprop"])
+@pytest.mark.parametrize("rate", [0.01, 0.003], ids=["initial", "later"])
+def test_a_factor_multiplies_the_learn_rate_of_one_parameter(solver: str, rate: float) -> None:
+    options = TrainingOptions(solver=solver, initial_learn_rate=0.01, l2_regularization=0.0)
+    usual = one_step(options, {}, rate)
+    assert usual["weight"] == pytest.approx(usual["bias"]) != 0
+    for factor in (0.0, 2.0, 10.0):
+        moved = one_step(options, {"weight": ParameterOptions("", factor, 1.0)}, rate)
+        assert moved["weight"] == pytest.approx(factor * usual["weight"], rel=1e-4)
+        assert moved["bias"] == pytest.approx(usual["bias"])
+
+
+def test_a_factor_multiplies_the_regularisation_of_one_parameter() -> None:
+    options = TrainingOptions(solver="sgdm", initial_learn_rate=0.1, l2_regularization=0.5)
+    assert one_step(options, {}, 0.1) == {"weight": pytest.approx(0.15), "bias": pytest.approx(0.1)}
+    for factor in (0.0, 1.0, 2.0, 10.0):
+        both = dict.fromkeys(("weight", "bias"), ParameterOptions("", 1.0, factor))
+        moved = one_step(options, both, 0.1)
+        assert moved == dict.fromkeys(("weight", "bias"), pytest.approx(0.1 * (1 + 0.5 * factor)))
+
+
+def test_a_frozen_layer_stays_and_takes_no_memory() -> None:
+    frozen = nn.Linear(2, 2).requires_grad_(False)
+    network = nn.Sequential(frozen, nn.Linear(2, 1))
+    before = frozen.weight.clone()
+    solver = Solver(TrainingOptions(solver="adam", l2_regularization=1.0), network)
+    torch.autograd.backward(network(torch.ones(1, 2)).sum())
+    solver.step(1.0)
+    assert torch.equal(frozen.weight, before)
+    assert frozen.weight.grad is None
+    assert len(solver._optimizer.state) == 2
