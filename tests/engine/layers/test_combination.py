@@ -1,9 +1,11 @@
+import math
+
 import pytest
 import torch
 
 from engine.errors import FieldErrors, MisfitError
 from engine.layers.base import LayerType
-from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens
+from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from tests.builders import layer
 from tests.lowered import assert_as_declared, run
 
@@ -108,3 +110,126 @@ def test_what_concatenation_refuses():
     error = refusal(layer("concatenation", axis="T"), features(4), features(4))
     assert error.field == "axis"
     assert "The inputs have no axis T: received features of 4 (C). Choose one of C." in str(error)
+
+
+VALUES = torch.tensor([[6.0, -2.0, 0.5]]), torch.tensor([[3.0, 4.0, -0.25]]), torch.tensor([[0.0, 1.0, 8.0]])
+
+
+@pytest.mark.parametrize(
+    ("key", "inputs", "expected"),
+    [
+        ("subtraction", 2, [3, -6, 0.75]),
+        ("division", 2, [2, -0.5, -2]),
+        ("maximum", 2, [6, 4, 0.5]),
+        ("maximum", 3, [6, 4, 8]),
+        ("minimum", 2, [3, -2, -0.25]),
+        ("minimum", 3, [0, -2, -0.25]),
+        ("average", 2, [4.5, 1, 0.125]),
+        ("average", 3, [3, 1, 2.75]),
+    ],
+)
+def test_other_results_place_by_place(key, inputs, expected):
+    type = layer(key, inputs=inputs) if inputs > 2 else layer(key)
+    assert run(type, *VALUES[:inputs], x=[features(3)] * inputs).tolist() == [expected]
+    assert_as_declared(type, *[image(4, 5, 6), image(1, 5, 6), image(4, 1, 1)][:inputs])
+    assert refusal(layer(key), features(2), features(3)).port == "in2"
+
+
+def test_a_condition_chooses():
+    condition = torch.tensor([[1.0, 0.0, -3.0]])
+    assert layer("where").input_ports() == ("condition", "in1", "in2")
+    assert run(layer("where"), condition, *VALUES[:2], x=[features(3)] * 3).tolist() == [[6, 4, -0.25]]
+    assert_as_declared(layer("where"), image(1, 5, 6), image(4, 5, 6), image(4, 1, 1))
+    assert "condition has features of 2" in str(refusal(layer("where"), features(2), image(2, 1, 1), features(2)))
+
+
+@pytest.mark.parametrize(
+    ("values", "x", "expected"),
+    [
+        ({}, [sequence(4, 3), sequence(5, 3)], sequence(4, 5)),
+        ({"transpose_second": False}, [sequence(4, 3), sequence(3, 6)], sequence(4, 6)),
+        ({"transpose_first": True}, [sequence(3, 4), sequence(5, 3)], sequence(4, 5)),
+        ({"transpose_first": True, "transpose_second": False}, [sequence(T, 4), sequence(T, 5)], sequence(4, 5)),
+        ({}, [sequence(T, 3), sequence(5, 3)], sequence(T, 5)),
+        ({}, [image(2, 4, 3), image(2, 5, 3)], image(2, 4, 5)),
+        ({"transpose_second": False}, [image(1, 4, 3), image(2, 3, 5)], image(2, 4, 5)),
+    ],
+)
+def test_a_matrix_product(values, x, expected):
+    type = layer("matrix_product", **values)
+    assert type.output(*x) == expected
+    assert_as_declared(type, *x)
+
+
+def test_what_a_matrix_product_refuses():
+    error = refusal(layer("matrix_product", transpose_second=False), sequence(4, 3), sequence(4, 3))
+    assert error.port == "in2"
+    assert "The first has 3 columns and the second 4 rows" in str(error)
+    assert "Sizes clash along axis C" in str(refusal(layer("matrix_product"), image(2, 4, 3), image(3, 4, 3)))
+    assert "Expected matrices" in str(refusal(layer("matrix_product"), features(4), features(4)))
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "expected"),
+    [
+        ("dot_product", {}, 6 * 3 - 2 * 4 - 0.125),
+        ("cosine_similarity", {}, (18 - 8 - 0.125) / math.sqrt((36 + 4 + 0.25) * (9 + 16 + 0.0625))),
+        ("distance", {}, math.sqrt(9 + 36 + 0.5625)),
+        ("distance", {"kind": "squared"}, 9 + 36 + 0.5625),
+        ("distance", {"kind": "manhattan"}, 9.75),
+        ("distance", {"kind": "chebyshev"}, 6),
+    ],
+)
+def test_two_vectors_become_one_number(key, values, expected):
+    assert run(layer(key, **values), *VALUES[:2], x=[features(3)] * 2).tolist() == [[pytest.approx(expected)]]
+    type = layer(key, axis="W", **values)
+    assert type.output(image(4, 5, 6), image(4, 5, 6)) == image(4, 5, 1)
+    assert_as_declared(type, image(4, 5, 6), image(4, 1, 6))
+    assert refusal(type, features(3), features(3)).field == "axis"
+
+
+@pytest.mark.parametrize(
+    ("equation", "layout", "x", "expected"),
+    [
+        ("tc,sc->ts", "sequence", [sequence(4, 3), sequence(5, 3)], sequence(4, 5)),
+        ("c,d->cd", "sequence", [features(3), features(4)], sequence(3, 4)),
+        ("chw->c", "features", [image(3, 4, 5)], features(3)),
+        ("chw,cd->dhw", "image", [image(3, 4, 5), sequence(3, 2)], image(2, 4, 5)),
+        ("tc,tc->t", "features", [sequence(4, 3), sequence(4, 3)], features(4)),
+        ("chw, chw -> cwh", "image", [image(3, 4, 5), image(3, 4, 5)], image(3, 5, 4)),
+        ("tc,sd->ts", "sequence", [sequence(4, 3), sequence(5, 6)], sequence(4, 5)),
+        ("tc,tc->tc", "sequence", [sequence(T, 3), sequence(T, 3)], sequence(T, 3)),
+    ],
+)
+def test_einstein_sums(equation, layout, x, expected):
+    type = layer("einsum", equation=equation, layout=layout)
+    assert type.output(*x) == expected
+    assert_as_declared(type, *x)
+
+
+@pytest.mark.parametrize(
+    ("equation", "field", "words"),
+    [
+        ("tc,sc", "equation", "'tc,sc' is no equation: expected lower-case letters"),
+        ("tt,sc->ts", "equation", "is no equation"),
+        ("tc,sc->tx", "equation", "is no equation"),
+        ("tc,sc,uc->tu", "equation", "is no equation"),
+        ("chw,sc->hw", "equation", r"has 3 letters \(chw\) for in1, which has 2 axes"),
+        ("tc,ct->tc", None, "Sizes clash for letter c: 3 in in1 and 4 in in2"),
+        ("tc,sc->t", "layout", r"A sequence needs 2 letters \(T × C\) behind the arrow, received t\."),
+    ],
+)
+def test_what_an_einstein_sum_refuses(equation, field, words):
+    error = refusal(layer("einsum", equation=equation), sequence(4, 3), sequence(4, 3))
+    assert error.field == field
+    with pytest.raises(MisfitError, match=words):
+        raise error
+
+
+def test_a_stack():
+    assert layer("stack").output(features(3), features(3)) == sequence(2, 3)
+    assert layer("stack", inputs=4).output(*[image(3, 5, 6)] * 4) == volume(3, 4, 5, 6)
+    assert_as_declared(layer("stack", inputs=3), *[image(2, 5, 6)] * 3)
+    assert run(layer("stack"), *VALUES[:2], x=[features(3)] * 2)[0, 1].tolist() == [3, 4, -0.25]
+    assert "All inputs of a stack have equal sizes." in str(refusal(layer("stack"), features(3), features(4)))
+    assert "Expected features" in str(refusal(layer("stack"), sequence(3, 4), sequence(3, 4)))
