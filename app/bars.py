@@ -96,8 +96,11 @@ class TopBar(QWidget):
         self.train.setToolTip("Stop the run; what was learned is kept (Shift+F5)" if is_running else "Train (F5)")
 
     def set_tab(self, key: str) -> None:
-        """Show which tab is chosen."""
-        self._tabs[key].setChecked(True)
+        """Show which tab is chosen; the start page is none of them."""
+        self._group.setExclusive(False)
+        for name, button in self._tabs.items():
+            button.setChecked(name == key)
+        self._group.setExclusive(True)
 
     def set_environment(self, text: str) -> None:
         """What the environment button says."""

@@ -14,7 +14,8 @@ from engine.files import write_atomically
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
 from engine.project.project import Project
 
-EXAMPLES = Path(__file__).parents[1] / "resources" / "examples"
+RESOURCES = Path(__file__).resolve().parents[1] / "resources"
+EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
 MOST_RECENT = 10
 AUTOSAVE_MS = 20_000
 
@@ -33,8 +34,8 @@ def examples() -> list[Path]:
 class Documents(QObject):
     """Knows the path of the open project, and reads and writes it. `changed` tells of another path or title.
 
-    A shipped example is opened as a copy without a path, so that saving asks where to; its data is still found, because
-    relative data paths start at `base`.
+    A shipped example or template is opened as a copy without a path, so that saving asks where to; its data is still
+    found, because relative data paths start at `base`.
     """
 
     changed = Signal()
@@ -72,7 +73,7 @@ class Documents(QObject):
         """Read a project. Raises `UserError`; the open document is then untouched."""
         path = path.resolve()
         opened = load(path)
-        if path.parent == EXAMPLES:
+        if path.parent in (EXAMPLES, TEMPLATES):
             self._become(None, path)
         else:
             self._become(path, path)
@@ -89,6 +90,8 @@ class Documents(QObject):
             raise UserError("The project has no file yet. Choose one with Save as.")
         if target.suffix != SUFFIX:
             target = target.with_name(target.name + SUFFIX)
+        if target.resolve().parent in (EXAMPLES, TEMPLATES):
+            raise UserError(f"{target} belongs to Netwright, which opens it as a copy. Save in a folder of your own.")
         project = self._moved(self._current(), target.resolve())
         save(project, target)
         self._become(target.resolve(), target.resolve())
@@ -103,15 +106,23 @@ class Documents(QObject):
         where = os.path.relpath((self.base / data.path).resolve(), target.parent)
         return replace(project, data=data.replace(path=Path(where).as_posix()))
 
-    def recent(self) -> list[Path]:
-        """Projects that were opened or saved lately and are still there."""
+    def known(self) -> list[Path]:
+        """Projects that were opened or saved lately, newest first, also those that are gone."""
         names = self._settings.value("recent", [])
         listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
-        return [path for path in map(Path, listed) if path.is_file()]
+        return [Path(name) for name in listed]
+
+    def recent(self) -> list[Path]:
+        """Projects that were opened or saved lately and are still there."""
+        return [path for path in self.known() if path.is_file()]
 
     def _remember(self, path: Path) -> None:
-        others = [known for known in self.recent() if known != path]
+        others = [known for known in self.known() if known != path]
         self._settings.setValue("recent", [str(p) for p in [path, *others][:MOST_RECENT]])
+
+    def forget(self, path: Path) -> None:
+        """Take a project from the list of recent ones; the file stays."""
+        self._settings.setValue("recent", [str(known) for known in self.known() if known != path])
 
     def _become(self, path: Path | None, origin: Path | None) -> None:
         self.forget_recovery()

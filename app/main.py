@@ -52,9 +52,11 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     everything is taken down here, in order."""
     window = MainWindow(arguments.theme, start_engine=not arguments.startup_report)
     if arguments.project is not None:
-        window.open_path(arguments.project)
-    elif not arguments.startup_report:
-        window.files.recover()
+        is_open = window.open_path(arguments.project)
+    else:
+        is_open = not arguments.startup_report and window.files.recover()
+    if not is_open:
+        window.show_start()
     if arguments.startup_report:
         window.painted.connect(lambda: _report_start(window))
     window.show()

@@ -74,7 +74,7 @@ def test_menus_hold_the_table_in_order(window: MainWindow) -> None:
     for name, menu in window.menus.items():
         wanted = [row.text for row in ACTIONS if row.menu == name]
         assert [text for text in entries(menu) if text in wanted] == wanted
-    assert entries(window.menus["File"])[2:4] == ["Open recent", "Open an example"]
+    assert entries(window.menus["File"])[3:5] == ["Open recent", "Open an example"]
 
 
 def test_the_toolbar_holds_what_the_table_says(window: MainWindow) -> None:
@@ -188,7 +188,7 @@ def test_recent_files_and_examples_can_be_opened_from_their_menus(window: MainWi
 
 def test_a_new_project_is_empty_and_untitled(window: MainWindow) -> None:
     window.open_path(DIGITS)
-    run(window, "file.new")
+    run(window, "file.blank")
     assert window.windowTitle() == "untitled — Netwright"
     assert len(window.editor.network) == 0
 

@@ -1,0 +1,391 @@
+"""Cards: one project each, as a picture with title, description and size; and the grid they stand in."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
+
+from app.start_page import sketch
+from app.start_page.gallery import Entry
+from app.start_page.sketch import Sketch
+from designer import icons, theme
+
+NARROWEST, GAP = 212, 16
+PICTURE = 132
+_PADDING = 12
+_CROSS = 24
+_RADIUS = 10.0
+
+
+class Card(QAbstractButton):
+    """One project. One whose file is gone can be reached and read, and taken from the list, but not opened."""
+
+    removed = Signal()
+    """It shall be taken from the list."""
+    moved = Signal(int)
+    """An arrow key was pressed on it."""
+    focused = Signal()
+
+    def __init__(self, entry: Entry, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.entry = entry
+        self.sketch: Sketch | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setCursor(Qt.CursorShape.ArrowCursor if entry.is_gone else Qt.CursorShape.PointingHandCursor)
+        self._has_keyboard = False
+        self._painted: tuple[tuple[Sketch, bool, float], QPixmap] | None = None
+        self._tell()
+
+    def show_sketch(self, found: Sketch) -> None:
+        """Show the network, or why it cannot be shown."""
+        self.sketch = found
+        self._tell()
+        self.update()
+
+    @property
+    def size_text(self) -> str:
+        """The line below the description."""
+        if self.entry.is_gone:
+            return "No longer there"
+        if self.sketch is None:
+            return ""
+        return "Cannot be opened" if self.sketch.problem else self.sketch.size
+
+    def _tell(self) -> None:
+        entry = self.entry
+        problem = self.sketch.problem if self.sketch else ""
+        said = (entry.title, entry.description, self.size_text, "recent project" if entry.is_recent else "")
+        self.setAccessibleName(". ".join(part.rstrip(".") for part in said if part))
+        self.setAccessibleDescription(problem or entry.source)
+        way_out = "Press Del to take it from the list." if entry.is_gone else ""
+        about = (str(entry.path),) if entry.is_recent else (entry.description, entry.source)
+        self.setToolTip("\n".join(part for part in (entry.title, *about, problem, way_out) if part))
+
+    # ---- what it does ----
+
+    def _is_on_cross(self, at: QPoint) -> bool:
+        return self.entry.is_recent and self._cross().contains(at)
+
+    def _cross(self) -> QRect:
+        """Where a recent project is taken from the list."""
+        return QRect(self.width() - _CROSS - 6, 6, _CROSS, _CROSS)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The cross takes the card away; all the rest opens it."""
+        at = event.position().toPoint()
+        if event.button() == Qt.MouseButton.LeftButton and self.isDown() and self._is_on_cross(at):
+            self.setDown(False)
+            self.removed.emit()
+        else:
+            super().mouseReleaseEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The cross has its own look under the pointer."""
+        super().mouseMoveEvent(event)
+        self.update()
+
+    def event(self, event: QEvent) -> bool:
+        """Following the pointer without a button is a matter of hovering."""
+        if event.type() == QEvent.Type.HoverMove and self.entry.is_recent:
+            self.update()
+        return super().event(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with a recent project."""
+        if not self.entry.is_recent:
+            return
+        menu = QMenu(self)
+        opening = menu.addAction("Open", self.click)
+        opening.setEnabled(not self.entry.is_gone)
+        menu.addAction("Remove from this list", self.removed.emit)
+        menu.popup(event.globalPos())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter and Space open, Del takes a recent project from the list, arrows go on."""
+        key = event.key()
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        elif key == Qt.Key.Key_Delete and self.entry.is_recent:
+            self.removed.emit()
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.moved.emit(key)
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Who came by keyboard sees where the keyboard is."""
+        if event.reason() not in (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason):
+            self._has_keyboard = event.reason() != Qt.FocusReason.MouseFocusReason
+        super().focusInEvent(event)
+        self.focused.emit()
+
+    # ---- how it looks ----
+
+    @property
+    def _lines(self) -> int:
+        return 1 if self.entry.is_recent else 2
+
+    def sizeHint(self) -> QSize:
+        """Picture, title, description and size."""
+        small = QFontMetrics(self._small()).height()
+        text = QFontMetrics(self._strong()).height() + 2 + self._lines * small + 4 + small
+        return QSize(NARROWEST, PICTURE + _PADDING - 2 + text + _PADDING)
+
+    def _strong(self) -> QFont:
+        font = QFont(self.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        return font
+
+    def _small(self) -> QFont:
+        font = QFont(self.font())
+        font.setPixelSize(12)
+        return font
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A card with a picture on top; dashed and muted where the file is gone."""
+        palette = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        is_gone = self.entry.is_gone
+        is_lit = self.underMouse() and not is_gone
+        is_chosen = self.hasFocus() and self._has_keyboard
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        outline = QPainterPath()
+        outline.addRoundedRect(box, _RADIUS - 0.5, _RADIUS - 0.5)
+        painter.fillPath(outline, palette.mixed(palette.raised, palette.panel, 0.6) if is_lit else palette.panel)
+        painter.save()
+        painter.setClipPath(outline)
+        picture = QRectF(0, 0, self.width(), PICTURE)
+        painter.fillRect(picture, palette.canvas)
+        painter.fillRect(QRectF(0, PICTURE - 1, self.width(), 1), palette.line)
+        painter.restore()
+        self._paint_picture(painter, picture)
+        self._paint_texts(painter, palette)
+        if self.entry.is_recent and (is_gone or self.underMouse() or is_chosen):
+            self._paint_cross(painter, palette)
+        edge = palette.mixed(palette.accent, palette.line, 0.6) if is_lit else palette.line
+        pen = QPen(palette.accent if is_chosen else edge, 2.0 if is_chosen else 1.0)
+        if is_gone and not is_chosen:
+            pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if is_chosen:
+            box = box.adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(box, _RADIUS - 0.5, _RADIUS - 0.5)
+
+    def _paint_picture(self, painter: QPainter, area: QRectF) -> None:
+        palette = theme.current()
+        sign = ""
+        if self.entry.is_gone:
+            sign = "close"
+        elif self.sketch is not None and not self.sketch.bars:
+            sign = "warning" if self.sketch.problem else "network"
+        if sign:
+            square = QRectF(0, 0, 28, 28)
+            square.moveCenter(area.center())
+            icons.draw(painter, sign, square, palette.mixed(palette.muted, palette.canvas, 0.6))
+        elif self.sketch is not None:
+            middle = area.center() - QPointF(sketch.WIDTH / 2, sketch.HEIGHT / 2)
+            painter.drawPixmap(middle.toPoint(), self._pixmap(self.sketch))
+
+    def _pixmap(self, shown: Sketch) -> QPixmap:
+        """The sketch in the colours and pixels that hold; scrolling paints it often."""
+        key = (shown, theme.current().is_dark, self.devicePixelRatioF())
+        if self._painted is None or self._painted[0] != key:
+            pixmap = QPixmap(QSize(int(sketch.WIDTH), int(sketch.HEIGHT)) * key[2])
+            pixmap.setDevicePixelRatio(key[2])
+            pixmap.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(pixmap)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_sketch(painter, shown)
+            painter.end()
+            self._painted = (key, pixmap)
+        return self._painted[1]
+
+    def _paint_texts(self, painter: QPainter, palette: theme.Palette) -> None:
+        entry, inner = self.entry, QRectF(_PADDING, PICTURE + _PADDING - 2, self.width() - 2 * _PADDING, 1)
+        strong, small = self._strong(), self._small()
+        metrics, line = QFontMetrics(strong), QFontMetrics(small).height()
+        painter.setFont(strong)
+        painter.setPen(palette.muted if entry.is_gone else palette.text)
+        title = metrics.elidedText(entry.title, Qt.TextElideMode.ElideMiddle, int(inner.width()))
+        painter.drawText(QPointF(inner.left(), inner.top() + metrics.ascent()), title)
+        painter.setFont(small)
+        painter.setPen(palette.muted)
+        top = inner.top() + metrics.height() + 2 + QFontMetrics(small).ascent()
+        middle = Qt.TextElideMode.ElideMiddle if entry.is_recent else Qt.TextElideMode.ElideRight
+        for n, text in enumerate(wrapped(entry.description, small, inner.width(), self._lines, middle)):
+            painter.drawText(QPointF(inner.left(), top + n * line), text)
+        wrong = self.sketch is not None and bool(self.sketch.problem)
+        painter.setFont(theme.figures(small))
+        painter.setPen(palette.error if wrong else palette.muted if entry.is_gone else palette.text)
+        size = QFontMetrics(small).elidedText(self.size_text, Qt.TextElideMode.ElideRight, int(inner.width()))
+        painter.drawText(QPointF(inner.left(), top + self._lines * line + 4), size)
+
+    def _paint_cross(self, painter: QPainter, palette: theme.Palette) -> None:
+        box = QRectF(self._cross())
+        is_on = self._is_on_cross(self.mapFromGlobal(self.cursor().pos()))
+        painter.setPen(QPen(palette.line, 1.0))
+        painter.setBrush(palette.hover if is_on else palette.panel)
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        icons.draw(painter, "trash", box.adjusted(5, 5, -5, -5), palette.text if is_on else palette.muted)
+
+
+def wrapped(text: str, font: QFont, width: float, lines: int, elide: Qt.TextElideMode) -> list[str]:
+    """The text in at most so many lines; what does not fit in the last one is elided."""
+    metrics = QFontMetrics(font)
+    if lines == 1:
+        return [metrics.elidedText(text, elide, int(width))]
+    layout = QTextLayout(text, font)
+    layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
+    found: list[str] = []
+    layout.beginLayout()
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(width)
+        start = line.textStart()
+        if len(found) == lines - 1:
+            found.append(metrics.elidedText(text[start:], elide, int(width)))
+            break
+        found.append(text[start : start + line.textLength()].rstrip())
+    layout.endLayout()
+    return found
+
+
+def paint_sketch(painter: QPainter, shown: Sketch) -> None:
+    """The sketch in the colours that hold, from the origin of the painter."""
+    palette = theme.current()
+    path = QPainterPath()
+    for way in shown.ways:
+        points = [QPointF(way[n], way[n + 1]) for n in range(0, len(way) - 1, 2)]
+        path.moveTo(points[0])
+        for n in range(1, len(points) - 2, 3):
+            path.cubicTo(points[n], points[n + 1], points[n + 2])
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(palette.mixed(palette.muted, palette.canvas, 0.8), 1.0))
+    painter.drawPath(path)
+    painter.setPen(Qt.PenStyle.NoPen)
+    for x, y, width, height, family in shown.bars:
+        painter.setBrush(_colour(palette, family))
+        if width < 3:
+            painter.drawRect(QRectF(x, y, width, height))
+        else:
+            radius = min(2.5, width / 3)
+            painter.drawRoundedRect(QRectF(x, y, width, height), radius, radius)
+
+
+def _colour(palette: theme.Palette, family: str) -> QColor:
+    """Large areas are calmer than the thin edges on the canvas."""
+    return palette.mixed(palette.family(family), palette.canvas, 0.85)
+
+
+class CardGrid(QWidget):
+    """As many cards beside each other as there is room for, all of one size."""
+
+    chosen = Signal(object)
+    """The path of a card that shall be opened."""
+    removed = Signal(object)
+    focused = Signal(object)
+    moved = Signal(object, int)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.cards: list[Card] = []
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_entries(self, entries: Iterable[Entry]) -> None:
+        """Other cards; those that stay keep their pictures."""
+        kept = {card.entry: card for card in self.cards}
+        cards = [kept.pop(entry) if entry in kept else self._made(entry) for entry in entries]
+        for card in kept.values():
+            card.hide()
+            card.deleteLater()
+        for before, card in zip([None, *cards], cards, strict=False):
+            if before is not None:
+                QWidget.setTabOrder(before, card)
+        self.cards = cards
+        self._place()
+
+    def _made(self, entry: Entry) -> Card:
+        card = Card(entry, self)
+        card.clicked.connect(lambda: None if entry.is_gone else self.chosen.emit(entry.path))
+        card.removed.connect(lambda: self.removed.emit(entry.path))
+        card.focused.connect(lambda: self.focused.emit(card))
+        card.moved.connect(lambda key: self.moved.emit(card, key))
+        card.show()
+        return card
+
+    def show_sketch(self, path: Path, found: Sketch) -> None:
+        """Give the cards of a file their picture."""
+        for card in self.cards:
+            if card.entry.path == path:
+                card.show_sketch(found)
+
+    def filter(self, search: str) -> list[Card]:
+        """Show only what is found by these words. Returns what is shown."""
+        for card in self.cards:
+            card.setVisible(card.entry.is_found_by(search))
+        self._place()
+        return self.shown
+
+    @property
+    def shown(self) -> list[Card]:
+        """The cards that are not filtered away."""
+        return [card for card in self.cards if not card.isHidden()]
+
+    def _columns(self, width: int) -> int:
+        return max(1, (width + GAP) // (NARROWEST + GAP))
+
+    def hasHeightForWidth(self) -> bool:
+        """Fewer columns need more rows."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """All rows and the gaps between them."""
+        shown = self.shown
+        rows = -(-len(shown) // self._columns(width))
+        return rows * (shown[0].sizeHint().height() + GAP) - GAP if rows else 0
+
+    def sizeHint(self) -> QSize:
+        """Three columns."""
+        width = 3 * (NARROWEST + GAP) - GAP
+        return QSize(width, self.heightForWidth(width))
+
+    def minimumSizeHint(self) -> QSize:
+        """One column."""
+        return QSize(NARROWEST, 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The cards share the width."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        columns = self._columns(self.width())
+        width = (self.width() + GAP) / columns
+        for n, card in enumerate(self.shown):
+            left, right = round(n % columns * width), round((n % columns + 1) * width) - GAP
+            height = card.sizeHint().height()
+            card.setGeometry(left, n // columns * (height + GAP), right - left, height)
+        self.updateGeometry()
