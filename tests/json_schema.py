@@ -15,22 +15,30 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def violations(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
+def violations(
+    value: Any, schema: dict[str, Any], where: str = "$", root: dict[str, Any] | None = None
+) -> Iterator[str]:
     """What of the value the schema does not allow, each with its place. An unknown keyword is an error of the test."""
+    root = root or schema
+    if "$ref" in schema:
+        found: Any = root
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        yield from violations(value, found, where, root)
     for keyword, rule in schema.items():
         if keyword not in ANNOTATIONS and not _RULES[keyword](value, rule, schema):
             yield f"{where}: {keyword} {str(rule)[:80]} does not hold for {str(value)[:80]}"
     if isinstance(value, dict):
         for key, item in value.items():
             if key in schema.get("properties", {}):
-                yield from violations(item, schema["properties"][key], f"{where}.{key}")
+                yield from violations(item, schema["properties"][key], f"{where}.{key}", root)
     if isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):
-            yield from violations(item, schema["items"], f"{where}[{index}]")
+            yield from violations(item, schema["items"], f"{where}[{index}]", root)
     for part in schema.get("allOf", ()):
-        yield from violations(value, part, where)
+        yield from violations(value, part, where, root)
     if "if" in schema and is_valid(value, schema["if"]):
-        yield from violations(value, schema["then"], where)
+        yield from violations(value, schema["then"], where, root)
 
 
 def is_valid(value: Any, schema: dict[str, Any]) -> bool:
@@ -65,6 +73,7 @@ _RULES: dict[str, Any] = {
     "maximum": lambda value, rule, _: not _is_number(value) or value <= rule,
     "exclusiveMinimum": lambda value, rule, _: not _is_number(value) or value > rule,
     "anyOf": lambda value, rule, _: any(is_valid(value, one) for one in rule),
+    "$ref": lambda value, rule, _: True,
     # These are followed into the parts of the value above.
     "properties": lambda value, rule, _: True,
     "items": lambda value, rule, _: True,

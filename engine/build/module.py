@@ -2,14 +2,14 @@
 
 import importlib
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from torch import fx, nn
 
-from engine.build.plan import NamedCall, Step, plan
-from engine.network.analysis import Analysis
-from engine.network.network import Network
+from engine.build.plan import NamedCall, Plan, Step, plan
+from engine.network.analysis import Analysis, copy_path
+from engine.network.network import Network, Port
 
 ALLOWED = ("torch.", "operator.", "engine.build.modules.")
 
@@ -19,36 +19,68 @@ def build(network: Network, analysis: Analysis, *, logits: bool = False) -> fx.G
 
     Forward takes one tensor for each input layer, in the order of `network.inputs`, and returns the output tensor, or a
     tuple in the order of `network.output_ports`. `logits` leaves out a softmax at an output; the keys of the state are
-    the same either way. Raises `UserError` for a network with errors.
+    the same either way: those of a layer in a block begin with the block's name, and the copy's number where it is
+    repeated (`stage.2.conv.weight`). Raises `UserError` for a network with errors.
     """
     planned = plan(network, analysis, logits=logits)
-    root = nn.Module()
-    graph = fx.Graph()
-    variables = {step.layer.id: step.variable for step in planned.steps}
-    values: dict[str, fx.Node] = {id: graph.placeholder(variables[id]) for id in planned.inputs}
-    for step in planned.steps:
-        values[step.layer.id] = _add_step(root, graph, step, values)
-    outputs = tuple(values[id] for id in planned.outputs)
-    graph.output(outputs[0] if len(outputs) == 1 else outputs)
+    root, graph = nn.Module(), fx.Graph()
+    placeholders = [graph.placeholder(name) for name in planned.arguments]
+    outputs = _add_plan(root, graph, planned, placeholders, "")
+    graph.output(outputs[0] if len(outputs) == 1 else tuple(outputs))
     return fx.GraphModule(root, graph, "Network")
 
 
-def _add_step(root: nn.Module, graph: fx.Graph, step: Step, values: Mapping[str, fx.Node]) -> fx.Node:
-    """Add the modules and nodes of one layer; the node of what leaves it. An input layer takes its placeholder."""
-    tensors = tuple(values[id] for id in step.feeds or (step.layer.id,))
+def _add_plan(root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[fx.Node], prefix: str) -> list[fx.Node]:
+    """Add all steps of a network, or of one inside a block, that is given these; the nodes of what comes out."""
+    entering = dict(zip(planned.inputs, given, strict=True))
+    values: dict[Port, fx.Node] = {Port(id, "out"): node for id, node in entering.items()}
+    for step in planned.steps:
+        tensors = [values[port] for port in step.feeds] or [entering[step.layer.id]]
+        if step.copies:
+            leaving = _add_copies(root, graph, step, tensors, prefix)
+        else:
+            leaving = _add_step(root, graph, step, tensors, prefix)
+        values |= zip(step.ports, leaving, strict=True)
+    return [values[port] for port in planned.outputs]
+
+
+def _add_copies(root: nn.Module, graph: fx.Graph, step: Step, given: list[fx.Node], prefix: str) -> list[fx.Node]:
+    """Add the copies of a block in a row: what has no output of its own enters each of them."""
+    for number, copy in enumerate(step.copies):
+        path = prefix + f"{copy_path(step.variable, number, len(step.copies))}/".replace("/", ".")
+        leaving = _add_plan(root, graph, copy, given, path)
+        given = [*leaving, *given[len(leaving) :]]
+    return leaving
+
+
+def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[fx.Node], prefix: str) -> list[fx.Node]:
+    """Add the modules and nodes of one layer; the nodes of what leaves it. An input layer takes its placeholder."""
+    tensors = tuple(given)
     for named in step.calls:
         if named.call.kind == "module":
-            root.add_module(named.attribute, resolve(named.call.target)(**named.call.kwargs))
-        tensors = (_add_call(graph, named, tensors),)
-    return tensors[0]
+            _hold(root, prefix + named.attribute, resolve(named.call.target)(**named.call.kwargs))
+        tensors = (_add_call(graph, named, tensors, prefix),)
+    if len(step.ports) < 2:
+        return [tensors[0]]
+    return [graph.call_function(operator.getitem, (tensors[0], number)) for number in range(len(step.ports))]
 
 
-def _add_call(graph: fx.Graph, named: NamedCall, tensors: tuple[fx.Node, ...]) -> fx.Node:
+def _hold(root: nn.Module, path: str, module: nn.Module) -> None:
+    """Make it a module of the root, in one container for each block on the way."""
+    *blocks, name = path.split(".")
+    for block in blocks:
+        if block not in root._modules:
+            root.add_module(block, nn.Module())
+        root = root.get_submodule(block)
+    root.add_module(name, module)
+
+
+def _add_call(graph: fx.Graph, named: NamedCall, tensors: tuple[fx.Node, ...], prefix: str) -> fx.Node:
     call = named.call
     given: tuple[Any, ...] = (list(tensors),) if call.as_list else tensors * call.repeat
     match call.kind:
         case "module":
-            node = graph.call_module(named.attribute, given, dict(call.call_kwargs))
+            node = graph.call_module(prefix + named.attribute, given, dict(call.call_kwargs))
         case "function":
             node = graph.call_function(resolve(call.target), (*given, *call.args), dict(call.kwargs))
         case "method":
@@ -66,6 +98,15 @@ def resolve(target: str) -> Callable[..., Any]:
 
 
 def prefixes(network: Network, analysis: Analysis) -> dict[str, tuple[str, ...]]:
-    """For each layer id, the attributes of the built module that hold its weights: the prefixes of its state keys."""
-    steps = plan(network, analysis).steps
-    return {step.layer.id: tuple(c.attribute for c in step.calls if c.attribute) for step in steps}
+    """For each layer's id path, the attributes of the built module that hold its weights: the prefixes of its state
+    keys. Ids and keys of a layer in a block: `b1/2/c3` and `stage.2.conv`."""
+    return dict(_prefixes(plan(network, analysis), "", ""))
+
+
+def _prefixes(planned: Plan, path: str, prefix: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for step in planned.steps:
+        if not step.copies:
+            yield path + step.layer.id, tuple(prefix + c.attribute for c in step.calls if c.attribute)
+        for number, copy in enumerate(step.copies):
+            at = f"{copy_path('', number, len(step.copies))}/"
+            yield from _prefixes(copy, f"{path}{step.layer.id}{at}", f"{prefix}{step.variable}{at.replace('/', '.')}")

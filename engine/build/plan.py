@@ -1,13 +1,15 @@
 """The straight line of calls that a network becomes. The built module and the printed source both follow it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.build.names import RESERVED, layer_names, unique
 from engine.errors import UserError
 from engine.layers.base import Call
+from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.types import TensorType
-from engine.network.analysis import Analysis
-from engine.network.network import Layer, Network
+from engine.network.analysis import Analysis, copy_path
+from engine.network.network import Layer, Network, Port
 from engine.network.outputs import output_softmaxes
 
 
@@ -21,22 +23,41 @@ class NamedCall:
 
 @dataclass(frozen=True)
 class Step:
-    """One layer: its variable in the forward function, what feeds it, the calls it becomes, what leaves it."""
+    """One layer: its variable in the forward function, what feeds it, the calls it becomes, what leaves it.
+
+    A block has the plans of its copies in a row instead of calls.
+    """
 
     layer: Layer
     variable: str
-    feeds: tuple[str, ...]
+    feeds: tuple[Port, ...]
     calls: tuple[NamedCall, ...]
-    output: TensorType
+    outputs: tuple[TensorType, ...]
+    ports: tuple[Port, ...]
+    copies: tuple["Plan", ...] = ()
+
+    @property
+    def output(self) -> TensorType:
+        """What leaves the first port."""
+        return self.outputs[0]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order, and the ids of the layers whose results go in and out."""
+    """Steps in order; the layers that take what comes in, with their variables and types; the ports that go out."""
 
     steps: tuple[Step, ...]
     inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
+    arguments: tuple[str, ...]
+    types: tuple[TensorType, ...]
+    outputs: tuple[Port, ...]
+
+    def all_steps(self) -> Iterator[Step]:
+        """Every step, those inside blocks included."""
+        for step in self.steps:
+            yield step
+            for copy in step.copies:
+                yield from copy.all_steps()
 
 
 def plan(network: Network, analysis: Analysis, *, logits: bool = False) -> Plan:
@@ -45,19 +66,49 @@ def plan(network: Network, analysis: Analysis, *, logits: bool = False) -> Plan:
     Raises `UserError` for a network with errors, naming the first.
     """
     refuse_errors(analysis)
+    inputs = tuple(layer.id for layer in network.inputs)
     left_out = output_softmaxes(network) if logits else frozenset()
+    return _plan(network, analysis, inputs, network.output_ports, left_out, "")
+
+
+def _plan(
+    network: Network,
+    analysis: Analysis,
+    inputs: tuple[str, ...],
+    outputs: tuple[Port, ...],
+    left_out: frozenset[str],
+    path: str,
+) -> Plan:
+    """The plan of the network itself, or of the one inside a block whose ids begin with a path."""
     variables = layer_names(network)
     taken = {*variables.values(), *RESERVED}
     steps = []
     for id in network.order:
         layer = network.layers[id]
-        facts = analysis.facts[id]
-        lowered = layer.acting.lower(*facts.inputs)
+        if isinstance(layer.type, BlockInput | BlockOutput):
+            continue
+        facts, type = analysis.facts[id], layer.acting
+        feeds = tuple(network.incoming[id][port] for port in layer.type.input_ports())
+        ports = tuple(Port(id, name) for name in layer.type.output_ports())
+        if isinstance(type, Block):
+            copies = _copies(type, analysis, id, left_out, path)
+            steps.append(Step(layer, variables[id], feeds, (), facts.outputs, ports, copies))
+            continue
+        lowered = type.lower(*facts.inputs)
         calls = _named((lowered,) if isinstance(lowered, Call) else lowered, variables[id], taken)
-        feeds = tuple(network.incoming[id][port].layer for port in layer.type.input_ports())
-        steps.append(Step(layer, variables[id], feeds, () if id in left_out else calls, facts.output))
-    inputs = tuple(layer.id for layer in network.inputs)
-    return Plan(tuple(steps), inputs, tuple(port.layer for port in network.output_ports))
+        calls = () if path + id in left_out else calls
+        steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports))
+    types = tuple(analysis.facts[id].output for id in inputs)
+    return Plan(tuple(steps), inputs, tuple(variables[id] for id in inputs), types, outputs)
+
+
+def _copies(block: Block, analysis: Analysis, id: str, left_out: frozenset[str], path: str) -> tuple[Plan, ...]:
+    network, copies = block.network, analysis.inside[id].copies
+    outputs = tuple(network.incoming[out]["in"] for out in block.ids(BlockOutput))
+    return tuple(
+        _plan(network, copy, block.ids(BlockInput), outputs, left_out, f"{path}{copy_path(id, number, len(copies))}/")
+        for number, copy in enumerate(copies)
+    )
 
 
 def refuse_errors(analysis: Analysis) -> None:

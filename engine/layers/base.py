@@ -26,6 +26,7 @@ FAMILIES = (
     "Attention",
     "Reshape",
     "Utility",
+    "Block",
 )
 
 
@@ -118,6 +119,10 @@ class LayerType(Record):
         """The names of the output ports."""
         return ("out",)
 
+    def side_ports(self) -> tuple[str, ...]:
+        """Output ports that may stay unused without becoming an output of the network."""
+        return ()
+
     def telling(self) -> str:
         """The one value that tells this layer from its like on the canvas (`8 filters`), or nothing."""
         return ""
@@ -125,6 +130,11 @@ class LayerType(Record):
     def output(self, *x: Any, **_: Any) -> TensorType:
         """What leaves the layer. Raises `MisfitError`, which names what was expected and received."""
         raise NotImplementedError
+
+    def output_types(self, *x: Any, **_: Any) -> tuple[TensorType, ...]:
+        """What leaves each output port. A layer with one port says it in `output`; where there are several, the last
+        call of `lower` returns a tuple in this order."""
+        return (self.output(*x),)
 
     def weights(self, *x: Any, **_: Any) -> dict[str, Sizes]:
         """The learnable parameters by their name in the built module, with sizes, without building anything."""

@@ -5,12 +5,13 @@ edit recomputes what it changed and what lies behind it, and the rest is looked 
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from engine.errors import MisfitError
 from engine.layers.base import LayerType
+from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.types import Sizes, TensorType
 from engine.network.network import Layer, Network, Port
 from engine.network.problems import Problem
@@ -18,13 +19,40 @@ from engine.network.problems import Problem
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rules say about one layer with these inputs."""
+    """What the rules say about one layer with these inputs: what leaves each output port, learnables, work."""
 
     inputs: tuple[TensorType, ...]
-    output: TensorType
+    outputs: tuple[TensorType, ...]
     weights: Mapping[str, Sizes]
     parameters: int
     flops: int
+    ports: tuple[str, ...] = ("out",)
+
+    def at(self, port: str) -> TensorType:
+        """What leaves the output port of this name."""
+        return self.outputs[self.ports.index(port)] if len(self.ports) > 1 else self.outputs[0]
+
+    @property
+    def output(self) -> TensorType:
+        """What leaves the first output port; of a layer that has none, what it ends."""
+        return self.outputs[0]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What is known of a block: the analysis of each copy in a row, and what leaves its outputs, where known."""
+
+    copies: tuple["Analysis", ...]
+    outputs: tuple[TensorType | None, ...]
+
+    def problems(self, block: Layer) -> Iterator[Problem]:
+        """The problems of the first copy that has any, as the network around the block tells them."""
+        number = next((n for n, copy in enumerate(self.copies) if copy.has_errors), None)
+        if number is None:
+            return
+        where = f" (In copy {number + 1} of {len(self.copies)}.)" if number else ""
+        for problem in self.copies[number].problems:
+            yield replace(problem.lifted(block.id, block.name), message=problem.message + where)
 
 
 @dataclass(frozen=True)
@@ -33,6 +61,19 @@ class Analysis:
 
     facts: Mapping[str, Facts]
     problems: tuple[Problem, ...]
+    inside: Mapping[str, Inside] = field(default_factory=dict)
+    """Of the blocks, by id, those with errors and those that nothing feeds included."""
+
+    def all_facts(self) -> Iterator[tuple[str, Facts]]:
+        """Facts of every layer that is no block, by id path: `stage/conv`, and of copies in a row `stage/2/conv`."""
+        for id, facts in self.facts.items():
+            if id not in self.inside:
+                yield id, facts
+                continue
+            copies = self.inside[id].copies
+            for number, copy in enumerate(copies):
+                path = copy_path(id, number, len(copies))
+                yield from ((f"{path}/{inner}", found) for inner, found in copy.all_facts())
 
     @property
     def parameters(self) -> int:
@@ -52,45 +93,122 @@ class Analysis:
     def type_at(self, port: Port) -> TensorType | None:
         """What leaves this output port, where it is known."""
         facts = self.facts.get(port.layer)
-        return facts.output if facts else None
+        return facts.at(port.name) if facts else None
 
     def problems_of(self, layer: str) -> tuple[Problem, ...]:
-        """The problems of one layer, by its id."""
-        return tuple(p for p in self.problems if p.layer == layer)
+        """The problems of one layer, by its id, and of what is inside it."""
+        return tuple(p for p in self.problems if p.path[0] == layer)
 
 
 @lru_cache(maxsize=20_000)
 def _facts(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | MisfitError:
     """The rules' answer, or what does not fit. Values in, values out: safe to remember."""
     try:
-        output = type.output(*inputs)
+        outputs = type.output_types(*inputs)
         weights = type.weights(*inputs)
         flops = type.flops(*inputs)
     except MisfitError as misfit:
         return misfit
-    return Facts(inputs, output, weights, sum(math.prod(sizes) for sizes in weights.values()), flops)
+    return Facts(
+        inputs, outputs, weights, sum(math.prod(sizes) for sizes in weights.values()), flops, type.output_ports()
+    )
 
 
-def analyse(network: Network) -> Analysis:
-    """Types, parameters, work and problems of the network by itself; `engine.project.check` adds data and options."""
+Given = Mapping[str, TensorType | None]
+"""What enters a block, by the id of the block input that stands for the port."""
+
+
+def copy_path(id: str, number: int, count: int) -> str:
+    """A copy of a block in paths of ids and of names: the block itself where there is one, else with its number."""
+    return id if count == 1 else f"{id}/{number}"
+
+
+@lru_cache(maxsize=4_000)
+def inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
+    """The analysis of every copy of a block that is fed with these."""
+    ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
+    copies: list[Analysis] = []
+    given = inputs
+    for _ in range(block.repeat):
+        copy = analyse(block.network, dict(zip(ins, given, strict=True)))
+        copies.append(copy)
+        outputs = tuple(copy.facts[id].output if id in copy.facts else None for id in outs)
+        if copy.has_errors:
+            break
+        given = (*outputs, *inputs[len(outputs) :])
+        if len(given) != len(ins) and len(copies) < block.repeat:
+            misfit = _too_many_outputs(len(outs), len(ins))
+            copies[0] = replace(copy, problems=(*copy.problems, misfit))
+            break
+    return Inside(tuple(copies), outputs)
+
+
+def _too_many_outputs(outputs: int, inputs: int) -> Problem:
+    message = (
+        f"A block that is repeated hands its outputs to the next copy; this one has {outputs} outputs for {inputs} "
+        "inputs. Remove outputs, add inputs, or do not repeat it."
+    )
+    return Problem("error", "", "", "repeat", message)
+
+
+def analyse(network: Network, given: Given | None = None) -> Analysis:
+    """Types, parameters, work and problems of the network by itself; `engine.project.check` adds data and options.
+
+    Of the network inside a block `given` says what enters it, as far as that is known.
+    """
     facts: dict[str, Facts] = {}
+    blocks: dict[str, Inside] = {}
     problems = _cycle_problems(network)
     for id in network.order:
         layer = network.layers[id]
         sources = network.incoming[id]
-        missing = [port for port in layer.type.input_ports() if port not in sources]
+        ports = layer.type.input_ports()
+        missing = [port for port in ports if port not in sources]
+        known = tuple(_type_at(facts, sources.get(port)) for port in ports)
+        if isinstance(layer.type, Block):
+            blocks[id] = inside(layer.type, known)
+            problems += blocks[id].problems(layer)
         if missing:
             problems.append(_unconnected(layer, missing))
             continue
-        feeds = [facts.get(sources[port].layer) for port in layer.type.input_ports()]
-        if any(feed is None for feed in feeds):
+        if given is not None and isinstance(layer.type, BlockInput):
+            type = given.get(id)
+            if type is not None:
+                facts[id] = Facts((), (type,), {}, 0, 0)
+            continue
+        inputs = tuple(type for type in known if type is not None)
+        if len(inputs) < len(known):
             continue  # a layer upstream has already complained
-        found = _facts(layer.acting, tuple(feed.output for feed in feeds if feed is not None))
+        found = _block_facts(layer, inputs, blocks[id]) if id in blocks else _facts(layer.acting, inputs)
         if isinstance(found, MisfitError):
             problems.append(Problem("error", id, layer.name, found.field or found.port or "", str(found)))
-        else:
+        elif found is not None:
             facts[id] = found
-    return Analysis(facts, (*problems, *_whole_problems(network)))
+    whole = _whole_problems(network) if given is None else _inner_problems(network)
+    return Analysis(facts, (*problems, *whole), blocks)
+
+
+def _type_at(facts: Mapping[str, Facts], source: Port | None) -> TensorType | None:
+    found = facts.get(source.layer) if source is not None else None
+    return found.at(source.name) if source is not None and found is not None else None
+
+
+def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> Facts | MisfitError | None:
+    """The sum of all that is inside, once it is sound and every output is known."""
+    if layer.bypassed:
+        return _facts(layer.acting, inputs)
+    outputs = tuple(type for type in found.outputs if type is not None)
+    if len(outputs) < len(found.outputs) or not outputs or any(copy.has_errors for copy in found.copies):
+        return None
+    assert isinstance(layer.type, Block)
+    weights: dict[str, Sizes] = {}
+    for number, copy in enumerate(found.copies):
+        path = f"{number}." if len(found.copies) > 1 else ""
+        for id, facts in copy.facts.items():
+            name = layer.type.network.layers[id].name
+            weights |= {f"{path}{name}.{weight}": sizes for weight, sizes in facts.weights.items()}
+    parameters, flops = (sum(getattr(copy, what) for copy in found.copies) for what in ("parameters", "flops"))
+    return Facts(inputs, outputs, weights, parameters, flops, layer.type.output_ports())
 
 
 def _unconnected(layer: Layer, missing: list[str]) -> Problem:
@@ -117,3 +235,18 @@ def _whole_problems(network: Network) -> list[Problem]:
     if not network.inputs:
         return [Problem("error", "", "", "", "The network has no input layer. Add one and connect it.")]
     return []
+
+
+def _inner_problems(network: Network) -> list[Problem]:
+    """What is wrong inside a block as a whole: it gives nothing, reads data by itself, or has loose ends."""
+    problems = []
+    if not any(isinstance(layer.type, BlockOutput) for layer in network.layers.values()):
+        problems.append(Problem("error", "", "", "", "The block has no output. Add a block output and connect it."))
+    for layer in network.inputs:
+        message = "An input layer cannot stand inside a block. Put it outside, and a block input in its place."
+        problems.append(Problem("error", layer.id, layer.name, "", message))
+    for port in network.output_ports:
+        layer = network.layers[port.layer]
+        message = "Nothing inside the block uses this. Connect it to a layer or a block output, or delete it."
+        problems.append(Problem("error", layer.id, layer.name, port.name, message))
+    return problems

@@ -1,37 +1,103 @@
-"""Where layers stand on the canvas. A value beside the network, so that moving a layer invalidates no analysis."""
+"""Where layers stand on the canvas, and what is written between them: frames and comments.
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+A value beside the network, so that moving a layer or writing a comment invalidates no analysis.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 Position = tuple[float, float]
+Extent = tuple[float, float]
+Tone = Literal["grey", "blue", "green", "yellow", "orange", "red", "violet"]
+
+Flow = Literal["down", "right"]
+"""Where a network goes from its inputs; ports are on the edges of a layer across it."""
+FLOWS: tuple[Flow, ...] = ("down", "right")
+
+TONES: tuple[Tone, ...] = ("grey", "blue", "green", "yellow", "orange", "red", "violet")
+TITLE_LIMIT = 200
+TEXT_LIMIT = 10_000
 
 NODE_WIDTH = 176.0
 NODE_HEIGHT = 42.0
 
 
 @dataclass(frozen=True)
+class Frame:
+    """A coloured rectangle with a title, behind layers that belong together: those that stand in it move with it."""
+
+    id: str
+    at: Position
+    size: Extent
+    title: str = ""
+    tone: Tone = "grey"
+    unknown: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What a newer version wrote."""
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A text on the canvas."""
+
+    id: str
+    at: Position
+    size: Extent
+    text: str = ""
+    tone: Tone = "yellow"
+    unknown: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
 class Layout:
-    """The top left corner of each layer, in canvas units, by the layer's id."""
+    """The top left corner of each layer, in canvas units, by the layer's id; frames and comments, from back to front;
+    and the layouts inside blocks, by the block's id."""
 
     positions: Mapping[str, Position] = field(default_factory=dict)
+    frames: tuple[Frame, ...] = ()
+    comments: tuple[Comment, ...] = ()
+    inside: Mapping[str, "Layout"] = field(default_factory=dict)
+    flow: Flow = "down"
 
     def __hash__(self) -> int:
         return id(self)
 
     def moved(self, positions: Mapping[str, Position]) -> "Layout":
         """The same layout with some layers elsewhere."""
-        return Layout({**self.positions, **positions})
+        return replace(self, positions={**self.positions, **positions})
 
     def without(self, ids: Iterable[str]) -> "Layout":
         """The same layout without these layers."""
         gone = set(ids)
-        return Layout({id: at for id, at in self.positions.items() if id not in gone})
+        kept = {id: at for id, at in self.positions.items() if id not in gone}
+        return replace(self, positions=kept, inside={id: v for id, v in self.inside.items() if id not in gone})
 
     def at(self, id: str) -> Position:
         """Where a layer stands; the origin if nobody said."""
         return self.positions.get(id, (0.0, 0.0))
 
+    def within(self, path: Sequence[str]) -> "Layout":
+        """The layout inside the block at the end of a path of ids; this one, where the path is empty."""
+        layout = self
+        for id in path:
+            layout = layout.inside.get(id, _EMPTY)
+        return layout
+
+    def with_inside(self, path: Sequence[str], layout: "Layout") -> "Layout":
+        """The same layout with another one inside the block at the end of a path of ids."""
+        if not path:
+            return layout
+        id, *rest = path
+        return replace(self, inside={**self.inside, id: self.within([id]).with_inside(rest, layout)})
+
     def written(self, id: str) -> list[Any]:
         """The position as it stands in the project file: whole numbers where they are whole."""
-        return [int(v) if float(v).is_integer() else round(v, 2) for v in self.at(id)]
+        return numbers(self.at(id))
+
+
+_EMPTY = Layout()
+
+
+def numbers(values: Iterable[float]) -> list[Any]:
+    """Numbers as they stand in the project file: without decimals where they are whole, else with two at most."""
+    return [int(v) if float(v).is_integer() else round(v, 2) for v in values]

@@ -43,9 +43,9 @@ class Memory:
 
 
 def activation_bytes(facts: Facts, batch: int) -> int | None:
-    """What is kept of one layer's output, or None where a size is not known."""
-    count = facts.output.count
-    return None if count is None else batch * count * _BYTES[facts.output.kind]
+    """What is kept of what leaves one layer, or None where a size is not known."""
+    counts = [(type.count, _BYTES[type.kind]) for type in facts.outputs]
+    return None if any(n is None for n, _ in counts) else sum(batch * n * size for n, size in counts if n is not None)
 
 
 def optimizer_states(solver: str, momentum: float = 0.9) -> int:
@@ -55,7 +55,7 @@ def optimizer_states(solver: str, momentum: float = 0.9) -> int:
 
 def training_memory(analysis: Analysis, batch: int, states: int) -> Memory:
     """The estimate for a whole network; `states` as `optimizer_states` says."""
-    kept = [activation_bytes(facts, batch) for facts in analysis.facts.values()]
+    kept = [activation_bytes(facts, batch) for _, facts in analysis.all_facts()]
     weights = 4 * analysis.parameters
     known = sum(bytes for bytes in kept if bytes is not None)
     is_whole = None not in kept and not analysis.has_errors

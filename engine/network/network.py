@@ -148,7 +148,8 @@ class Network:
         """Output ports that nothing uses: the network's outputs, named after their layers."""
         used = {c.source for c in self.connections}
         ports = (Port(id, port) for id in self.order for port in self.layers[id].type.output_ports())
-        return tuple(port for port in ports if port not in used)
+        loose = (port for port in ports if port not in used)
+        return tuple(port for port in loose if port.name not in self.layers[port.layer].type.side_ports())
 
     def layer(self, name: str) -> Layer:
         """The layer with this name. Raises `UserError`."""

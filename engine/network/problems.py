@@ -18,7 +18,10 @@ class Fix:
 
 @dataclass(frozen=True)
 class Problem:
-    """`layer` is the layer's id (empty for the whole project), `name` its name, `field` a field or port."""
+    """`layer` is the layer's id (empty for the whole project), `name` its name, `field` a field or port.
+
+    Of a layer inside a block both are paths: `stage/conv`.
+    """
 
     severity: Severity
     layer: str
@@ -26,6 +29,17 @@ class Problem:
     field: str
     message: str
     fix: Fix | None = dataclasses.field(default=None, compare=False)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The ids of the blocks that lead to the layer, and its own."""
+        return tuple(self.layer.split("/"))
+
+    def lifted(self, id: str, name: str) -> "Problem":
+        """The problem as the network around the block with this id and name tells it."""
+        if not self.layer:
+            return dataclasses.replace(self, layer=id, name=name)
+        return dataclasses.replace(self, layer=f"{id}/{self.layer}", name=f"{name}/{self.name}")
 
     def write(self) -> dict[str, str]:
         """The problem as `check --json` prints it."""

@@ -19,7 +19,7 @@ from engine.errors import FieldError, FieldErrors, UserError, did_you_mean
 from engine.fields import Record, is_unicode, quoted
 from engine.files import write_atomically
 from engine.project.migrations import FORMAT, migrate
-from engine.project.network_json import NetworkReader, write_network
+from engine.project.network_json import NETWORK_KEYS, NetworkReader, write_network
 from engine.project.project import SECTIONS, Project
 
 SUFFIX = ".netwright"
@@ -175,25 +175,32 @@ def save(project: Project, path: Path) -> None:
 
 def dumps(project: Project) -> str:
     """The project as the text of its file."""
-    network = write_network(project.network, project.layout)
-    layers = [{**row, **project.unknown_in_layers.get(row["id"], {})} for row in network["layers"]]
-    lines = [f'{{"netwright": {json.dumps(list(project.version))},', ' "network": {"layers": [']
-    lines += _rows(layers)
-    lines.append('  ], "connections": [')
-    lines += _rows(network["connections"])
-    lines.append("  ]")
-    for key, value in project.unknown_in_network.items():
-        lines[-1] += ","
-        lines.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
-    lines[-1] += "}"
+    network = write_network(project.network, project.layout, project.unknown_in_layers)
+    lines = [f'{{"netwright": {json.dumps(list(project.version))}']
+    lines.append(f' "network": {_network({**network, **project.unknown_in_network}, " ")}')
     rest = {name: project.section(name).write() for name in SECTIONS}
     for key, value in {**rest, **project.unknown}.items():
         if value != {} or key in project.unknown:
-            lines[-1] += ","
             lines.append(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
-    return "\n".join(lines) + "}\n"
+    return ",\n".join(lines) + "}\n"
 
 
-def _rows(items: list[Any]) -> list[str]:
-    rows = [f"   {json.dumps(item, ensure_ascii=False)}" for item in items]
-    return [row + "," for row in rows[:-1]] + rows[-1:]
+def _network(network: Mapping[str, Any], indent: str) -> str:
+    """A line for each layer, connection, frame and comment; what is inside a block is indented."""
+    text = ""
+    for key, value in network.items():
+        between = f",\n{indent} " if text and key not in NETWORK_KEYS else ", " if text else ""
+        text += f"{between}{json.dumps(key)}: "
+        if key in NETWORK_KEYS:
+            rows = (f"{indent}  {_row(row, indent)}" for row in value)
+            text += "".join(["[\n", ",\n".join(rows), "\n" if value else "", f"{indent} ]"])
+        else:
+            text += json.dumps(value, ensure_ascii=False)
+    return f"{{{text}}}"
+
+
+def _row(row: Any, indent: str) -> str:
+    if not isinstance(row, dict) or not isinstance(row.get("network"), dict):
+        return json.dumps(row, ensure_ascii=False)
+    rest = json.dumps({key: value for key, value in row.items() if key != "network"}, ensure_ascii=False)
+    return f'{rest[:-1]}, "network": {_network(row["network"], f"{indent}   ")}}}'

@@ -6,16 +6,19 @@ from typing import Any
 from engine.errors import FieldError, FieldErrors, did_you_mean
 from engine.fields import path_part, quoted
 from engine.layers.base import LayerType
+from engine.layers.block import DEPTH_LIMIT, LAYER_LIMIT, Block
 from engine.layers.catalog import catalog
 from engine.layers.placeholder import Placeholder
-from engine.network.layout import Layout
+from engine.network.layout import FLOWS, Flow, Layout
 from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, name_refusal
+from engine.project.annotations_json import read_comments, read_frames, read_position, write_comment, write_frame
 
-LAYER_LIMIT = 20_000
 CONNECTION_LIMIT = 60_000
 MOST_ERRORS = 20
-NETWORK_KEYS = ("layers", "connections")
+NETWORK_KEYS = ("layers", "connections", "frames", "comments", "flow")
 LAYER_KEYS = ("id", "name", "type", "at", "fields", "bypassed")
+UnknownInLayers = Mapping[str, Mapping[str, Any]]
+BLOCK_KEYS = (*LAYER_KEYS, "network")
 
 
 def read_network(data: object, *, keep_unknown: bool = False) -> tuple[Network, Layout]:
@@ -24,14 +27,21 @@ def read_network(data: object, *, keep_unknown: bool = False) -> tuple[Network, 
 
 
 class NetworkReader:
-    """Reads layers and connections, and gathers what is wrong with them (the first twenty)."""
+    """Reads layers and connections, and gathers what is wrong with them (the first twenty).
 
-    def __init__(self, keep_unknown: bool) -> None:
+    What a newer version wrote is in `unknown`, by id path in `unknown_in_layers`; of a block's network under the
+    block's key `network`.
+    """
+
+    def __init__(self, keep_unknown: bool, where: str = "network", depth: int = 0) -> None:
         self.keep_unknown = keep_unknown
+        self.where = where
+        self.depth = depth
         self.errors: list[FieldError] = []
         self.names: dict[str, str] = {}
         self.layers: dict[str, Layer] = {}
         self.positions: dict[str, tuple[float, float]] = {}
+        self.inside: dict[str, Layout] = {}
         self.unknown: dict[str, Any] = {}
         self.unknown_in_layers: dict[str, dict[str, Any]] = {}
 
@@ -39,17 +49,20 @@ class NetworkReader:
         """The value. Raises `FieldErrors`."""
         try:
             if not isinstance(data, dict):
-                raise FieldError("network", f"expected an object, received {quoted(data)}.")
-            rows = _list("network.layers", data.get("layers", []), LAYER_LIMIT)
-            links = _list("network.connections", data.get("connections", []), CONNECTION_LIMIT)
-            self.unknown = self._unknown("network", data, NETWORK_KEYS)
+                raise FieldError(self.where, f"expected an object, received {quoted(data)}.")
+            rows = _list(f"{self.where}.layers", data.get("layers", []), LAYER_LIMIT)
+            links = _list(f"{self.where}.connections", data.get("connections", []), CONNECTION_LIMIT)
+            frames = read_frames(f"{self.where}.frames", data.get("frames", []), keep_unknown=self.keep_unknown)
+            comments = read_comments(f"{self.where}.comments", data.get("comments", []), keep_unknown=self.keep_unknown)
+            flow = _flow(f"{self.where}.flow", data.get("flow", "down"))
+            self.unknown = self._unknown(self.where, data, NETWORK_KEYS)
         except FieldError as refused:
             raise FieldErrors([refused]) from None
         self._layers(rows, _ports_used(links))
         connections = [] if self.errors else self._connections(links)
         if self.errors:
             raise FieldErrors(self.errors)
-        return Network(self.layers, tuple(connections)), Layout(self.positions)
+        return Network(self.layers, tuple(connections)), Layout(self.positions, frames, comments, self.inside, flow)
 
     def _unknown(self, where: str, data: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
         """What a newer version wrote here. In a file of our own version it is an error."""
@@ -65,7 +78,7 @@ class NetworkReader:
             if self._is_enough():
                 return
             try:
-                self._layer(f"network.layers[{index}]", row, ports)
+                self._layer(f"{self.where}.layers[{index}]", row, ports)
             except FieldErrors as refused:
                 self.errors.extend(refused.errors)
             except FieldError as refused:
@@ -78,7 +91,7 @@ class NetworkReader:
             if self._is_enough():
                 break
             try:
-                connection = self._connection(where := f"network.connections[{index}]", link)
+                connection = self._connection(where := f"{self.where}.connections[{index}]", link)
                 if connection.target in taken:
                     name = self.layers[connection.target.layer].name
                     raise FieldError(where, f"input '{connection.target.name or 'in'}' of '{name}' is connected twice.")
@@ -98,10 +111,12 @@ class NetworkReader:
     def _layer(self, where: str, row: object, ports: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
         if not isinstance(row, dict):
             raise FieldError(where, f"expected an object, received {quoted(row)}.")
-        unknown = self._unknown(where, row, LAYER_KEYS)
+        unknown = self._unknown(where, row, BLOCK_KEYS if row.get("type") == Block.key else LAYER_KEYS)
         id, name, key = row.get("id"), row.get("name"), row.get("type")
         if not isinstance(id, str) or not 0 < len(id) <= 64 or not id.isprintable():
             raise FieldError(f"{where}.id", f"expected a text of 1 to 64 characters, received {quoted(id)}.")
+        if "/" in id:
+            raise FieldError(f"{where}.id", f"expected an id without /, received {quoted(id)}.")
         if id in self.layers:
             raise FieldError(f"{where}.id", f"the id {quoted(id)} is already taken by another layer.")
         if not isinstance(name, str):
@@ -110,7 +125,7 @@ class NetworkReader:
             raise FieldError(f"{where}.name", why)
         if not isinstance(key, str) or not 0 < len(key) <= 64 or not key.isprintable():
             raise FieldError(f"{where}.type", f"expected a layer type of 1 to 64 characters, received {quoted(key)}.")
-        self.positions[id] = _position(f"{where}.at", row.get("at", [0, 0]))
+        self.positions[id] = read_position(f"{where}.at", row.get("at", [0, 0]))
         fields = row.get("fields", {})
         known = catalog().get(key)
         if known is None:
@@ -120,10 +135,25 @@ class NetworkReader:
             type: LayerType = Placeholder(key, fields, *used)
         else:
             type = known.read(fields, f"{where} ({name}).fields", keep_unknown=self.keep_unknown)
+            if isinstance(type, Block) and "network" in row:
+                type = self._block(f"{where} ({name})", id, type, row["network"], unknown)
         self.layers[id] = Layer(id, name, type, _bypassed(f"{where}.bypassed", row.get("bypassed", False), type))
         self.names[name] = id
         if unknown:
             self.unknown_in_layers[id] = unknown
+
+    def _block(self, where: str, id: str, block: Block, data: object, unknown: dict[str, Any]) -> Block:
+        if self.depth == DEPTH_LIMIT:
+            raise FieldError(f"{where}.network", f"blocks stand at most {DEPTH_LIMIT} deep in each other.")
+        reader = NetworkReader(self.keep_unknown, f"{where}.network", self.depth + 1)
+        network, self.inside[id] = reader.read(data)
+        self.unknown_in_layers |= {f"{id}/{inner}": kept for inner, kept in reader.unknown_in_layers.items()}
+        if reader.unknown:
+            unknown["network"] = reader.unknown
+        try:
+            return block.with_network(network)
+        except FieldErrors as refused:
+            raise FieldErrors(FieldError(f"{where}.{e.path}", e.message) for e in refused.errors) from None
 
     def _connection(self, where: str, link: object) -> Connection:
         if not isinstance(link, list) or len(link) != 2 or not all(isinstance(end, str) for end in link):
@@ -147,14 +177,6 @@ class NetworkReader:
         if port not in ports:
             raise FieldError(where, f"layer '{name}' has no {side} {quoted(port)}; it has {', '.join(ports)}.")
         return Port(layer.id, port)
-
-
-def _position(where: str, value: object) -> tuple[float, float]:
-    match value:
-        case [int() | float() as x, int() | float() as y] if abs(x) <= 1e7 and abs(y) <= 1e7:
-            if not isinstance(x, bool) and not isinstance(y, bool):
-                return round(float(x), 2), round(float(y), 2)
-    raise FieldError(where, f"expected [x, y] within ±10,000,000, received {quoted(value)}.")
 
 
 def _bypassed(where: str, value: object, type: LayerType) -> bool:
@@ -186,8 +208,19 @@ def _list(where: str, value: object, limit: int) -> list[Any]:
     raise FieldError(where, f"expected a list of at most {limit:,} entries, received {received}.")
 
 
-def write_network(network: Network, layout: Layout) -> dict[str, Any]:
-    """Network and layout as JSON: also what copying puts on the clipboard."""
+def _flow(where: str, value: object) -> Flow:
+    for flow in FLOWS:
+        if value == flow:
+            return flow
+    raise FieldError(where, f"expected {' or '.join(FLOWS)}, received {quoted(value)}.")
+
+
+def write_network(network: Network, layout: Layout, unknown: UnknownInLayers | None = None) -> dict[str, Any]:
+    """Network and layout as JSON: also what copying puts on the clipboard. `unknown` is what a newer version wrote."""
+    return _write(network, layout, unknown or {}, "")
+
+
+def _write(network: Network, layout: Layout, unknown: UnknownInLayers, path: str) -> dict[str, Any]:
     layers = []
     for layer in network.layers.values():
         row: dict[str, Any] = {
@@ -200,9 +233,20 @@ def write_network(network: Network, layout: Layout) -> dict[str, Any]:
             row["fields"] = fields
         if layer.bypassed:
             row["bypassed"] = True
-        layers.append(row)
+        kept = dict(unknown.get(path + layer.id, {}))
+        if isinstance(layer.type, Block):
+            inner = _write(layer.type.network, layout.within([layer.id]), unknown, f"{path}{layer.id}/")
+            row["network"] = {**inner, **kept.pop("network", {})}
+        layers.append({**row, **kept})
     connections = [[_end(network, c.source, out=True), _end(network, c.target, out=False)] for c in network.connections]
-    return {"layers": layers, "connections": connections}
+    written: dict[str, Any] = {"layers": layers, "connections": connections}
+    if layout.frames:
+        written["frames"] = [write_frame(frame) for frame in layout.frames]
+    if layout.comments:
+        written["comments"] = [write_comment(comment) for comment in layout.comments]
+    if layout.flow != "down":
+        written["flow"] = layout.flow
+    return written
 
 
 def _end(network: Network, port: Port, *, out: bool) -> str:
@@ -212,4 +256,4 @@ def _end(network: Network, port: Port, *, out: bool) -> str:
         return layer.name
     if isinstance(layer.type, Placeholder):
         return f"{layer.name}:{port.name}"
-    return layer.name if len(ports) == 1 and port.name in ("in", "out") else f"{layer.name}:{port.name}"
+    return layer.name if len(ports) == 1 else f"{layer.name}:{port.name}"

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.files import write_atomically
+from engine.layers.block import LAYER_LIMIT
 from engine.layers.catalog import catalog
+from engine.network.layout import FLOWS, TEXT_LIMIT, TITLE_LIMIT, TONES
 from engine.network.network import NAME_LIMIT
+from engine.project.annotations_json import COUNT_LIMIT
 from engine.project.migrations import FORMAT
-from engine.project.network_json import CONNECTION_LIMIT, LAYER_LIMIT
+from engine.project.network_json import CONNECTION_LIMIT
 from engine.project.project import SECTIONS
 
 PATH = Path(__file__).parents[2] / "resources" / "schema" / "project.schema.json"
@@ -29,8 +32,9 @@ def schema() -> dict[str, Any]:
                 "id": {"type": "string", "minLength": 1, "maxLength": 64, "description": "Given once, never changed"},
                 "name": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "maxLength": NAME_LIMIT},
                 "type": {"type": "string", "minLength": 1, "maxLength": 64},
-                "at": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+                "at": _POINT,
                 "fields": {"type": "object"},
+                "network": {"$ref": "#/properties/network", "description": "What is inside a block"},
                 "bypassed": {"type": "boolean", "description": "Its input goes past it; one input and one output only"},
             },
             "additionalProperties": False,
@@ -43,7 +47,13 @@ def schema() -> dict[str, Any]:
         "items": {"type": "array", "items": port, "minItems": 2, "maxItems": 2},
         "maxItems": CONNECTION_LIMIT,
     }
-    properties = {"layers": layers, "connections": connections}
+    properties = {
+        "layers": layers,
+        "connections": connections,
+        "frames": _annotations("title", TITLE_LIMIT),
+        "comments": _annotations("text", TEXT_LIMIT),
+        "flow": {"enum": list(FLOWS)},
+    }
     network = {"type": "object", "properties": properties, "additionalProperties": False}
     version = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2, "const": list(FORMAT)}
     sections = {name: record.schema() for name, record in SECTIONS.items()}
@@ -55,6 +65,22 @@ def schema() -> dict[str, Any]:
         "properties": {"netwright": version, "network": network, **sections},
         "additionalProperties": False,
     }
+
+
+_POINT = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+
+
+def _annotations(words: str, limit: int) -> dict[str, Any]:
+    """The list of frames, or of comments."""
+    properties = {
+        "id": {"type": "string", "minLength": 1, "maxLength": 64},
+        "at": _POINT,
+        "size": _POINT,
+        words: {"type": "string", "maxLength": limit},
+        "tone": {"enum": list(TONES)},
+    }
+    row = {"type": "object", "required": ["id", "at", "size"], "properties": properties, "additionalProperties": False}
+    return {"type": "array", "items": row, "maxItems": COUNT_LIMIT}
 
 
 def _fields_of(key: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from engine.errors import UserError
 from engine.layers.base import LayerType
+from engine.layers.block import Block
 from engine.layers.catalog import catalog
 from engine.network import edits
 from engine.network.layout import Layout
@@ -18,11 +19,13 @@ POSITIONS = st.decimals(-(10**7), 10**7, places=2).map(float)
 
 
 @st.composite
-def networks(draw: st.DrawFn) -> Network:
-    """Up to eight layers, joined as far as connections are allowed."""
+def networks(draw: st.DrawFn, depth: int = 0) -> Network:
+    """Up to eight layers, joined as far as connections are allowed; some of them blocks with layers inside."""
     network = Network.empty()
     for key in draw(st.lists(st.sampled_from(sorted(catalog())), max_size=8)):
         type = draw(records(catalog()[key]))
+        if isinstance(type, Block) and depth < 2:
+            type = type.with_network(draw(networks(depth + 1)))
         if isinstance(type, LayerType):
             network, _ = edits.add_layer(network, type, id=f"id{len(network)}")
     outs = [Port(id, port) for id, layer in network.layers.items() for port in layer.type.output_ports()]
@@ -37,10 +40,18 @@ def networks(draw: st.DrawFn) -> Network:
 
 
 @st.composite
+def layouts(draw: st.DrawFn, network: Network) -> Layout:
+    """A place for each layer, also inside blocks."""
+    places = {id: (draw(POSITIONS), draw(POSITIONS)) for id in network.layers}
+    blocks = {id: layer.type for id, layer in network.layers.items() if isinstance(layer.type, Block)}
+    return Layout(places, inside={id: draw(layouts(block.network)) for id, block in blocks.items()})
+
+
+@st.composite
 def projects(draw: st.DrawFn) -> Project:
     """A project that may be saved."""
     network = draw(networks())
-    layout = Layout({id: (draw(POSITIONS), draw(POSITIONS)) for id in network.layers})
+    layout = draw(layouts(network))
     project = Project(network, layout)
     for name, kind in SECTIONS.items():
         record: Any = draw(records(kind)) or kind()

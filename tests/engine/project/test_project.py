@@ -104,7 +104,7 @@ def newer() -> dict[str, Any]:
                 row("z", at=[1, 1]),
             ],
             "connections": [["x", "y"], ["y", "z"]],
-            "frames": [{"title": "Encoder", "layers": ["id_x"]}],
+            "groups": [{"title": "Encoder", "layers": ["id_x"]}],
         },
         "data": {"source": "digits", "augment": [1.5, {"flip": True}]},
         "training": {"max_epochs": 3, "ema": 0.999},
@@ -131,7 +131,7 @@ def test_edits_keep_what_is_unknown() -> None:
     assert first["fields"] == {"channels": 4, "colours": {"name": "lab"}}
     assert (first["name"], first["locked"]) == ("photo", True)
     assert [layer["name"] for layer in written["network"]["layers"]] == ["photo", "z"]
-    assert written["network"]["frames"] == newer()["network"]["frames"]
+    assert written["network"]["groups"] == newer()["network"]["groups"]
     assert written["training"] == {"max_epochs": 9, "ema": 0.999}
     assert written["sweep"] == newer()["sweep"]
 

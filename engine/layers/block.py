@@ -1,0 +1,147 @@
+"""A layer that holds a network of its own, and the two that stand for its ports inside."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from engine.errors import FieldError, FieldErrors, MisfitError
+from engine.fields import Int
+from engine.layers.base import LayerType, Lowered
+from engine.layers.types import TensorType
+
+if TYPE_CHECKING:
+    from engine.network.network import Network
+
+LAYER_LIMIT = 20_000
+"""Layers of a whole network, every copy of a block counted."""
+DEPTH_LIMIT = 8
+"""Blocks inside each other."""
+
+
+class BlockInput(LayerType):
+    """Stands inside a block for one of its inputs. Its name is the name of the port."""
+
+    key, label, family = "block_input", "Block input", "Block"
+
+    def input_ports(self) -> tuple[str, ...]:
+        return ()
+
+    def output(self, *x: TensorType) -> TensorType:
+        raise MisfitError("A block input belongs inside a block. Delete it, or use an input layer.")
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return ()
+
+
+class BlockOutput(LayerType):
+    """Stands inside a block for one of its outputs. Its name is the name of the port."""
+
+    key, label, family = "block_output", "Block output", "Block"
+
+    def output_ports(self) -> tuple[str, ...]:
+        return ()
+
+    def output(self, x: TensorType) -> TensorType:
+        return x
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return ()
+
+
+class Block(LayerType):
+    """A network of its own in one layer, once or several times in a row.
+
+    Each use of a block is a copy: changing one changes no other. Repeated, it becomes a chain of copies with weights of
+    their own: what leaves a copy enters the next one, output by output; an input without an output of its own (a mask)
+    enters every copy. Blocks with equal layers become one class in the exported source.
+    """
+
+    key, label, family = "block", "Block", "Block"
+    repeat = Int(1, low=1, high=1000, help="Copies in a row, each with weights of its own")
+
+    def __init__(self, /, network: "Network | None" = None, **values: object) -> None:
+        super().__init__(**values)
+        if network is None:
+            network = _passing()
+        self.network = network
+        if self.size > LAYER_LIMIT:
+            message = (
+                f"{self.size:,} layers in all copies; a network has at most {LAYER_LIMIT:,}. Repeat it less often."
+            )
+            raise FieldErrors([FieldError("repeat", message)])
+        if self.depth > DEPTH_LIMIT:
+            raise FieldErrors([FieldError("network", f"blocks stand at most {DEPTH_LIMIT} deep in each other.")])
+        self._key: Any = (*self._key, network)
+        self._hash = hash(self._key)
+
+    def replace(self, /, **values: object) -> Self:
+        new = type(self)(self.network, **{**self._values, **values})
+        new._unknown = self._unknown
+        return new
+
+    def with_network(self, network: "Network") -> Self:
+        """The block with another network inside."""
+        new = type(self)(network, **self._values)
+        new._unknown = self._unknown
+        return new
+
+    @cached_property
+    def size(self) -> int:
+        """Layers of all copies, those of blocks inside counted as often as they stand there."""
+        inner = (layer.type for layer in self.network.layers.values())
+        return self.repeat * sum(type.size if isinstance(type, Block) else 1 for type in inner)
+
+    @cached_property
+    def depth(self) -> int:
+        """How many blocks stand in each other here, this one included."""
+        inner = (layer.type for layer in self.network.layers.values())
+        return 1 + max((type.depth for type in inner if isinstance(type, Block)), default=0)
+
+    def ids(self, kind: type[BlockInput] | type[BlockOutput]) -> tuple[str, ...]:
+        """The ids of the inner layers that are its inputs, or its outputs, in the order of the ports."""
+        return self._port_ids[kind is BlockOutput]
+
+    @cached_property
+    def _port_ids(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        layers = self.network.layers.values()
+        ins = tuple(layer.id for layer in layers if isinstance(layer.type, BlockInput))
+        return ins, tuple(layer.id for layer in layers if isinstance(layer.type, BlockOutput))
+
+    @cached_property
+    def _ports(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        ins, outs = self._port_ids
+        layers = self.network.layers
+        return tuple(layers[id].name for id in ins), tuple(layers[id].name for id in outs)
+
+    def input_ports(self) -> tuple[str, ...]:
+        return self._ports[0]
+
+    def output_ports(self) -> tuple[str, ...]:
+        return self._ports[1]
+
+    def telling(self) -> str:
+        return f"\u00d7 {self.repeat}" if self.repeat > 1 else f"{len(self.network)} layers"
+
+    def output_types(self, *x: TensorType) -> tuple[TensorType, ...]:
+        from engine.network.analysis import inside
+
+        found = inside(self, x)
+        for problem in (problem for copy in found.copies for problem in copy.problems):
+            raise MisfitError(f"Inside, {problem.name}: {problem.message}" if problem.name else problem.message)
+        return tuple(type for type in found.outputs if type is not None)
+
+    def output(self, *x: TensorType) -> TensorType:
+        outputs = self.output_types(*x)
+        if not outputs:
+            raise MisfitError("The block has no output. Add a block output inside it.")
+        return outputs[0]
+
+
+def _passing() -> "Network":
+    """What a new block holds: its input is its output."""
+    from engine.network.network import Connection, Layer, Network, Port
+
+    layers = {
+        "in": Layer("in", "input_1", BlockInput()),
+        "out": Layer("out", "output_1", BlockOutput()),
+    }
+    return Network(layers, (Connection(Port("in", "out"), Port("out", "in")),))

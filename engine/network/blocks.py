@@ -1,0 +1,222 @@
+"""Blocks: looking into them, changing what is inside, making one of a selection, dissolving one. Pure functions."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from engine.errors import UserError
+from engine.layers.block import Block, BlockInput, BlockOutput
+from engine.network import edits
+from engine.network.analysis import Analysis
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
+from engine.network.network import Connection, Layer, Network, Port, free_name
+
+Path = Sequence[str]
+"""Ids of the blocks that stand in each other, from the outside in; empty for the network itself."""
+
+_ROW = 90.0
+
+
+def network_in(network: Network, path: Path) -> Network:
+    """The network inside the block at the end of the path. Raises `UserError` if there is none."""
+    for id in path:
+        layer = network.layers.get(id)
+        if layer is None or not isinstance(layer.type, Block):
+            raise UserError("The block is not in the network any more.")
+        network = layer.type.network
+    return network
+
+
+def known_path(network: Network, path: Path) -> tuple[str, ...]:
+    """As much of the path as still leads into blocks."""
+    known: list[str] = []
+    for id in path:
+        layer = network.layers.get(id)
+        if layer is None or not isinstance(layer.type, Block):
+            break
+        network = layer.type.network
+        known.append(id)
+    return tuple(known)
+
+
+def names_of(network: Network, path: Path) -> tuple[str, ...]:
+    """The names of the blocks on the path."""
+    names = []
+    for id in path:
+        layer = network.layers[id]
+        assert isinstance(layer.type, Block)
+        names.append(layer.name)
+        network = layer.type.network
+    return tuple(names)
+
+
+def analysis_in(analysis: Analysis, path: Path) -> Analysis:
+    """The analysis of what is inside the block at the end of the path, in its first copy."""
+    for id in path:
+        if id not in analysis.inside:
+            return Analysis({}, ())
+        analysis = analysis.inside[id].copies[0]
+    return analysis
+
+
+def with_network_in(network: Network, path: Path, inner: Network) -> Network:
+    """The network with another one inside a block. Connections follow ports that got another name, and go with those
+    that are gone. Raises `UserError` where the block would grow too large or too deep."""
+    if not path:
+        return inner
+    id, *rest = path
+    layer = network.layers[id]
+    assert isinstance(layer.type, Block)
+    changed = layer.type.with_network(with_network_in(layer.type.network, rest, inner))
+    if layer.type.input_ports() == changed.input_ports() and layer.type.output_ports() == changed.output_ports():
+        return network.with_layer(replace(layer, type=changed))
+    ins, outs = (_renamed_ports(layer.type, changed, kind) for kind in (BlockInput, BlockOutput))
+    kept = []
+    for connection in network.connections:
+        source, target = connection.source, connection.target
+        if source.layer == id:
+            if source.name not in outs:
+                continue
+            source = Port(id, outs[source.name])
+        if target.layer == id:
+            if target.name not in ins:
+                continue
+            target = Port(id, ins[target.name])
+        kept.append(Connection(source, target))
+    return Network({**network.layers, id: replace(layer, type=changed)}, tuple(kept))
+
+
+def _renamed_ports(before: Block, after: Block, kind: type[BlockInput] | type[BlockOutput]) -> dict[str, str]:
+    """The new name of each port that is still there."""
+    there = set(after.ids(kind))
+    return {before.network.layers[id].name: after.network.layers[id].name for id in before.ids(kind) if id in there}
+
+
+def group(network: Network, layout: Layout, ids: Collection[str], name: str = "") -> tuple[Network, Layout, str]:
+    """The network with these layers inside a new block, in its place, and the block's id.
+
+    Each output outside that feeds them becomes one input of the block, each of theirs that is used outside, or by
+    nothing, one output. Raises `UserError` for what cannot be inside, and where the block would feed itself.
+    """
+    chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
+    _refuse_group(network, chosen)
+    inner = edits.part(network, chosen)
+    feeds = dict.fromkeys(
+        c.source for c in network.connections if c.target.layer in chosen and c.source.layer not in chosen
+    )
+    loose = set(network.output_ports)
+    uses = {c.source for c in network.connections if c.source.layer in chosen and c.target.layer not in chosen}
+    gives = [
+        Port(id, port)
+        for id in (id for id in network.order if id in chosen)
+        for port in chosen[id].type.output_ports()
+        if Port(id, port) in uses or Port(id, port) in loose
+    ]
+    left, top, right, bottom = _bounds(layout, chosen)
+    places: dict[str, Position] = {id: layout.at(id) for id in chosen}
+    inputs: dict[Port, Layer] = {}
+    outputs: dict[Port, Layer] = {}
+    width = NODE_WIDTH + 24
+    for number, source in enumerate(feeds):
+        inner, inputs[source] = edits.add_layer(inner, BlockInput(), _port_name(inner, "input"))
+        places[inputs[source].id] = (left + number * width, top - _ROW)
+        lines = [c for c in network.connections if c.source == source and c.target.layer in chosen]
+        inner = replace(
+            inner,
+            connections=(*inner.connections, *(Connection(Port(inputs[source].id, "out"), c.target) for c in lines)),
+        )
+    for number, port in enumerate(gives):
+        inner, outputs[port] = edits.add_layer(inner, BlockOutput(), _port_name(inner, "output"))
+        places[outputs[port].id] = (left + number * width, bottom - NODE_HEIGHT + _ROW)
+        inner = edits.connect(inner, port, Port(outputs[port].id, "in"))
+    outside = edits.remove_layers(network, chosen)
+    outside, block = edits.add_layer(outside, Block(inner), name or free_name("block", outside.by_name))
+    lines = [Connection(source, Port(block.id, layer.name)) for source, layer in inputs.items()]
+    for c in network.connections:
+        if c.source in outputs and c.target.layer not in chosen:
+            lines.append(Connection(Port(block.id, outputs[c.source].name), c.target))
+    result = Network(outside.layers, (*outside.connections, *lines))
+    if result.cyclic:
+        between = next(id for id in result.layers if id in result.cyclic and id != block.id)
+        raise UserError(
+            f"These layers cannot be one block: what leaves them comes back through '{network.layers[between].name}'. "
+            "Select it too."
+        )
+    at = ((left + right - NODE_WIDTH) / 2, (top + bottom - NODE_HEIGHT) / 2)
+    inside = Layout(places, inside={id: layout.inside[id] for id in chosen if id in layout.inside})
+    return result, layout.without(chosen).moved({block.id: at}).with_inside([block.id], inside), block.id
+
+
+def _refuse_group(network: Network, chosen: Mapping[str, Layer]) -> None:
+    if not chosen:
+        raise UserError("Select the layers that are to be one block.")
+    for layer in chosen.values():
+        if layer.type.is_input:
+            raise UserError(f"'{layer.name}' is an input of the network and cannot be inside a block. Leave it out.")
+        if isinstance(layer.type, BlockInput | BlockOutput):
+            raise UserError(f"'{layer.name}' is a port of this block and cannot be inside another. Leave it out.")
+
+
+def _port_name(inner: Network, base: str) -> str:
+    return free_name(base, inner.by_name)
+
+
+def _bounds(layout: Layout, ids: Collection[str]) -> tuple[float, float, float, float]:
+    xs, ys = zip(*(layout.at(id) for id in ids), strict=True)
+    return min(xs), min(ys), max(xs) + NODE_WIDTH, max(ys) + NODE_HEIGHT
+
+
+def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout, tuple[str, ...]]:
+    """The network with what is inside a block in its place, each copy of it, and the ids of those layers.
+
+    Raises `UserError` for a layer that is no block.
+    """
+    layer = network.layers[id]
+    if not isinstance(layer.type, Block):
+        raise UserError(f"'{layer.name}' is no block.")
+    block, inner_layout = layer.type, layout.within([id])
+    ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
+    sources: list[Port | None] = [network.incoming[id].get(port) for port in block.input_ports()]
+    outside = edits.remove_layers(network, {id})
+    kept = edits.remove_layers(block.network, {*ins, *outs})
+    left, top = layout.at(id)
+    height = 0.0
+    if kept.layers:
+        inner_left, inner_top, inner_right, inner_bottom = _bounds(inner_layout, kept.layers)
+        height = inner_bottom - inner_top + _ROW / 2
+        dx, dy = left + NODE_WIDTH / 2 - (inner_left + inner_right) / 2, top - inner_top
+    places: dict[str, Position] = {}
+    inside: dict[str, Layout] = {}
+    added: list[str] = []
+    for copy in range(block.repeat):
+        outside, new_ids = edits.paste(outside, kept)
+        added += new_ids.values()
+        for old, new in new_ids.items():
+            x, y = inner_layout.at(old)
+            places[new] = (x + dx, y + dy + copy * height)
+            if old in inner_layout.inside:
+                inside[new] = inner_layout.inside[old]
+
+        def outer(port: Port, given: list[Port | None] = sources, ids: Mapping[str, str] = new_ids) -> Port | None:
+            return given[ins.index(port.layer)] if port.layer in ins else Port(ids[port.layer], port.name)
+
+        lines = [
+            Connection(source, Port(new_ids[c.target.layer], c.target.name))
+            for c in block.network.connections
+            if c.source.layer in ins and c.target.layer in new_ids and (source := outer(c.source)) is not None
+        ]
+        outside = Network(outside.layers, (*outside.connections, *lines))
+        feeds = [block.network.incoming[out].get("in") for out in outs]
+        leaving = [outer(feed) if feed is not None else None for feed in feeds]
+        sources = [*leaving, *sources[len(leaving) :]]
+    gives = dict(zip(block.output_ports(), leaving, strict=True))
+    lines = [
+        Connection(source, c.target)
+        for c in network.outgoing[id]
+        if c.target.layer != id and (source := gives.get(c.source.name)) is not None
+    ]
+    result = Network(outside.layers, (*outside.connections, *lines))
+    room = max(0.0, block.repeat * height - NODE_HEIGHT - _ROW / 2)
+    others = ((other, layout.at(other)) for other in outside.layers if other not in places)
+    below = {other: (x, y + room) for other, (x, y) in others if y > top}
+    moved = layout.without([id]).moved({**below, **places})
+    return result, replace(moved, inside={**moved.inside, **inside}), tuple(added)
