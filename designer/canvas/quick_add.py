@@ -5,7 +5,8 @@ from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from designer import theme
-from designer.palette import KEY_ROLE, REFUSAL_ROLE, LibraryFilter, LibraryModel, LibraryView
+from designer.library.model import KEY_ROLE, REFUSAL_ROLE, LibraryFilter, LibraryModel
+from designer.library.view import LibraryView
 from designer.search_field import SearchField
 from engine.network.offers import Offers
 

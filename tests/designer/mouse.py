@@ -7,7 +7,7 @@ from designer.canvas.quick_add import QuickAdd
 from designer.canvas.view import CanvasView
 from designer.editor import Editor
 from designer.gestures.drop import MIME
-from designer.palette import KEY_ROLE
+from designer.library.model import KEY_ROLE
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Port
 from engine.project.project import Project

@@ -1,8 +1,12 @@
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QEvent, QModelIndex, Qt
+from PySide6.QtWidgets import QApplication
 
 from designer.editor import Editor
-from designer.palette import MIME, Palette, matlab_name, search_words
+from designer.gestures.drop import MIME
+from designer.library.delegate import star_rect
+from designer.library.model import OwnEntry
+from designer.palette import Palette
 from engine.layers.catalog import catalog, layer_type
 
 
@@ -71,26 +75,13 @@ def test_arrows_move_through_the_results_from_the_search_field(qtbot, editor: Ed
         ("fullyConnectedLayer", "fully_connected"),
         ("max_pool2d", "max_pool2d"),
         ("probabilities", "softmax"),
+        ("BatchNorm2d", "batch_norm"),
+        ("nn.SiLU", "swish"),
     ],
 )
 def test_words_of_matlab_of_torch_and_of_the_summary_find_layers(qtbot, palette: Palette, text: str, key: str) -> None:
     search(qtbot, palette, text)
     assert key in keys(palette)
-
-
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        ("conv2d", "convolution2dLayer"),
-        ("max_pool1d", "maxPooling1dLayer"),
-        ("batch_norm", "batchNormalizationLayer"),
-        ("fully_connected", "fullyConnectedLayer"),
-        ("image_input", "imageInputLayer"),
-    ],
-)
-def test_the_rule_of_matlab_names(key: str, name: str) -> None:
-    assert matlab_name(layer_type(key)) == name
-    assert name.lower() in search_words(layer_type(key))
 
 
 def test_nothing_found_says_so_and_offers_a_way_out(qtbot, palette: Palette) -> None:
@@ -153,3 +144,96 @@ def test_a_family_cannot_be_dragged(palette: Palette) -> None:
 
 def test_the_tooltip_says_what_a_layer_does(palette: Palette) -> None:
     assert layer_type("conv2d").summary() in index_of(palette, "conv2d").data(Qt.ItemDataRole.ToolTipRole)
+
+
+def headings(palette: Palette) -> list[str]:
+    return [palette.filter.index(row, 0).data() for row in range(palette.filter.rowCount())]
+
+
+def test_what_was_added_is_recent(qtbot, editor: Editor, palette: Palette) -> None:
+    search(qtbot, palette, "dropout")
+    qtbot.keyClick(palette.search, Qt.Key.Key_Return)
+    palette.search.clear()
+    assert headings(palette)[0] == "Recent"
+    assert keys(palette)[0] == "dropout"
+
+
+def test_rows_do_not_move_under_the_pointer(qtbot, palette: Palette) -> None:
+    qtbot.mouseMove(palette.view.viewport(), palette.view.visualRect(index_of(palette, "relu")).center())
+    if not palette.view.viewport().underMouse():
+        palette.view.viewport().setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    palette.add("relu")
+    assert headings(palette)[0] == "Input"
+    palette.view.viewport().setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+    QApplication.sendEvent(palette.view.viewport(), QEvent(QEvent.Type.Leave))
+    assert headings(palette)[0] == "Recent"
+
+
+def test_a_click_on_the_star_makes_a_favourite_and_adds_nothing(qtbot, editor: Editor, palette: Palette) -> None:
+    row = palette.view.visualRect(index_of(palette, "conv2d"))
+    qtbot.mouseClick(palette.view.viewport(), Qt.MouseButton.LeftButton, pos=star_rect(row).center())
+    assert palette.memory.favourites == ("conv2d",)
+    assert headings(palette)[0] == "Favourites"
+    row = palette.view.visualRect(index_of(palette, "conv2d"))
+    qtbot.mouseClick(palette.view.viewport(), Qt.MouseButton.LeftButton, pos=star_rect(row).center())
+    assert headings(palette)[0] == "Input"
+    assert not editor.network.layers
+
+
+def test_ctrl_b_makes_a_favourite_from_the_tree_and_from_the_search(qtbot, palette: Palette) -> None:
+    palette.view.setFocus()
+    palette.view.setCurrentIndex(index_of(palette, "dropout"))
+    qtbot.keyClick(palette.view, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
+    search(qtbot, palette, "gelu")
+    qtbot.keyClick(palette.search, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
+    assert palette.memory.favourites == ("dropout", "gelu")
+    assert current(palette) == "gelu"
+    palette.search.clear()
+    assert keys(palette)[:2] == ["dropout", "gelu"]
+
+
+def test_the_menu_of_a_row_names_what_can_be_done(editor: Editor, palette: Palette) -> None:
+    menu = palette.view.menu_of(index_of(palette, "relu"))
+    assert menu is not None
+    add, star = menu.actions()
+    assert add.text().startswith("Add to the network")
+    star.trigger()
+    assert palette.memory.favourites == ("relu",)
+    fold = palette.view.menu_of(palette.filter.index(0, 0))
+    assert fold is not None
+    fold.actions()[1].trigger()
+    assert set(palette.memory.folded) == set(headings(palette))
+
+
+def test_folded_families_are_remembered(qtbot, editor: Editor, palette: Palette) -> None:
+    palette.view.collapse(palette.filter.index(1, 0))
+    again = Palette(editor, memory=palette.memory)
+    qtbot.addWidget(again)
+    assert not again.view.isExpanded(again.filter.index(1, 0))
+    assert again.view.isExpanded(again.filter.index(0, 0))
+
+
+def test_blocks_of_the_users_own_are_shown_chosen_and_dragged(qtbot, palette: Palette) -> None:
+    assert "My blocks" not in headings(palette)
+    mine = OwnEntry(name="Residual", tooltip="A shortcut", mime="application/x-mine", payload=b"mine")
+    palette.show_own([mine])
+    assert headings(palette)[0] == "My blocks"
+    palette.view.setCurrentIndex(palette.view.entries()[0])
+    with qtbot.waitSignal(palette.own_chosen) as told:
+        qtbot.keyClick(palette.view, Qt.Key.Key_Return)
+    assert told.args == [mine]
+    drag = palette.view.make_drag()
+    assert drag is not None
+    assert bytes(drag.mimeData().data("application/x-mine").data()) == b"mine"
+    drag.deleteLater()
+    palette.show_own([])
+    assert "My blocks" not in headings(palette)
+
+
+def test_a_row_that_is_scrolled_to_stays_when_a_favourite_is_made(palette: Palette) -> None:
+    palette.resize(232, 300)
+    wanted = index_of(palette, "dropout")
+    palette.view.scrollTo(wanted, palette.view.ScrollHint.PositionAtTop)
+    top = palette.view.indexAt(palette.view.rect().topLeft()).data()
+    palette.memory.star("relu", True)
+    assert palette.view.indexAt(palette.view.rect().topLeft()).data() == top

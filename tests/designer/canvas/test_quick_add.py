@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
-from designer.palette import KEY_ROLE, REFUSAL_ROLE
+from designer.library.model import KEY_ROLE, REFUSAL_ROLE
 from engine.layers.catalog import catalog
 from engine.layers.types import image
 from engine.network import edits

@@ -1,0 +1,260 @@
+"""What is in the library: layer types below their families, favourites and what was used last above them, and the rows
+that a search leaves."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    QSortFilterProxyModel,
+    Qt,
+    QTimer,
+)
+from PySide6.QtGui import QFont, QIcon, QPainter, QPixmap, QStandardItem, QStandardItemModel
+
+from designer import theme
+from engine.layers.base import LayerType
+from engine.layers.catalog import catalog
+from engine.layers.names import search_words
+
+KEY_ROLE = Qt.ItemDataRole.UserRole
+REFUSAL_ROLE = KEY_ROLE + 1
+"""Why a layer type does not fit where one is looked for."""
+FAVOURITE_ROLE = KEY_ROLE + 2
+ONNX_ROLE = KEY_ROLE + 3
+"""Why a layer type has no ONNX form."""
+OWN_ROLE = KEY_ROLE + 4
+"""The `OwnEntry` of a row of the user's own."""
+FAVOURITES, RECENT, OWN = "Favourites", "Recent", "My blocks"
+SQUARE = 10
+_HEADING_HEIGHT = 32
+_AT_ONCE = 12
+"""Rows whose words are gathered between two events."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnEntry:
+    """Something of the user's own in the library: what it is called, what is said of it, what a drag carries."""
+
+    name: str
+    tooltip: str
+    mime: str
+    payload: bytes
+    family: str = "Block"
+
+
+def families() -> dict[str, list[str]]:
+    """The keys of the layer types of each family."""
+    found: dict[str, list[str]] = {}
+    for key, type in catalog().items():
+        found.setdefault(type.family, []).append(key)
+    return found
+
+
+class LibraryModel(QStandardItemModel):
+    """Layer types below headings: their families, or groups of somebody's own.
+
+    The words by which a row is found are gathered when first needed, or before that in idle time (`warm_up`).
+    """
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        groups: Mapping[str, Iterable[str]] | None = None,
+        refusals: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._types = catalog()
+        self._refusals = refusals or {}
+        self._icons: dict[str, QIcon] = {}
+        self._words: dict[str, str] = {}
+        self._below: dict[str, list[str] | list[OwnEntry]] = {}
+        """What stands below each heading."""
+        self._favourites: frozenset[str] = frozenset()
+        self._font = QFont()
+        self._font.setPixelSize(12)
+        self._font.setWeight(QFont.Weight.DemiBold)
+        for title, keys in (families() if groups is None else groups).items():
+            self._fill(self._heading(title, self.rowCount()), keys)
+        self.paint_headings()
+
+    # Sections
+
+    def show_favourites(self, keys: Sequence[str]) -> None:
+        """Put these types above all others, and mark them wherever they stand."""
+        changed = self._favourites.symmetric_difference(keys)
+        self._favourites = frozenset(keys)
+        self._show_section(FAVOURITES, keys)
+        for item in self._items():
+            if item.data(KEY_ROLE) in changed:
+                self._mark(item)
+
+    def show_recent(self, keys: Sequence[str]) -> None:
+        """Put these types above the families."""
+        self._show_section(RECENT, keys)
+
+    def show_own(self, entries: Sequence[OwnEntry]) -> None:
+        """Put the user's own entries above the families."""
+        heading = self._cleared(OWN, is_wanted=bool(entries))
+        if heading is not None:
+            self._below[OWN] = list(entries)
+            heading.appendRows([self._own_item(entry) for entry in entries])
+
+    def _show_section(self, title: str, keys: Sequence[str]) -> None:
+        known = [key for key in keys if key in self._types]
+        heading = self._cleared(title, is_wanted=bool(known))
+        if heading is not None:
+            self._fill(heading, known)
+
+    def _cleared(self, title: str, *, is_wanted: bool) -> QStandardItem | None:
+        """The heading of a section with nothing below it, in its place; None if it is not wanted any more."""
+        order = (FAVOURITES, RECENT, OWN)
+        titles = [self.item(row).text() for row in range(min(self.rowCount(), len(order)))]
+        if title in titles:
+            row = titles.index(title)
+            if not is_wanted:
+                self.removeRow(row)
+                return None
+            heading = self.item(row)
+            heading.removeRows(0, heading.rowCount())
+            return heading
+        if not is_wanted:
+            return None
+        heading = self._heading(title, sum(other in titles for other in order[: order.index(title)]))
+        heading.setForeground(theme.current().muted)
+        return heading
+
+    def _heading(self, title: str, row: int) -> QStandardItem:
+        heading = QStandardItem(title)
+        heading.setFont(self._font)
+        heading.setSizeHint(QSize(0, _HEADING_HEIGHT))
+        heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        self.insertRow(row, heading)
+        return heading
+
+    def _fill(self, heading: QStandardItem, keys: Iterable[str]) -> None:
+        self._below[heading.text()] = below = list(keys)
+        heading.appendRows([self._entry(key, self._types[key]) for key in below])
+
+    # Rows
+
+    def _entry(self, key: str, type: type[LayerType]) -> QStandardItem:
+        entry = QStandardItem(self._icon(type.family), type.label)
+        entry.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled)
+        entry.setData(key, KEY_ROLE)
+        refusal = self._refusals.get(key, "")
+        words = [type.label, refusal or type.summary()]
+        if type.onnx_refusal:
+            words.append(f"No ONNX form: {type.onnx_refusal}")
+            entry.setData(type.onnx_refusal, ONNX_ROLE)
+        entry.setToolTip("\n".join(words))
+        entry.setData("\n".join(words[1:]), Qt.ItemDataRole.AccessibleDescriptionRole)
+        if refusal:
+            entry.setData(refusal, REFUSAL_ROLE)
+            entry.setForeground(theme.current().muted)
+        self._mark(entry)
+        return entry
+
+    def _mark(self, entry: QStandardItem) -> None:
+        """Say whether a row is a favourite, to the eye and to a screen reader."""
+        is_favourite = entry.data(KEY_ROLE) in self._favourites
+        words = [entry.text(), *["favourite"] * is_favourite, *["no ONNX form"] * bool(entry.data(ONNX_ROLE))]
+        entry.setData(is_favourite, FAVOURITE_ROLE)
+        entry.setData(", ".join(words), Qt.ItemDataRole.AccessibleTextRole)
+
+    def _own_item(self, entry: OwnEntry) -> QStandardItem:
+        item = QStandardItem(self._icon(entry.family), entry.name)
+        item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled)
+        item.setData(entry, OWN_ROLE)
+        item.setToolTip(f"{entry.name}\n{entry.tooltip}".strip())
+        item.setData(entry.tooltip, Qt.ItemDataRole.AccessibleDescriptionRole)
+        return item
+
+    def _icon(self, family: str) -> QIcon:
+        if family not in self._icons:
+            self._icons[family] = _family_icon(family)
+        return self._icons[family]
+
+    def _items(self) -> Iterable[QStandardItem]:
+        headings = [self.item(row) for row in range(self.rowCount())]
+        return [heading.child(row) for heading in headings for row in range(heading.rowCount())]
+
+    def paint_headings(self) -> None:
+        """Give the families' names the muted colour that holds."""
+        for row in range(self.rowCount()):
+            self.item(row).setForeground(theme.current().muted)
+
+    # Search
+
+    def matches(self, words: Sequence[str]) -> dict[int, list[int]]:
+        """The rows that have all of these words, below the row of their heading. What stands above the families too is
+        left out: a search finds each type once."""
+        found: dict[int, list[int]] = {}
+        for at in range(self.rowCount()):
+            title = self.item(at).text()
+            if title not in (FAVOURITES, RECENT):
+                texts = map(self._words_of, self._below.get(title, ()))
+                if rows := [row for row, text in enumerate(texts) if all(word in text for word in words)]:
+                    found[at] = rows
+        return found
+
+    def _words_of(self, one: str | OwnEntry) -> str:
+        if isinstance(one, OwnEntry):
+            return f"{one.name} {one.tooltip}".lower()
+        if one not in self._words:
+            self._words[one] = search_words(self._types[one])
+        return self._words[one]
+
+    def warm_up(self) -> None:
+        """Gather the words of the next rows, and of the others after them, between events."""
+        rest = [key for key in self._types if key not in self._words]
+        for key in rest[:_AT_ONCE]:
+            self._words[key] = search_words(self._types[key])
+        if rest[_AT_ONCE:]:
+            QTimer.singleShot(0, self, self.warm_up)
+
+
+class LibraryFilter(QSortFilterProxyModel):
+    """The entries whose words contain everything that was typed."""
+
+    def __init__(self, model: LibraryModel) -> None:
+        super().__init__(model)
+        self._model = model
+        self._found: dict[int, frozenset[int]] | None = None
+        self.setSourceModel(model)
+
+    def search(self, text: str) -> None:
+        """Look for other words."""
+        words = text.lower().split()
+        self.beginFilterChange()
+        found = self._model.matches(words) if words else None
+        self._found = None if found is None else {heading: frozenset(rows) for heading, rows in found.items()}
+        self.endFilterChange(QSortFilterProxyModel.Direction.Rows)
+
+    def filterAcceptsRow(self, row: int, parent: QModelIndex | QPersistentModelIndex) -> bool:
+        """Families are accepted through what is in them."""
+        if self._found is None:
+            return True
+        return row in self._found.get(parent.row(), ()) if parent.isValid() else row in self._found
+
+
+def _family_icon(family: str) -> QIcon:
+    """A small square in the family's colour, sharp on fine screens too."""
+    icon = QIcon()
+    for scale in (1, 2):
+        pixmap = QPixmap(QSize(SQUARE, SQUARE) * scale)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.current().family(family))
+        painter.drawRoundedRect(QRectF(0, 0, SQUARE * scale, SQUARE * scale), 3 * scale, 3 * scale)
+        painter.end()
+        pixmap.setDevicePixelRatio(scale)
+        for mode in (QIcon.Mode.Normal, QIcon.Mode.Selected):  # else Qt tints the square of a selected row
+            icon.addPixmap(pixmap, mode)
+    return icon

@@ -1,0 +1,220 @@
+"""The library as a tree: Enter and double click add, drags carry a layer, a star makes a favourite."""
+
+from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent, QDrag, QKeyEvent, QMouseEvent, QPixmap
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QTreeView
+
+from designer import theme
+from designer.canvas import pictures
+from designer.gestures.drop import MIME
+from designer.library.delegate import LibraryDelegate, star_rect
+from designer.library.model import FAVOURITE_ROLE, KEY_ROLE, OWN_ROLE, REFUSAL_ROLE, SQUARE, OwnEntry
+from engine.layers.base import LayerType
+from engine.layers.catalog import layer_type
+from engine.network.edits import default_name
+
+
+class LibraryView(QTreeView):
+    """The tree of the library."""
+
+    chosen = Signal(str)
+    """The key of the layer type to add."""
+    own_chosen = Signal(object)
+    """The `OwnEntry` to add."""
+    dragged = Signal(str)
+    """The key of a layer type that was dropped somewhere."""
+    starred = Signal(str, bool)
+    """The key of a layer type, and whether it shall be a favourite."""
+
+    def __init__(self, *, has_stars: bool = False) -> None:
+        super().__init__()
+        self._delegate = LibraryDelegate(self)
+        self._delegate.has_stars = has_stars
+        self.setItemDelegate(self._delegate)
+        self.setMouseTracking(True)
+        self.setHeaderHidden(True)
+        self.setIndentation(12)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setIconSize(QSize(SQUARE, SQUARE))
+        self.setDragEnabled(True)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Layer library")
+        self.doubleClicked.connect(self._choose)
+
+    @property
+    def has_stars(self) -> bool:
+        """Whether favourites can be made here."""
+        return self._delegate.has_stars
+
+    def _choose(self, index: QModelIndex) -> None:
+        if key := index.data(KEY_ROLE):
+            self.chosen.emit(key)
+        elif isinstance(own := index.data(OWN_ROLE), OwnEntry):
+            self.own_chosen.emit(own)
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter adds a layer, or folds a family; Ctrl+B makes a favourite."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_star_key(event) and self.has_stars:
+            self.star_current()
+        elif not is_enter:
+            super().keyPressEvent(event)
+        elif self.currentIndex().data(KEY_ROLE) or self.currentIndex().data(OWN_ROLE):
+            self._choose(self.currentIndex())
+        else:
+            self.setExpanded(self.currentIndex(), not self.isExpanded(self.currentIndex()))
+
+    def entries(self) -> list[QModelIndex]:
+        """The layer types that can be seen, top down."""
+        model = self.model()
+        families = [model.index(row, 0) for row in range(model.rowCount())]
+        return [model.index(row, 0, family) for family in families for row in range(model.rowCount(family))]
+
+    def move_current(self, step: int) -> None:
+        """Make the next or previous layer type the current one, past the families."""
+        entries = self.entries()
+        if entries:
+            current = self.currentIndex()
+            at = entries.index(current) + step if current in entries else 0
+            self.setCurrentIndex(entries[at % len(entries)])
+
+    def select_best(self, text: str) -> None:
+        """Make the entry current whose name is nearest: begins with the text, contains it, or is described by it. One
+        that does not fit stands back."""
+        wanted = text.lower().strip()
+
+        def rank(index: QModelIndex) -> int:
+            label, key = index.data().lower(), index.data(KEY_ROLE) or ""
+            back = 2 if index.data(REFUSAL_ROLE) else 0
+            if wanted in (label, key):
+                return back
+            if label.startswith(wanted) or key.startswith(wanted):
+                return 1 + back
+            return (2 if wanted in label or wanted in key else 3) + back
+
+        entries = self.entries()
+        if entries:
+            self.setCurrentIndex(min(entries, key=rank))
+
+    def take_key(self, key: int) -> bool:
+        """Do what a key means that was pressed in the search field; whether it means anything here."""
+        if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            self.move_current(1 if key == Qt.Key.Key_Down else -1)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._choose(self.currentIndex())
+        else:
+            return False
+        return True
+
+    # Favourites
+
+    def star_current(self) -> None:
+        """Make the current type a favourite, or one no more."""
+        self._star(self.currentIndex())
+
+    def _star(self, index: QModelIndex) -> None:
+        if key := index.data(KEY_ROLE):
+            self.starred.emit(key, not index.data(FAVOURITE_ROLE))
+
+    def star_at(self, at: QPoint) -> QModelIndex:
+        """The row whose star is here, or no row."""
+        index = self.indexAt(at)
+        if not self.has_stars or index.data(KEY_ROLE) is None:
+            return QModelIndex()
+        return index if star_rect(self.visualRect(index)).adjusted(-3, -5, 5, 5).contains(at) else QModelIndex()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A press on a star is nothing else."""
+        star = self.star_at(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and star.isValid():
+            self._star(star)
+            event.accept()
+        else:
+            super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The second press of a double click on a star takes it back, and adds no layer."""
+        if self.star_at(event.position().toPoint()).isValid():
+            self.mousePressEvent(event)
+        else:
+            super().mouseDoubleClickEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with a row, by name; with the menu key too."""
+        is_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if is_key else self.indexAt(event.pos())
+        menu = self.menu_of(index)
+        if menu is not None:
+            below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
+            menu.exec(below if is_key else event.globalPos())
+            menu.deleteLater()
+
+    def menu_of(self, index: QModelIndex) -> QMenu | None:
+        """The menu of a row."""
+        if not self.has_stars or not index.isValid():
+            return None
+        menu = QMenu(self)
+        if index.data(KEY_ROLE) is None and index.data(OWN_ROLE) is None:
+            menu.addAction("Unfold all", self.expandAll)
+            menu.addAction("Fold all", self.collapseAll)
+            return menu
+        menu.addAction("Add to the network\tEnter", lambda: self._choose(index))
+        if index.data(KEY_ROLE):
+            is_favourite = bool(index.data(FAVOURITE_ROLE))
+            words = "Remove from favourites" if is_favourite else "Add to favourites"
+            star = QAction(theme.icon("star" if is_favourite else "star-filled"), f"{words}\tCtrl+B", menu)
+            star.triggered.connect(lambda: self._star(index))
+            menu.addAction(star)
+        return menu
+
+    # Drags
+
+    def startDrag(self, actions: Qt.DropAction) -> None:
+        """Carry the key of the layer type, and look like the layer it will be."""
+        key = self.currentIndex().data(KEY_ROLE)
+        drag = self.make_drag()
+        if drag is not None and drag.exec(Qt.DropAction.CopyAction) == Qt.DropAction.CopyAction and key:
+            self.dragged.emit(key)
+
+    def make_drag(self) -> QDrag | None:
+        """The drag of the current row."""
+        index = self.currentIndex()
+        key, own = index.data(KEY_ROLE), index.data(OWN_ROLE)
+        if not key and not isinstance(own, OwnEntry):
+            return None
+        scale = self.devicePixelRatioF()
+        data = QMimeData()
+        if key:
+            data.setData(MIME, QByteArray(key.encode()))
+            pixmap = node_picture(layer_type(key)(), scale)
+        else:
+            data.setData(own.mime, QByteArray(own.payload))
+            content = pictures.Content(own.name, own.family, "", own.family, 1, 1)
+            pixmap = _picture(content, scale)
+        drag = QDrag(self)
+        drag.setMimeData(data)
+        drag.setPixmap(pixmap)
+        drag.setHotSpot(QPoint(round(pixmap.width() / scale / 2), round(pixmap.height() / scale / 2)))
+        return drag
+
+
+def is_star_key(event: QKeyEvent) -> bool:
+    """Whether this is Ctrl+B, which makes the current type a favourite."""
+    return event.key() == Qt.Key.Key_B and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+
+
+def node_picture(type: LayerType, scale: float) -> QPixmap:
+    """The layer as the canvas will show it."""
+    detail = " · ".join(filter(None, (type.label, type.telling())))
+    inputs, outputs = len(type.input_ports()), len(type.output_ports())
+    return _picture(pictures.Content(f"{default_name(type)}", detail, "", type.family, inputs, outputs), scale)
+
+
+def _picture(content: pictures.Content, scale: float) -> QPixmap:
+    pixmap = pictures.picture(content, scale)
+    pixmap.setDevicePixelRatio(scale)
+    return pixmap
