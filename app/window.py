@@ -33,6 +33,7 @@ from designer import theme
 from designer.analysis_table import AnalysisTable
 from designer.canvas.view import CanvasView
 from designer.editor import Editor
+from designer.library.memory import LibraryMemory
 from designer.palette import Palette
 from designer.problems import ProblemsPanel
 from designer.properties import Properties
@@ -169,7 +170,7 @@ class MainWindow(QMainWindow):
         self._pages: dict[str, QWidget] = {"design": self.canvas}
 
     def _make_docks(self) -> None:
-        self.palette_panel = Palette(self.editor)
+        self.palette_panel = Palette(self.editor, memory=LibraryMemory(self._settings, self))
         self.properties = Properties(self.editor)
         self.palette_panel.setMinimumWidth(LEAST_PALETTE)
         self.properties.setMinimumWidth(LEAST_PROPERTIES)
