@@ -133,6 +133,10 @@ class Row:
         self.is_found = True
         """Whether the search finds it."""
         self.is_several = False
+        self.is_folded = False
+        """Whether its group is folded away."""
+        self.applies = True
+        """Whether the values and the search leave it to be shown."""
         self.has_default = True
         """Whether there is something to reset to."""
         self.widget = editor_for(field, getattr(record, field.name), lambda raw: typed(field.name, raw))
@@ -212,7 +216,7 @@ class Row:
         """Bring dot, help, tooltips, error and visibility in step with the record."""
         value = getattr(record, self.field.name)
         default = self._in_words(self.field.default_for(record))
-        is_changed = self.has_default and (self.field.name in record.changed() or bool(self.error) or self.is_several)
+        is_changed = self.has_default and self.is_changed(record)
         self.label.default_text = default
         self.label.set_marked(is_changed)
         help_text, note = self._help(value)
@@ -226,7 +230,12 @@ class Row:
             self.help.setToolTip(help_text)
         self._editor.set_invalid(bool(self.message))
         self._show_message()
-        self.set_visible(self.is_found and record.is_visible(self.field.name))
+        self.applies = self.is_found and record.is_visible(self.field.name)
+        self.set_visible(self.applies and not self.is_folded)
+
+    def is_changed(self, record: Record) -> bool:
+        """Whether the value is not the default, or not the same in all records."""
+        return self.field.name in record.changed() or bool(self.error) or self.is_several
 
     def _in_words(self, value: Any) -> str:
         if isinstance(self.field, Bool):

@@ -1,10 +1,11 @@
 """Forms made from declared fields: a record in, changed records out. Every form of the program is one of these."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
+from designer.folding import FoldHeading
 from designer.form_rows import Row, section_label, sentence
 from engine.errors import FieldError, FieldErrors
 from engine.fields import Record
@@ -18,12 +19,15 @@ class Form(QWidget):
     """Shows and edits one record.
 
     `is_wide` gives the help a column of its own; else it is the tooltip. A refused text stays, with its error under the
-    field, and leaves the record as it was. `skip` names fields that somebody else shows.
+    field, and leaves the record as it was. `skip` names fields that somebody else shows. The rows of the groups in
+    `folded` are folded away under their heading until it is clicked, the search finds one, or one is refused.
     """
 
     changed = Signal(object, str)
     """The new record, and the name of the field that was edited."""
     validity_changed = Signal(bool)
+    folding_changed = Signal(str, bool)
+    """A group, and whether it was folded away by hand."""
 
     def __init__(
         self,
@@ -32,13 +36,15 @@ class Form(QWidget):
         is_wide: bool = False,
         skip: Collection[str] = (),
         has_headings: bool = True,
+        folded: Collection[str] = (),
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._record = record
         self._given: dict[str, str] = {}
         self._was_valid = True
-        self._sections: dict[str, QLabel] = {}
+        self._sections: dict[str, QWidget] = {}
+        self._is_searched = False
         self.rows: dict[str, Row] = {}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -50,9 +56,7 @@ class Form(QWidget):
             if name in skip:
                 continue
             if has_headings and field.group and field.group not in self._sections:
-                heading = section_label(field.group)
-                if self._sections:
-                    heading.setContentsMargins(0, 8, 0, 0)
+                heading = self._heading(field.group, folds=field.group in folded)
                 self._sections[field.group] = heading
                 grid.addWidget(heading, grid.rowCount(), 0, 1, 3 if is_wide else 2)
             row = Row(field, record, is_wide=is_wide, typed=self._on_typed)
@@ -61,6 +65,26 @@ class Form(QWidget):
             self.rows[name] = row
         grid.setRowStretch(grid.rowCount(), 1)  # a form that is given more height stays together at the top
         self._refresh(keep_typing=False)
+
+    def _heading(self, group: str, *, folds: bool) -> QWidget:
+        if folds:
+            heading = FoldHeading(group)
+            heading.toggled.connect(lambda is_open: self._on_folded(group, not is_open))
+            return heading
+        label = section_label(group)
+        if self.rows:
+            label.setContentsMargins(0, 8, 0, 0)
+        return label
+
+    def _on_folded(self, group: str, is_folded: bool) -> None:
+        self._refresh(keep_typing=True)
+        self.folding_changed.emit(group, is_folded)
+
+    def set_folded(self, group: str, is_folded: bool) -> None:
+        """Fold a group of rows away, or show it; of no effect where the group does not fold."""
+        heading = self._sections.get(group)
+        if isinstance(heading, FoldHeading):
+            heading.setChecked(not is_folded)
 
     @property
     def record(self) -> Record:
@@ -78,7 +102,7 @@ class Form(QWidget):
         return next((f"{r.field.label}: {r.message}" for r in self.rows.values() if r.message), "")
 
     @property
-    def sections(self) -> Mapping[str, QLabel]:
+    def sections(self) -> Mapping[str, QWidget]:
         """The headings by group, in order."""
         return self._sections
 
@@ -105,6 +129,7 @@ class Form(QWidget):
     def search(self, text: str) -> int:
         """Show only the rows that match all words; how many there are."""
         words = text.lower().split()
+        self._is_searched = bool(words)
         for row in self.rows.values():
             row.is_found = row.matches(words)
         self._refresh(keep_typing=True)
@@ -146,10 +171,26 @@ class Form(QWidget):
             if row.error and not self._record.is_visible(name):
                 row.error = ""
             row.problem = sentence(problems.get(name, ""))
+        self._fold()
+        for row in self.rows.values():
             row.show(self._record, keep_typing=keep_typing)
             row.decorate(self._record)
         for group, heading in self._sections.items():
-            heading.setVisible(any(r.is_shown for r in self.rows.values() if r.field.group == group))
+            heading.setVisible(any(row.applies for row in self._rows_of(group)))
         if self.is_valid != self._was_valid:
             self._was_valid = self.is_valid
             self.validity_changed.emit(self._was_valid)
+
+    def _rows_of(self, group: str) -> Iterator[Row]:
+        return (row for row in self.rows.values() if row.field.group == group)
+
+    def _fold(self) -> None:
+        """Rows of a folded group are away, unless one of them needs to be seen."""
+        for group, heading in self._sections.items():
+            if isinstance(heading, FoldHeading):
+                rows = list(self._rows_of(group))
+                is_needed = self._is_searched or any(row.message for row in rows)
+                for row in rows:
+                    row.is_folded = not heading.isChecked() and not is_needed
+                changed = [row.field.label for row in rows if row.is_changed(self._record)]
+                heading.set_note(changed[0] if len(changed) == 1 else f"{len(changed)} changed" if changed else "")

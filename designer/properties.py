@@ -14,6 +14,7 @@ from designer.forms import LABEL_WIDTH, Form
 from designer.line_editors import LineEditor
 from engine.fields import Record, Text
 from engine.layers.base import LayerType
+from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
 from engine.network.memory import activation_bytes, bytes_in_words
 from engine.network.network import Layer, name_refusal
@@ -147,6 +148,7 @@ class Properties(QScrollArea):
         self._editor = editor
         self._forms: dict[type[LayerType], Form] = {}
         self._form: Form | None = None
+        self._has_weights_folded = True
         self._layers: tuple[Layer, ...] = ()
         self._ids: tuple[str, ...] = ()
         self._visit = 0
@@ -255,10 +257,18 @@ class Properties(QScrollArea):
     def _form_of(self, type_: LayerType) -> Form:
         form = self._forms.get(type(type_))
         if form is None:
-            form = self._forms[type(type_)] = Form(type_, parent=self._layer_part)
+            form = self._forms[type(type_)] = Form(type_, folded=(WEIGHTS,), parent=self._layer_part)
+            form.set_folded(WEIGHTS, self._has_weights_folded)
             form.changed.connect(self._on_edited)
+            form.folding_changed.connect(self._on_folded)
             self._form_place.addWidget(form)
         return form
+
+    def _on_folded(self, group: str, is_folded: bool) -> None:
+        """Layers of all types show their weights' fields, or none does."""
+        self._has_weights_folded = is_folded
+        for form in self._forms.values():
+            form.set_folded(group, is_folded)
 
     def _field_problems(self) -> dict[str, str]:
         ids = set(self._ids)

@@ -166,15 +166,15 @@ class WithRecurrentWeights(Weighted):
     """Weights of the input, weights of the state, and biases, named as torch's recurrent modules name them."""
 
     input_weights_initializer = initializer_field(
-        "weights that the input meets", "glorot", WEIGHT_INITIALIZERS, label="Input initialiser"
+        "input weights", "glorot", WEIGHT_INITIALIZERS, label="Input initialiser"
     )
-    input_weights_learn_rate_factor = rate_field("weights that the input meets", label="Input rate factor")
-    input_weights_l2_factor = l2_field("weights that the input meets", 1.0, label="Input L2 factor")
+    input_weights_learn_rate_factor = rate_field("input weights", label="Input rate factor")
+    input_weights_l2_factor = l2_field("input weights", 1.0, label="Input L2 factor")
     recurrent_weights_initializer = initializer_field(
-        "weights that the state meets", "orthogonal", WEIGHT_INITIALIZERS, label="Recurrent initialiser"
+        "recurrent weights", "orthogonal", WEIGHT_INITIALIZERS, label="State initialiser"
     )
-    recurrent_weights_learn_rate_factor = rate_field("weights that the state meets", label="Recurrent rate factor")
-    recurrent_weights_l2_factor = l2_field("weights that the state meets", 1.0, label="Recurrent L2 factor")
+    recurrent_weights_learn_rate_factor = rate_field("recurrent weights", label="State rate factor")
+    recurrent_weights_l2_factor = l2_field("recurrent weights", 1.0, label="State L2 factor")
     bias_initializer = initializer_field("biases", "zeros", BIAS_INITIALIZERS, label="Bias initialiser")
     bias_learn_rate_factor = rate_field("biases", label="Bias rate factor")
     bias_l2_factor = l2_field("biases", 0.0, label="Bias L2 factor")

@@ -342,3 +342,44 @@ def test_a_tall_form_stays_together_at_the_top(qtbot, shown) -> None:
     tops = [row.widget.y() for row in form.rows.values() if row.is_shown]
     assert tops == sorted(tops)
     assert max(tops) < 700
+
+
+def test_a_folded_group_shows_its_rows_when_asked(qtbot, shown) -> None:
+    form = shown(folded=("Words",))
+    heading = form.sections["Words"]
+    told: list[tuple[str, bool]] = []
+    form.folding_changed.connect(lambda group, is_folded: told.append((group, is_folded)))
+    assert not form.rows["mode"].is_shown
+    assert form.rows["count"].is_shown
+    assert heading.isVisible()
+    qtbot.mouseClick(heading, Qt.MouseButton.LeftButton)
+    assert form.rows["mode"].is_shown
+    assert not form.rows["bells"].is_shown, "it does not apply"
+    qtbot.keyClick(heading, Qt.Key.Key_Left)
+    assert not form.rows["mode"].is_shown
+    assert told == [("Words", False), ("Words", True)]
+    form.set_folded("Sizes", True)
+    assert form.rows["kernel"].is_shown, "that group does not fold"
+
+
+def test_a_folded_group_says_what_is_changed_in_it(shown) -> None:
+    form = shown(folded=("Words",))
+    heading = form.sections["Words"]
+    assert heading.note == ""
+    form.set_record(Sample(title="x"))
+    assert heading.note == "Title"
+    form.set_record(Sample(title="x", mode="fancy", count=4))
+    assert heading.note == "2 changed"
+    assert "2 changed" in heading.accessibleName()
+
+
+def test_a_folded_group_opens_for_what_is_found_or_wrong(shown) -> None:
+    form = shown(folded=("Words",))
+    form.search("title")
+    assert form.rows["title"].is_shown
+    form.search("")
+    assert not form.rows["title"].is_shown
+    form.set_problems({"title": "no such title."})
+    assert form.rows["title"].is_shown
+    form.set_problems({})
+    assert not form.rows["title"].is_shown

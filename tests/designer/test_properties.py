@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QLineEdit, QMainWindow
 
 from designer.editor import Editor
 from designer.properties import UNKNOWN, Properties
+from designer.switch import Switch
 from engine.layers.placeholder import Placeholder
 from engine.network.network import Network
 from engine.project.project import Project
@@ -244,3 +245,32 @@ def test_a_layer_of_unknown_type_is_named_and_kept(qtbot) -> None:
     assert "quantum_conv" in panel.hint.text()
     assert panel.form is not None
     assert panel.form.rows == {}
+
+
+def test_fields_of_weights_are_folded_for_all_types_alike(panel: Properties, editor: Editor) -> None:
+    select(editor, "conv_1")
+    assert panel.form is not None
+    assert not panel.form.rows["frozen"].is_shown
+    panel.form.set_folded("Weights", False)
+    assert panel.form.rows["frozen"].is_shown
+    select(editor, "fc_1")
+    assert panel.form.rows["frozen"].is_shown
+    select(editor, "relu_1")
+    assert "frozen" not in panel.form.rows
+
+
+def test_several_layers_are_frozen_together(panel: Properties, editor: Editor) -> None:
+    select(editor, "conv_1", "conv_2")
+    assert panel.form is not None
+    panel.form.set_folded("Weights", False)
+    switch = panel.form.rows["frozen"].widget
+    assert isinstance(switch, Switch)
+    switch.click()
+    assert [getattr(layer.type, "frozen", None) for layer in editor.network.layers.values()] == [
+        None,
+        True,
+        None,
+        True,
+        False,
+    ]
+    assert not panel.form.rows["weight_l2_factor"].is_shown, "what is frozen has no factors"
