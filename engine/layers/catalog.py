@@ -7,9 +7,11 @@ from functools import cache
 
 import engine.layers
 from engine.errors import UserError, did_you_mean
+from engine.layers import addons
+from engine.layers.addons import AddOn
 from engine.layers.base import FAMILIES, REGISTRY, LayerType
 
-_NOT_FAMILIES = {"base", "catalog", "names", "placeholder", "reference", "types", "weighted", "windows"}
+_NOT_FAMILIES = {"addons", "base", "catalog", "names", "placeholder", "reference", "types", "weighted", "windows"}
 
 
 @cache
@@ -27,9 +29,24 @@ def in_order(types: Mapping[str, type[LayerType]]) -> dict[str, type[LayerType]]
     return dict(sorted(types.items(), key=lambda item: FAMILIES.index(item[1].family)))
 
 
+@cache
+def add_ons() -> tuple[AddOn, ...]:
+    """The installed packages that bring layer types, loaded; those that could not be say why."""
+    built_in()  # before them: a key that both have is refused to the add-on
+    return addons.load()
+
+
+@cache
 def catalog() -> dict[str, type[LayerType]]:
-    """Every layer type by its key, in the order of families and then of declaration."""
-    return built_in()
+    """Every layer type by its key, those of add-ons too, in the order of families and then of declaration."""
+    theirs = {key: REGISTRY[key] for add_on in add_ons() for key in add_on.types}
+    return in_order({**built_in(), **theirs})
+
+
+def add_on_of(target: str) -> AddOn | None:
+    """The add-on whose package a qualified name lies in, if there is one."""
+    package = target.partition(".")[0]
+    return next((add_on for add_on in add_ons() if add_on.types and package in add_on.packages), None)
 
 
 def layer_type(key: str) -> type[LayerType]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from engine.errors import MisfitError
 from engine.layers.base import LayerType, Lowered
+from engine.layers.catalog import add_ons
 from engine.layers.types import TensorType
 
 
@@ -45,9 +46,10 @@ class Placeholder(LayerType):
         return self.type_key
 
     def output(self, *x: TensorType) -> TensorType:
+        broken = " ".join(add_on.refusal for add_on in add_ons() if add_on.error)
         raise MisfitError(
             f"This version of Netwright has no layer type '{self.type_key}'. "
-            "Install the add-on or the version that brings it, or replace the layer."
+            f"Install the add-on or the version that brings it, or replace the layer.{f' {broken}' if broken else ''}"
         )
 
     def write(self) -> dict[str, Any]:

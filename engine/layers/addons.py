@@ -1,0 +1,201 @@
+"""Layer types from installed packages: an entry point in the group `netwright.layers` names a module of layer types.
+
+    [project.entry-points."netwright.layers"]
+    acme = "acme_layers.types"
+
+The module declares them as the files here do, and imports no torch: the window loads it too, for fields and sizes. The
+modules that its calls name (`acme_layers.modules.Swirl`) stand in a file of their own in the same package, which only
+the engine loads. Nothing is read but the names of what is installed until a package has such an entry.
+
+What an add-on does wrong is told in words and leaves the add-on out; it never ends the program.
+"""
+
+import functools
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from engine.errors import MisfitError, UserError
+from engine.layers.base import REGISTRY, LayerType
+
+GROUP: Final = "netwright.layers"
+_HEAVY: Final = frozenset(
+    ("torch", "torchvision", "numpy", "scipy", "pandas", "onnx", "onnxruntime", "PySide6", "matplotlib", "sklearn")
+)
+_RULES: Final = ("output", "output_types", "weights", "flops", "lower", "telling")
+
+
+@dataclass(frozen=True)
+class AddOn:
+    """An installed package with layer types: the keys of those, or why it is not used."""
+
+    name: str
+    version: str
+    modules: tuple[str, ...]
+    types: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name and version."""
+        return f"{self.name} {self.version}".strip()
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """The top-level packages that its entry points name."""
+        return frozenset(module.partition(".")[0] for module in self.modules)
+
+    @property
+    def refusal(self) -> str:
+        """Why it is not used, in a sentence, or nothing."""
+        return f"The add-on '{self.title}' is not used: {self.error}" if self.error else ""
+
+
+def load(path: Sequence[str] | None = None) -> tuple[AddOn, ...]:
+    """Find the add-ons on the path, by their names, and load them. Netwright's own layer types are there already."""
+    return tuple(_load(found) for found in sorted(installed(path), key=lambda one: one.name))
+
+
+def installed(path: Sequence[str] | None = None) -> list[AddOn]:
+    """The packages that have an entry point in the group, not loaded yet. The first of a name on the path counts."""
+    found: dict[str, AddOn] = {}
+    for folder in _infos(sys.path if path is None else path):
+        from importlib import metadata  # only now: it is slow to import, and most have no add-on
+
+        try:
+            package = metadata.PathDistribution(folder)
+            name, version = str(package.metadata["Name"]), str(package.version or "")
+            modules = tuple(point.module for point in package.entry_points if point.group == GROUP)
+        except Exception as error:  # whatever lies there was written by others
+            name, version, modules = folder.stem, "", ()
+            found.setdefault(name, AddOn(name, version, (), error=f"its description cannot be read ({error})."))
+        if modules:
+            found.setdefault(name, AddOn(name, version, modules))
+    return list(found.values())
+
+
+def _infos(path: Sequence[str]) -> Iterator[Path]:
+    """The folders of installed packages whose entry points name the group."""
+    for place in dict.fromkeys(path):
+        try:
+            names = os.listdir(place or ".")
+        except OSError:
+            continue
+        for name in sorted(names):
+            if name.endswith((".dist-info", ".egg-info")):
+                try:
+                    with open(os.path.join(place, name, "entry_points.txt"), "rb") as file:
+                        is_one = f"[{GROUP}]".encode() in file.read().replace(b" ", b"")
+                except OSError:
+                    continue
+                if is_one:
+                    yield Path(place, name)
+
+
+def _load(add_on: AddOn) -> AddOn:
+    """The add-on with the keys of its types, or with what went wrong; then nothing of it is registered."""
+    if add_on.error:
+        return add_on
+    before = dict(REGISTRY)
+    finder = _LightOnly()
+    sys.meta_path.insert(0, finder)
+    try:
+        for module in add_on.modules:
+            importlib.import_module(module)
+        types = [type for type in REGISTRY.values() if type.__module__.partition(".")[0] in add_on.packages]
+        if not types:
+            raise UserError(f"{', '.join(add_on.modules)} declares no layer type with a key.")
+        for type in types:
+            _try_out(type)
+            _guard(type, add_on)
+    except (Exception, SystemExit) as error:
+        REGISTRY.clear()
+        REGISTRY.update(before)
+        return AddOn(add_on.name, add_on.version, add_on.modules, error=_in_words(error, add_on))
+    finally:
+        sys.meta_path.remove(finder)
+    return AddOn(add_on.name, add_on.version, add_on.modules, tuple(type.key for type in types))
+
+
+class _LightOnly:
+    """Refuses, in the thread that loads an add-on, to import what would slow the window. What is loaded already passes
+    by this; the window, where it never is, tells."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Nothing, or an error."""
+        if name.partition(".")[0] in _HEAVY and threading.get_ident() == self._thread:
+            raise ImportError(
+                f"its layer types import {name}, which the window must not load. "
+                "Keep what needs it in a file of its own, which the calls of `lower` name."
+            )
+        return None
+
+
+def _in_words(error: BaseException, add_on: AddOn) -> str:
+    """What went wrong, and where in the add-on's own files."""
+    import traceback  # only now: most add-ons are well
+
+    words = str(error).strip() if str(error).strip() else "it ended without a word"
+    if not isinstance(error, (ImportError, UserError, TypeError)) or isinstance(error, ModuleNotFoundError):
+        words = f"{type(error).__name__}: {words}"
+    place = ""
+    if isinstance(error, SyntaxError) and error.filename:
+        words, place = f"{type(error).__name__}: {error.msg}", f"{Path(error.filename).name}, line {error.lineno}"
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if add_on.packages & set(Path(frame.filename).parts)]
+        own += [frame for frame in frames if Path(frame.filename).stem in add_on.packages]
+        place = f"{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else ""
+    return f"{words.rstrip('.')}{f' ({place})' if place else ''}."
+
+
+def _try_out(type: type[LayerType]) -> None:
+    """Ask a type what the palette will ask. Raises whatever it raises."""
+    layer = type()
+    for names in (layer.input_ports(), layer.output_ports()):
+        if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+            raise UserError(f"The ports of '{type.key}' must be a tuple of names, received {names!r}.")
+    if not isinstance(layer.telling(), str):
+        raise UserError(f"What '{type.key}' tells of itself must be a text.")
+
+
+def _guard(cls: type[LayerType], add_on: AddOn) -> None:
+    """Make whatever its rules raise a misfit, which is shown at the layer."""
+    for one in cls.__mro__:
+        if one.__module__.partition(".")[0] not in add_on.packages:
+            continue
+        for name in _RULES:
+            rule = vars(one).get(name)
+            if callable(rule) and not hasattr(rule, "_is_guarded"):
+                setattr(one, name, _guarded(rule, add_on, cls.label))
+
+
+def _guarded(rule: Callable[..., Any], add_on: AddOn, label: str) -> Callable[..., Any]:
+    @functools.wraps(rule)
+    def guarded(*given: Any, **named: Any) -> Any:
+        try:
+            return rule(*given, **named)
+        except (UserError, NotImplementedError):
+            raise
+        except Exception as error:
+            if rule.__name__ == "telling":
+                return ""
+            failed = f"{type(error).__name__}: {error}".rstrip(": .")
+            raise MisfitError(
+                f"The add-on '{add_on.title}' failed in `{rule.__name__}` of {label}: {failed}. Tell its makers."
+            ) from error
+
+    guarded._is_guarded = True  # type: ignore[attr-defined]  # a mark, so that a shared base is guarded once
+    return guarded
