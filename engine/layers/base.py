@@ -95,8 +95,12 @@ class LayerType(Record):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if cls.key:
-            if REGISTRY.setdefault(cls.key, cls).__qualname__ != cls.__qualname__:
-                raise TypeError(f"Two layer types have the key '{cls.key}'.")
+            first = REGISTRY.setdefault(cls.key, cls)
+            if (first.__module__, first.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise TypeError(
+                    f"Two layer types have the key '{cls.key}': {first.label} of {first.__module__}, and "
+                    f"{cls.label or cls.__name__} of {cls.__module__}. Give one of them another key."
+                )
             if cls.family not in FAMILIES or not cls.label or not (cls.__doc__ or "").strip():
                 raise TypeError(f"Layer type '{cls.key}' needs a label, a docstring and one of the known families.")
 
