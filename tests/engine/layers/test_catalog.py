@@ -16,7 +16,15 @@ from tests.strategies import records
 
 SIZES: st.SearchStrategy[Size] = st.one_of(st.integers(0, 9), st.sampled_from([1, 2**31, Symbol("T"), Symbol("S")]))
 AXES = st.sampled_from(["C", "CHW", "CDHW", "TC", "T", "H", "CTHW", "WHC"])
-COMMON = [features(4), image(4, 9, 9), volume(4, 9, 9, 9), sequence(64, 4), sequence(Symbol("T"), 4), tokens(8)]
+COMMON = [
+    features(4),
+    image(4, 9, 9),
+    image(4, 8, 8),
+    volume(4, 9, 9, 9),
+    sequence(64, 4),
+    sequence(Symbol("T"), 4),
+    tokens(8),
+]
 
 
 @st.composite

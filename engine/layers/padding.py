@@ -1,0 +1,136 @@
+"""Padding: a border of places around a sequence, an image or a volume, filled in one of five ways."""
+
+from typing import Any, ClassVar
+
+from engine.errors import MisfitError
+from engine.fields import Choice, Float, Ints
+from engine.layers import windows
+from engine.layers.base import LayerType, Lowered, channels_first, expect, module
+from engine.layers.types import TensorType, derive
+
+MODES = {
+    "zeros": "Zeros",
+    "constant": "One number everywhere",
+    "reflection": "What lies inside, mirrored at the outermost place, which is not repeated; torch's reflect",
+    "replication": "The outermost place, repeated; torch's replicate",
+    "circular": "What lies at the opposite end, as if the sample went round",
+}
+TORCH_MODES = {
+    "zeros": "ZeroPad",
+    "constant": "ConstantPad",
+    "reflection": "ReflectionPad",
+    "replication": "ReplicationPad",
+    "circular": "CircularPad",
+}
+SIDES = {
+    1: "Steps before and behind",
+    2: "Places above, below, left and right",
+    3: "Places in front, behind, above, below, left and right",
+}
+
+
+def _border(dims: int) -> Ints:
+    return Ints(1, length=2 * dims, low=0, high=100_000, help=SIDES[dims])
+
+
+class _Padding(LayerType):
+    """What padding in all dimensions shares."""
+
+    dims: ClassVar[int] = 2
+    border = _border(2)
+    mode = Choice("zeros", options=tuple(MODES), notes=MODES, help="What the border is filled with")
+    value = Float(
+        0.0,
+        low=-1e9,
+        high=1e9,
+        help="The number that fills the border",
+        visible_when=lambda layer: layer.mode == "constant",
+    )
+
+    @property
+    def _sides(self) -> windows.Borders:
+        return tuple(zip(self.border[::2], self.border[1::2], strict=True))
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, windows.LAYOUT_OF[self.dims])
+        for axis, sides in zip(x.spatial, self._sides, strict=True):
+            self._refuse_wide(x, axis, max(sides))
+        return x.with_sizes(
+            **{axis: derive(sum(sides).__add__, x[axis]) for axis, sides in zip(x.spatial, self._sides, strict=True)}
+        )
+
+    def _refuse_wide(self, x: TensorType, axis: str, width: int) -> None:
+        """Refuse a border for which there is not enough to mirror or to repeat."""
+        size = x[axis]
+        most = {"reflection": -1, "circular": 0}.get(self.mode)
+        if most is not None and isinstance(size, int) and width > size + most:
+            raise MisfitError(
+                f"A border of {width:,} is wider than what can fill it: along axis {axis} there are {size:,}, "
+                f"so '{self.mode}' gives at most {size + most:,}. Use a smaller border or another mode.",
+                field="border",
+            )
+
+    def lower(self, x: TensorType) -> Lowered:
+        given: dict[str, Any] = {"padding": windows.torch_borders(self._sides)}
+        if self.mode == "constant":
+            given["value"] = self.value
+        return channels_first(x, module(f"{TORCH_MODES[self.mode]}{self.dims}d", **given))
+
+    def telling(self) -> str:
+        return self.mode
+
+
+class Pad1d(_Padding):
+    """Puts steps around a sequence: zeros, a constant, a reflection, a replication or circular.
+
+        y[t] = x[t - before] inside; outside it x[m], with m = t - before and n steps:
+
+        reflection: x[-m] in front, x[2 · (n - 1) - m] behind
+        replication: x[0] in front, x[n - 1] behind
+        circular: x[m mod n]
+
+    A convolution can put zeros around by itself; this layer is for other borders, or to see them. Torch's ZeroPad1d,
+    ConstantPad1d, ReflectionPad1d, ReplicationPad1d and CircularPad1d.
+
+    Source: Liu et al.: Partial convolution based padding, 2018, compares the ways.
+    """
+
+    key, label, family, dims = "pad1d", "1-D padding", "Reshape", 1
+    border = _border(1)
+
+
+class Pad2d(_Padding):
+    """Puts a border around an image: zeros, a constant, a reflection, a replication or circular.
+
+        y[i] = x[i - before] inside; outside it x[m], along each axis with m = i - before and n places:
+
+        reflection: x[-m] in front, x[2 · (n - 1) - m] behind
+        replication: x[0] in front, x[n - 1] behind
+        circular: x[m mod n]
+
+    A convolution can put zeros around by itself; this layer is for other borders, or to see them. Torch's ZeroPad2d,
+    ConstantPad2d, ReflectionPad2d, ReplicationPad2d and CircularPad2d.
+
+    Source: Liu et al.: Partial convolution based padding, 2018, compares the ways.
+    """
+
+    key, label, family, dims = "pad2d", "2-D padding", "Reshape", 2
+
+
+class Pad3d(_Padding):
+    """Puts a border around a volume: zeros, a constant, a reflection, a replication or circular.
+
+        y[i] = x[i - before] inside; outside it x[m], along each axis with m = i - before and n places:
+
+        reflection: x[-m] in front, x[2 · (n - 1) - m] behind
+        replication: x[0] in front, x[n - 1] behind
+        circular: x[m mod n]
+
+    A convolution can put zeros around by itself; this layer is for other borders, or to see them. Torch's ZeroPad3d,
+    ConstantPad3d, ReflectionPad3d, ReplicationPad3d and CircularPad3d.
+
+    Source: Liu et al.: Partial convolution based padding, 2018, compares the ways.
+    """
+
+    key, label, family, dims = "pad3d", "3-D padding", "Reshape", 3
+    border = _border(3)

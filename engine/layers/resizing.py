@@ -1,0 +1,375 @@
+"""Layers that change the size of an image, a sequence or a volume: by interpolation, by exchanging places for channels,
+or by taking it apart into windows."""
+
+import math
+from typing import Any, ClassVar
+
+from engine.errors import FieldError, MisfitError
+from engine.fields import Choice, Float, Size
+from engine.layers import types, windows
+from engine.layers.base import LayerType, Lowered, channels_first, expect, method, module
+from engine.layers.convolution import dilation_field, kernel_field, stride_field
+from engine.layers.types import Symbol, TensorType, derive, image, sequence
+
+BY = {"scale": "Every axis grows by the same factor", "size": "The size is given, whatever comes in"}
+METHODS = {
+    "nearest": "The place that is nearest",
+    "linear": "Straight lines between the places on both sides, along each axis",
+    "cubic": "Cubic curves through two places on both sides, along each axis; may overshoot",
+}
+COORDINATES = {
+    "half-pixel": "Places are cells: their centres are at 0.5, 1.5, ...; torch's and MATLAB's usual way",
+    "align-corners": "The first and the last place stay where they are",
+    "asymmetric": "The first place stays where it is",
+}
+ROUNDINGS = {"round": "To the nearest place, halves up", "floor": "To the place before"}
+
+
+def _methods(*names: str) -> Choice:
+    return Choice("nearest", options=names, notes=METHODS, help="What a new place becomes")
+
+
+def _size(dims: int) -> Size:
+    help = "Places along each axis, whatever comes in"
+    return Size(8, length=dims, high=100_000, help=help, visible_when=lambda layer: layer.by == "size")
+
+
+class _Resize(LayerType):
+    """What resizing in all dimensions shares."""
+
+    dims: ClassVar[int] = 2
+    linear: ClassVar[str] = "bilinear"
+    by = Choice("scale", options=tuple(BY), notes=BY, label="Resize by", help="What decides the size")
+    scale = Float(
+        2.0,
+        above=0.0,
+        high=1000.0,
+        help="The size is multiplied by this, and rounded down",
+        visible_when=lambda layer: layer.by == "scale",
+    )
+    size = _size(2)
+    method = _methods("nearest", "linear", "cubic")
+    coordinates = Choice(
+        "half-pixel", options=tuple(COORDINATES), notes=COORDINATES, help="Which place of the input a new place is at"
+    )
+    rounding = Choice(
+        "round",
+        options=tuple(ROUNDINGS),
+        notes=ROUNDINGS,
+        help="Which place is the nearest",
+        visible_when=lambda layer: layer.method == "nearest",
+    )
+
+    def problems(self) -> list[FieldError]:
+        if self.method == "cubic" and self.coordinates == "asymmetric":
+            return [FieldError("coordinates", "cubic takes half-pixel or align-corners, received asymmetric.")]
+        return []
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, windows.LAYOUT_OF[self.dims])
+        return x.with_sizes(**{axis: self._along(x[axis], axis, i) for i, axis in enumerate(x.spatial)})
+
+    def _along(self, size: types.Size, axis: str, i: int) -> types.Size:
+        if self.by == "size":
+            if isinstance(size, Symbol):
+                raise MisfitError(
+                    f"The size of axis {axis} is not known before the network runs, and so is the factor to "
+                    f"{self.size[i]:,}. Resize by a whole scale, or give the input a length.",
+                    field="by",
+                )
+            return self.size[i]
+        if isinstance(size, Symbol) and not (self.scale.is_integer() and self._torch_mode):
+            raise MisfitError(
+                f"The size of axis {axis} is not known before the network runs. Expected a whole scale, and "
+                "coordinates and rounding that torch has; or give the input a length.",
+                field="coordinates" if self.scale.is_integer() else "scale",
+            )
+        return derive(self._scaled, size)
+
+    def _scaled(self, size: int) -> int:
+        scaled = math.floor(size * self.scale + 1e-9)  # 100 · 0.29 is a hair below 29
+        if scaled < 1:
+            raise MisfitError(
+                f"Nothing is left: {size:,} · {self.scale:g} is below 1. Use a larger scale.", field="scale"
+            )
+        return scaled
+
+    @property
+    def _torch_mode(self) -> str:
+        """What torch calls this way of resizing, or nothing where it has none."""
+        if self.method == "nearest":
+            known = {("half-pixel", "round"): "nearest-exact", ("asymmetric", "floor"): "nearest"}
+            return known.get((self.coordinates, self.rounding), "")
+        if self.coordinates == "asymmetric":
+            return ""
+        return "bicubic" if self.method == "cubic" else self.linear
+
+    def lower(self, x: TensorType) -> Lowered:
+        out = self.output(x)
+        sizes = [out[axis] for axis in out.spatial]
+        known = tuple(size for size in sizes if isinstance(size, int))
+        if not self._torch_mode:
+            return channels_first(x, module("engine.build.modules.resizing.Resize", size=known, **self._own()))
+        if len(known) == len(sizes):
+            given: dict[str, Any] = {"size": known, "mode": self._torch_mode}
+        else:
+            given = {"scale_factor": int(self.scale), "mode": self._torch_mode}
+        if self.method != "nearest" and self.coordinates == "align-corners":
+            given["align_corners"] = True
+        return channels_first(x, module("Upsample", **given))
+
+    def _own(self) -> dict[str, Any]:
+        way = {"coordinates": self.coordinates}
+        return {**way, "rounding": self.rounding if self.method == "nearest" else ""}
+
+    def telling(self) -> str:
+        return f"× {self.scale:g}" if self.by == "scale" else " × ".join(map(str, self.size))
+
+
+class Resize1d(_Resize):
+    """Makes a sequence longer or shorter by interpolation. (Upsample, interpolate)
+
+        y[i] is x at half-pixel: (i + 0.5) · n / m - 0.5, align-corners: i · (n - 1) / (m - 1), asymmetric: i · n / m
+
+    with n steps before and m after, from the scale too: what lies beyond the ends is the step at the end. Downsampling
+    looks at no other steps than the nearest ones: it does not smooth before.
+
+    Source: MATLAB's documentation of resize layers and ONNX's of Resize, which agree on the coordinates.
+    """
+
+    key, label, family, dims, linear = "resize1d", "1-D resizing", "Reshape", 1, "linear"
+    size = _size(1)
+    method = _methods("nearest", "linear")
+
+
+class Resize2d(_Resize):
+    """Makes an image larger or smaller by interpolation. (Upsample, interpolate)
+
+        y[i] is x at half-pixel: (i + 0.5) · n / m - 0.5, align-corners: i · (n - 1) / (m - 1), asymmetric: i · n / m
+
+    along each axis, with n places before and m after, from the scale too: what lies beyond the border is the place at
+    the border. Downsampling looks at no other places than the nearest ones: it does not smooth before.
+
+    Torch's `nearest` is asymmetric with floor, its `nearest-exact` and MATLAB's default are half-pixel with round.
+
+    Source: MATLAB's documentation of resize layers and ONNX's of Resize, which agree on the coordinates. Cubic: Keys:
+    Cubic convolution interpolation for digital image processing, 1981, with a = -0.75 as in torch.
+    """
+
+    key, label, family, dims = "resize2d", "2-D resizing", "Reshape", 2
+    matlab = "resize2dLayer"
+
+
+class Resize3d(_Resize):
+    """Makes a volume larger or smaller by interpolation. (Upsample, interpolate)
+
+        y[i] is x at half-pixel: (i + 0.5) · n / m - 0.5, align-corners: i · (n - 1) / (m - 1), asymmetric: i · n / m
+
+    along each axis, with n places before and m after, from the scale too: what lies beyond the border is the place at
+    the border. Downsampling looks at no other places than the nearest ones: it does not smooth before.
+
+    Torch's `nearest` is asymmetric with floor, its `nearest-exact` and MATLAB's default are half-pixel with round.
+
+    Source: MATLAB's documentation of resize layers and ONNX's of Resize, which agree on the coordinates.
+    """
+
+    key, label, family, dims, linear = "resize3d", "3-D resizing", "Reshape", 3, "trilinear"
+    matlab = "resize3dLayer"
+    size = _size(3)
+    method = _methods("nearest", "linear")
+
+
+ORDERS = {
+    "crd": "A channel's places lie side by side: channel · block + place; torch's PixelShuffle",
+    "dcr": "A place's channels lie side by side: place · channels + channel; MATLAB's and TensorFlow's usual order",
+}
+
+
+def _order() -> Choice:
+    return Choice("crd", options=tuple(ORDERS), notes=ORDERS, help="Which channel a place of the block is in")
+
+
+def _block() -> Size:
+    return Size(2, length=2, high=1000, help="Height × width of the block of places that the channels become")
+
+
+class DepthToSpace2d(LayerType):
+    """Exchanges channels for places: each place becomes a block of places. (Pixel shuffle, sub-pixel convolution)
+
+        crd: y[c, i · h + a, j · w + b] = x[(c · h + a) · w + b, i, j]
+        dcr: y[c, i · h + a, j · w + b] = x[(a · w + b) · channels + c, i, j]
+
+    with blocks of h × w. Behind a convolution it enlarges an image without the pattern that a transposed one may leave.
+
+    Source: Shi et al.: Real-time single image and video super-resolution using an efficient sub-pixel convolutional
+    neural network, 2016.
+    """
+
+    key, label, family = "depth_to_space2d", "2-D depth to space", "Reshape"
+    matlab = "depthToSpace2dLayer"
+    block = _block()
+    order = _order()
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image")
+        places = math.prod(self.block)
+        if x.channels % places:
+            raise MisfitError(
+                f"The {x.channels:,} channels of the input cannot be divided into blocks of "
+                f"{' × '.join(map(str, self.block))} places. Use a multiple of {places:,} channels.",
+                field="block",
+            )
+        height, width = self.block
+        return image(x.channels // places, derive(height.__mul__, x["H"]), derive(width.__mul__, x["W"]))
+
+    def lower(self, x: TensorType) -> Lowered:
+        height, width = self.block
+        if self.order == "crd" and height == width:
+            return module("PixelShuffle", upscale_factor=height)
+        channels = x.channels // (height * width)
+        if self.order == "crd":
+            apart = method("unflatten", 1, (channels, height, width)), method("permute", 0, 1, 4, 2, 5, 3)
+        else:
+            apart = method("unflatten", 1, (height, width, channels)), method("permute", 0, 3, 4, 1, 5, 2)
+        return *apart, method("flatten", 4, 5), method("flatten", 2, 3)
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.block))
+
+
+class SpaceToDepth2d(LayerType):
+    """Exchanges places for channels: each block of places becomes one place. (Pixel unshuffle)
+
+        crd: y[(c · h + a) · w + b, i, j] = x[c, i · h + a, j · w + b]
+        dcr: y[(a · w + b) · channels + c, i, j] = x[c, i · h + a, j · w + b]
+
+    with blocks of h × w. The image becomes smaller and nothing is lost.
+
+    Source: Redmon, Farhadi: YOLO9000: better, faster, stronger, 2017 (there a reorganisation layer).
+    """
+
+    key, label, family = "space_to_depth2d", "2-D space to depth", "Reshape"
+    matlab = "spaceToDepthLayer"
+    block = Size(2, length=2, high=1000, help="Height × width of the block of places that becomes channels")
+    order = _order()
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image")
+        sizes = {axis: self._divided(x[axis], axis, parts) for axis, parts in zip("HW", self.block, strict=True)}
+        return x.with_sizes(C=x.channels * math.prod(self.block), **sizes)
+
+    def _divided(self, size: types.Size, axis: str, parts: int) -> types.Size:
+        if isinstance(size, int) and size % parts:
+            raise MisfitError(
+                f"Axis {axis} has {size:,}, which cannot be divided by {parts:,}. Use another block, crop or pad.",
+                field="block",
+            )
+        return derive(lambda n: n // parts, size)
+
+    def lower(self, x: TensorType) -> Lowered:
+        height, width = self.block
+        if self.order == "crd" and height == width:
+            return module("PixelUnshuffle", downscale_factor=height)
+        # height and width apart: N C H/h h W/w w
+        apart = method("unflatten", 3, (-1, width)), method("unflatten", 2, (-1, height))
+        order = (0, 1, 3, 5, 2, 4) if self.order == "crd" else (0, 3, 5, 1, 2, 4)
+        return *apart, method("permute", *order), method("flatten", 1, 3)
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.block))
+
+
+def _zeros() -> Size:
+    return Size(0, length=2, low=0, high=100_000, help="Zeros on both sides of each axis")
+
+
+class Unfold(LayerType):
+    """Reads an image as a sequence of its windows: each step is one window, with all its channels. (im2col)
+
+        y[i · columns + j, (c · kernel height + a) · kernel width + b] = x[c, s · i + d · a - p, s · j + d · b - p]
+
+    with stride s, dilation d and padding p along each axis. Windows may overlap. A fully connected layer behind it is a
+    convolution.
+
+    Source: Chellapilla, Puri, Simard: High performance convolutional neural networks for document processing, 2006.
+    """
+
+    key, label, family = "unfold", "Unfold", "Reshape"
+    kernel = kernel_field(2, default=2)
+    stride = stride_field(2, default=2)
+    padding = _zeros()
+    dilation = dilation_field(2)
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image")
+        sizes = windows.window_sizes(
+            x, kernel=self.kernel, stride=self.stride, padding=self.padding, dilation=self.dilation
+        )
+        return sequence(derive(int.__mul__, sizes["H"], sizes["W"]), x.channels * math.prod(self.kernel))
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("Unfold", **_windows(self)), method("transpose", 1, 2)
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.kernel))
+
+
+class Fold(LayerType):
+    """Lays windows, the steps of a sequence, over each other to an image; where they overlap they are added. (col2im)
+
+        y[c, s · i + d · a - p, s · j + d · b - p] += x[i · columns + j, (c · kernel height + a) · kernel width + b]
+
+    with stride s, dilation d and padding p along each axis. The size must be the one whose windows these are. Behind an
+    unfolding with the same fields each place is multiplied by the number of windows that it lies in.
+
+    Source: torch's documentation of Fold.
+    """
+
+    key, label, family = "fold", "Fold", "Reshape"
+    size = Size(16, length=2, high=100_000, help="Height × width of the image")
+    kernel = kernel_field(2, default=2)
+    stride = stride_field(2, default=2)
+    padding = _zeros()
+    dilation = dilation_field(2)
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "sequence")
+        places = math.prod(self.kernel)
+        if x.channels % places:
+            raise MisfitError(
+                f"Each step should be a window of {' × '.join(map(str, self.kernel))} places: expected a multiple of "
+                f"{places:,} channels, received {x.channels:,}.",
+                field="kernel",
+            )
+        whole = image(x.channels // places, *self.size)
+        sizes = windows.window_sizes(
+            whole, kernel=self.kernel, stride=self.stride, padding=self.padding, dilation=self.dilation
+        )
+        count = derive(int.__mul__, sizes["H"], sizes["W"])
+        steps = x.known("T", "it must be the number of windows")
+        if steps != count:
+            raise MisfitError(
+                f"An image of {' × '.join(map(str, self.size))} has {count:,} such windows "
+                f"({sizes['H']} × {sizes['W']}), received a sequence of {steps:,} steps.",
+                field="size",
+            )
+        return whole
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("transpose", 1, 2), module("Fold", output_size=self.size, **_windows(self))
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.size))
+
+
+def _windows(layer: Unfold | Fold) -> dict[str, Any]:
+    """What torch's Unfold and Fold take, without what they take anyway."""
+    given: dict[str, Any] = {"kernel_size": windows.compact(layer.kernel)}
+    for name, value, usual in (
+        ("dilation", layer.dilation, 1),
+        ("padding", layer.padding, 0),
+        ("stride", layer.stride, 1),
+    ):
+        if set(value) != {usual}:
+            given[name] = windows.compact(value)
+    return given
