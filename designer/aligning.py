@@ -1,7 +1,6 @@
 """What the menu does with the places of the selected layers, each as one step to undo."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -34,7 +33,7 @@ def arrange_selection(editor: Editor) -> None:
 def _move(editor: Editor, text: str, places: Mapping[str, Position]) -> None:
     changed = {id: at for id, at in places.items() if at != editor.layout.at(id)}
     if changed:
-        editor.apply(text, replace(editor.project, layout=editor.layout.moved(changed)))
+        editor.apply_here(text, layout=editor.layout.moved(changed))
 
 
 def align_menu(editor: Editor, parent: QWidget) -> QMenu:

@@ -2,9 +2,12 @@
 
 A project is never changed in place. An edit hands a new one to `apply`, which is the one way in; undo keeps the old
 ones. So there is one undo command, and every view draws the value it is told about.
+
+A block can be open. `project` is always all of it; `network`, `layout`, `analysis` and the selection are those inside
+the open block, so that whatever draws or edits a network needs to know nothing of blocks.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -14,15 +17,16 @@ from designer import clipboard, placing
 from engine.data.facts import DataFacts
 from engine.errors import MisfitError, UserError
 from engine.layers.base import LayerType
+from engine.layers.block import Block
 from engine.layers.catalog import layer_type
-from engine.network import edits
+from engine.network import blocks, edits
 from engine.network.analysis import Analysis
 from engine.network.arrange import arrange
 from engine.network.compare import difference
 from engine.network.layout import Layout, Position
 from engine.network.network import Connection, Network, Port, bypass_refusal
 from engine.network.problems import Problem
-from engine.project.check import Report, check
+from engine.project.check import Report, check, report_in
 from engine.project.project import Project
 
 # Old values share what did not change, but each keeps its own table of layers: a bound for large networks.
@@ -37,21 +41,22 @@ class Replace(QUndoCommand):
         self._editor = editor
         self._before = before
         self._after = after
+        self._scope = editor.scope
         self._merge = merge
         self._is_back = False
 
     def redo(self) -> None:
-        self._editor._show(self._after, select_new=self._is_back)
+        self._editor._show(self._after, self._scope, select_new=self._is_back)
 
     def undo(self) -> None:
         self._is_back = True
-        self._editor._show(self._before, select_new=True)
+        self._editor._show(self._before, self._scope, select_new=True)
 
     def id(self) -> int:
         return hash(self._merge) & 0x7FFFFFFF if self._merge else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, Replace) or other._merge != self._merge:
+        if not isinstance(other, Replace) or (other._merge, other._scope) != (self._merge, self._scope):
             return False
         self._after = other._after
         return True
@@ -61,9 +66,11 @@ class Editor(QObject):
     """Holds the project; everything that shows or edits it takes an `Editor`."""
 
     project_changed = Signal(object)
-    """The `Project` that is shown now."""
+    """The `Project` that is shown now, with the network and the layout of the open block."""
     analysis_changed = Signal(object)
-    """The `Report` of the project; not after mere moves."""
+    """The `Report` on what is shown; not after mere moves."""
+    scope_changed = Signal(object)
+    """The path of the block that is open now: a tuple of ids, empty for the network itself."""
     selection_changed = Signal(object)
     """Ids of the selected layers, a frozenset."""
     refused = Signal(str)
@@ -74,7 +81,9 @@ class Editor(QObject):
         super().__init__(parent)
         self._project = project or Project()
         self._facts: DataFacts | None = None
-        self._report = check(self._project)
+        self._scope: tuple[str, ...] = ()
+        self._here = self._project
+        self._report = self._report_here = check(self._project)
         self._selection: frozenset[str] = frozenset()
         self._selected_connections: frozenset[Connection] = frozenset()
         self.stack = QUndoStack(self)
@@ -90,28 +99,43 @@ class Editor(QObject):
 
     @property
     def project(self) -> Project:
-        """The project as it is now."""
+        """The project as it is now, all of it."""
         return self._project
 
     @property
+    def scope(self) -> tuple[str, ...]:
+        """The path of the open block: ids from the outside in, empty for the network itself."""
+        return self._scope
+
+    @property
+    def here(self) -> Project:
+        """The project with the network and the layout of the open block."""
+        return self._here
+
+    @property
     def network(self) -> Network:
-        """Its network."""
-        return self._project.network
+        """The network of the open block."""
+        return self._here.network
 
     @property
     def layout(self) -> Layout:
         """Where its layers stand."""
-        return self._project.layout
+        return self._here.layout
 
     @property
     def report(self) -> Report:
-        """Analysis and problems."""
+        """Analysis and problems of the whole project."""
         return self._report
 
     @property
+    def report_here(self) -> Report:
+        """Analysis and problems of the open block, told with the ids of its layers."""
+        return self._report_here
+
+    @property
     def analysis(self) -> Analysis:
-        """Sizes, parameters and work of the network."""
-        return self._report.analysis
+        """Sizes, parameters and work of the network of the open block, in its first copy."""
+        return self._report_here.analysis
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -148,7 +172,14 @@ class Editor(QObject):
         self.set_selection(())
         self.stack.clear()
         self.stack.setClean()
-        self._show(project)
+        self._show(project, ())
+
+    def open_scope(self, path: Sequence[str]) -> None:
+        """Show what is inside the block at the end of a path of ids, as far as it still leads into blocks."""
+        scope = blocks.known_path(self._project.network, path)
+        if scope != self._scope:
+            self.set_selection(())
+            self._show(self._project, scope)
 
     def set_facts(self, facts: DataFacts | None) -> None:
         """Tell what is known about the data now; the problems follow."""
@@ -177,26 +208,48 @@ class Editor(QObject):
         """Do what was taken back."""
         self.stack.redo()
 
-    def _show(self, project: Project, *, select_new: bool = False) -> None:
-        """Shows another value. What undo or redo brings back is selected, so that the eye finds it."""
+    def _show(self, project: Project, path: Sequence[str], *, select_new: bool = False) -> None:
+        """Shows another value, or another block of it. What undo or redo brings back is selected, so that the eye
+        finds it."""
         before, self._project = self._project, project
-        selected = frozenset(id for id in self._selection if id in project.network.layers)
-        if select_new and not selected:
-            selected = difference(before.network, project.network).added
+        here, scope = self._here, self._scope
+        self._scope = blocks.known_path(project.network, path)
+        self._here = self._with_scope(project)
+        network = self._here.network
+        if is_elsewhere := self._scope != scope:
+            self._selection, self._selected_connections = frozenset(), frozenset()
+        selected = frozenset(id for id in self._selection if id in network.layers)
+        if select_new and not selected and not is_elsewhere:
+            selected = difference(here.network, network).added
         lines = self._selected_connections
         if lines:
-            lines &= frozenset(project.network.connections)
+            lines &= frozenset(network.connections)
         was = self._selection, self._selected_connections
         self._selection, self._selected_connections = selected, lines
-        self.project_changed.emit(project)
+        if is_elsewhere:
+            self.scope_changed.emit(self._scope)
+        self.project_changed.emit(self._here)
         if replace(before, layout=project.layout) != project:
             self._check()
-        if (selected, lines) != was:
+        elif is_elsewhere:
+            self._report_here = self._report_on_scope()
+            self.analysis_changed.emit(self._report_here)
+        if (selected, lines) != was or is_elsewhere:
             self.selection_changed.emit(selected)
+
+    def _with_scope(self, project: Project) -> Project:
+        if not self._scope:
+            return project
+        network = blocks.network_in(project.network, self._scope)
+        return replace(project, network=network, layout=project.layout.within(self._scope))
 
     def _check(self) -> None:
         self._report = check(self._project, self._facts)
-        self.analysis_changed.emit(self._report)
+        self._report_here = self._report_on_scope()
+        self.analysis_changed.emit(self._report_here)
+
+    def _report_on_scope(self) -> Report:
+        return report_in(self._report, self._scope)
 
     # Edits
 
@@ -212,7 +265,22 @@ class Editor(QObject):
 
     def edit_network(self, text: str, change: Callable[[Network], Network], *, merge: str = "") -> bool:
         """Apply a function of the network."""
-        return self.edit(text, lambda project: replace(project, network=change(project.network)), merge=merge)
+        return self.edit(text, lambda _: self._with(change(self.network)), merge=merge)
+
+    def _with(self, network: Network | None = None, layout: Layout | None = None) -> Project:
+        """All of the project, with another network or layout in the open block. Raises `UserError`."""
+        project = self._project
+        if network is not None:
+            project = replace(project, network=blocks.with_network_in(project.network, self._scope, network))
+        if layout is not None:
+            project = replace(project, layout=project.layout.with_inside(self._scope, layout))
+        return project
+
+    def apply_here(
+        self, text: str, network: Network | None = None, layout: Layout | None = None, *, merge: str = ""
+    ) -> bool:
+        """Give the open block another network or layout, as one undo step."""
+        return self.edit(text, lambda _: self._with(network, layout), merge=merge)
 
     def set_fields(self, ids: Collection[str], values: Mapping[str, object], merge: str = "") -> bool:
         """Give some layers other field values."""
@@ -239,11 +307,11 @@ class Editor(QObject):
     def move(self, positions: Mapping[str, Position], merge: str = "") -> None:
         """Put layers elsewhere."""
         layout = self.layout.moved(positions)
-        self.apply("Move", replace(self._project, layout=layout), merge=merge)
+        self.apply_here("Move", layout=layout, merge=merge)
 
     def arrange(self) -> None:
         """Lay the whole network out in rows."""
-        self.apply("Arrange", replace(self._project, layout=arrange(self.network, self.layout)))
+        self.apply_here("Arrange", layout=arrange(self.network, self.layout))
 
     def add_layer(self, key: str, at: Position | None = None, connect_from: str | None = None) -> str | None:
         """Add a layer and select it; its id, or None if it was refused.
@@ -267,7 +335,7 @@ class Editor(QObject):
         if connect_from is not None:
             network = self._joined(network, connect_from, layer.id)
         layout = self.layout.moved({layer.id: placing.snapped(at) if at else self._place(connect_from)})
-        self.apply(f"Add {type.label}", replace(self._project, network=network, layout=layout))
+        self.apply_here(f"Add {type.label}", network, layout)
         self.set_selection({layer.id})
         return layer.id
 
@@ -296,7 +364,7 @@ class Editor(QObject):
             self.refused.emit(str(error))
             return None
         layout = placing.inserted(self.network, self.layout, into, layer.id, at)
-        self.apply(f"Insert {type.label}", replace(self._project, network=network, layout=layout))
+        self.apply_here(f"Insert {type.label}", network, layout)
         self.set_selection({layer.id})
         return layer.id
 
@@ -313,8 +381,10 @@ class Editor(QObject):
         except UserError as error:
             self.refused.emit(str(error))
             return None
-        layout = self.layout.moved({layer.id: placing.with_port_at(at, len(ports), is_output=is_input)})
-        self.apply(f"Add {type.label}", replace(self._project, network=network, layout=layout))
+        layout = self.layout.moved(
+            {layer.id: placing.with_port_at(at, len(ports), is_output=is_input, flow=self.layout.flow)}
+        )
+        self.apply_here(f"Add {type.label}", network, layout)
         self.set_selection({layer.id})
         return layer.id
 
@@ -330,8 +400,7 @@ class Editor(QObject):
     def _place(self, below: str | None) -> Position:
         if below is None:
             return placing.free_place(self.layout, placing.snapped(self.centre()))
-        x, y = self.layout.at(below)
-        return placing.free_place(self.layout, (x, y + placing.ROW))
+        return placing.behind(self.layout, below)
 
     def _joined(self, network: Network, source: str, target: str) -> Network:
         """The network with the two layers connected, if the second can take what leaves the first."""
@@ -349,6 +418,59 @@ class Editor(QObject):
                 return network
         return edits.connect(network, start, Port(target, inputs[0]))
 
+    # Blocks
+
+    def group(self) -> str | None:
+        """Put the selected layers into a new block and select it; its id, or None if it was refused."""
+        try:
+            network, layout, id = blocks.group(self.network, self.layout, self._selection)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return None
+        self.apply_here("Group into a block", network, layout)
+        self.set_selection({id})
+        return id
+
+    def ungroup(self) -> None:
+        """Put what is inside the selected blocks in their place, and select it."""
+        network, layout, freed = self.network, self.layout, set(self._selection)
+        chosen = [id for id in self._selection if isinstance(network.layers[id].type, Block)]
+        if not chosen:
+            self.refused.emit("Select the block that is to be dissolved.")
+            return
+        for id in chosen:
+            network, layout, ids = blocks.ungroup(network, layout, id)
+            freed = freed - {id} | set(ids)
+        text = f"Ungroup {self.network.layers[chosen[0]].name}" if len(chosen) == 1 else f"Ungroup {len(chosen)} blocks"
+        self.apply_here(text, network, layout)
+        self.set_selection(freed)
+
+    def open_block(self, id: str) -> bool:
+        """Show what is inside a block of the network that is shown; whether it is one."""
+        layer = self.network.layers.get(id)
+        if layer is None or not isinstance(layer.type, Block):
+            return False
+        self.open_scope((*self._scope, id))
+        return True
+
+    def leave_block(self) -> None:
+        """Show what is around the open block, with the block selected."""
+        if self._scope:
+            *outer, id = self._scope
+            self.open_scope(outer)
+            self.set_selection({id})
+
+    def go_to(self, problem: Problem) -> str:
+        """Open the block that a problem is in and select its layer; the layer's id, or nothing where there is none."""
+        *path, id = problem.path
+        if not problem.layer:
+            return ""
+        self.open_scope(path)
+        if id not in self.network.layers:
+            return ""
+        self.set_selection({id})
+        return id
+
     # Selection and clipboard
 
     def select_all(self) -> None:
@@ -365,7 +487,7 @@ class Editor(QObject):
         layout = self.layout.without(self._selection)
         count = len(self._selection)
         text = "Delete connection" if not count else "Delete layer" if count == 1 else f"Delete {count} layers"
-        self.apply(text, replace(self._project, network=network, layout=layout))
+        self.apply_here(text, network, layout)
 
     def toggle_bypass(self) -> None:
         """Bypass the selected layers; where all that can be are bypassed, they work again."""
@@ -382,7 +504,7 @@ class Editor(QObject):
     def copy(self) -> None:
         """Put the selected layers on the clipboard."""
         if self._selection:
-            clipboard.put(edits.part(self.network, self._selection), self.layout)
+            clipboard.put(edits.part(self.network, self._selection), self.layout.part(self._selection))
 
     def cut(self) -> None:
         """Put the selected layers on the clipboard and remove them."""
@@ -412,5 +534,7 @@ class Editor(QObject):
             left, top = min(x for x, _ in places.values()), min(y for _, y in places.values())
             dx, dy = at[0] - left, at[1] - top
         positions = {new_ids[id]: placing.snapped((x + dx, y + dy)) for id, (x, y) in places.items()}
-        self.apply(text, replace(self._project, network=network, layout=self.layout.moved(positions)))
+        inside = {new_ids[id]: layout.inside[id] for id in clip.layers if id in layout.inside}
+        moved = self.layout.moved(positions)
+        self.apply_here(text, network, replace(moved, inside={**moved.inside, **inside}))
         self.set_selection(new_ids.values())

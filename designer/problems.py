@@ -290,9 +290,8 @@ class ProblemsPanel(QWidget):
 
     def open(self, problem: Problem) -> None:
         """Select the layer of a problem and ask for it to come into view."""
-        if problem.layer in self._editor.network.layers:
-            self._editor.set_selection({problem.layer})
-            self.go_to.emit(problem.layer)
+        if id := self._editor.go_to(problem):
+            self.go_to.emit(id)
 
     def fix(self, problem: Problem) -> None:
         """Apply the edit that a problem comes with, as one undo step."""

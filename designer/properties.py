@@ -11,6 +11,7 @@ from designer.canvas.texts import short_count
 from designer.editor import Editor
 from designer.form_rows import Row, section_label
 from designer.forms import LABEL_WIDTH, Form
+from designer.layer_help import LayerHelp
 from designer.line_editors import LineEditor
 from engine.fields import Record, Text
 from engine.layers.base import LayerType
@@ -62,6 +63,10 @@ class Header(QWidget):
         self.summary = QLabel()
         self.summary.setWordWrap(True)
         theme.mark(self.summary, "role", "help")
+        self.note = QLabel()
+        self.note.setWordWrap(True)
+        theme.mark(self.note, "role", "help")
+        self.note.hide()
         grid = QGridLayout(self)
         grid.setContentsMargins(16, 16, 16, 12)
         grid.setHorizontalSpacing(8)
@@ -69,11 +74,14 @@ class Header(QWidget):
         grid.addWidget(self.square, 0, 0, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(self.title, 0, 1)
         grid.addWidget(self.summary, 1, 1)
+        grid.addWidget(self.note, 2, 1)
         grid.setColumnStretch(1, 1)
         self._name = ""
 
-    def say(self, title: str, summary: str, family: str = "") -> None:
+    def say(self, title: str, summary: str, family: str = "", note: str = "") -> None:
         """Show other words; without a family there is no square."""
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
         self._name = title
         self.title.setToolTip(title)
         self.summary.setText(summary)
@@ -187,6 +195,8 @@ class Properties(QScrollArea):
         layer_column.addWidget(self._name_form)
         self._form_place = QHBoxLayout()
         layer_column.addLayout(self._form_place)
+        self.help = LayerHelp()
+        layer_column.addWidget(self.help)
         column.addWidget(self._layer_part)
         facts_part, facts_column = _part("Analysis", 8)
         facts_column.addWidget(self.facts)
@@ -246,8 +256,10 @@ class Properties(QScrollArea):
                 self._form.hide()
             self._form = form
         self._layer_part.setVisible(bool(form) or len(self._layers) == 1)
+        self.help.setVisible(form is not None and bool(self._layers[0].type.key))
         if form is None:
             return
+        self.help.show_type(type(self._layers[0].type))
         values = [layer.type for layer in self._layers]
         form.set_record(values[0], keep_typing=keep_typing)
         form.set_several({name for name in form.rows if len({getattr(value, name) for value in values}) > 1})
@@ -272,14 +284,16 @@ class Properties(QScrollArea):
 
     def _field_problems(self) -> dict[str, str]:
         ids = set(self._ids)
-        found = [p for p in self._editor.problems if p.layer in ids and p.severity == "error" and p.field]
+        found = [p for p in self._editor.report_here.problems if p.layer in ids and p.severity == "error" and p.field]
         return {problem.field: problem.message for problem in reversed(found)}
 
     def _show_layer(self, layer: Layer, keep_typing: bool) -> None:
         kind = layer.type
         summary = kind.summary() if kind.key else "The type is not known here; it is kept as it is."
         state = "Bypassed: its input goes past it. " if layer.bypassed else ""
-        self.header.say(layer.name, f"{state}{kind.label} · {summary[:1].lower()}{summary[1:]}", kind.family)
+        what = f"{state}{kind.label} · {summary[:1].lower()}{summary[1:]}"
+        note = f"No ONNX form: {kind.onnx_refusal}" if kind.onnx_refusal else ""
+        self.header.say(layer.name, what, kind.family, note)
         self._name_form.show()
         self._name_form.set_record(_Named(name=layer.name), keep_typing=keep_typing)
         self._name_form.set_problems({})
@@ -297,7 +311,7 @@ class Properties(QScrollArea):
         kept = activation_bytes(facts, batch) if facts else None
         lines.append((f"Activations, batch {batch:,}", UNKNOWN if kept is None else bytes_in_words(kept)))
         self.facts.show_facts(lines)
-        problems = self._editor.analysis.problems_of(layer.id)
+        problems = [p for p in self._editor.report_here.problems if p.layer == layer.id]
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
 
     def _show_several(self) -> None:

@@ -17,11 +17,13 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "Utility": "#a3a86b",
         "Pooling": "#9b7bff",
         "Combination": "#ec6fa9",
+        "Arithmetic": "#d9699f",
         "Fully connected": "#3fbf6f",
         "Recurrent": "#f07c4a",
         "Attention": "#2fb5d6",
         "Resize": "#8fb0d9",
         "Signal": "#c98be0",
+        "Block": "#c9ced9",
     }
 )
 

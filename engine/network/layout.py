@@ -72,6 +72,13 @@ class Layout:
         kept = {id: at for id, at in self.positions.items() if id not in gone}
         return replace(self, positions=kept, inside={id: v for id, v in self.inside.items() if id not in gone})
 
+    def part(self, ids: Iterable[str]) -> "Layout":
+        """Where these layers stand, with what is inside them; neither frames nor comments."""
+        chosen = set(ids)
+        places = {id: at for id, at in self.positions.items() if id in chosen}
+        inside = {id: layout for id, layout in self.inside.items() if id in chosen}
+        return Layout(places, inside=inside)
+
     def at(self, id: str) -> Position:
         """Where a layer stands; the origin if nobody said."""
         return self.positions.get(id, (0.0, 0.0))

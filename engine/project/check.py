@@ -1,7 +1,7 @@
 """Everything that can be said about a project before it trains: its network, its options, and its data if known."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.data.facts import DataFacts, InputFacts
 from engine.errors import UserError, plural
@@ -9,6 +9,7 @@ from engine.fields import Choice
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.types import TensorType, clash
 from engine.network.analysis import Analysis, analyse
+from engine.network.blocks import Path, analysis_in, network_in
 from engine.network.memory import Memory, optimizer_states, training_memory
 from engine.network.network import Layer, Network, Port
 from engine.network.problems import Fix, Problem
@@ -18,6 +19,7 @@ from engine.project.ends import idle_inputs, several_networks, several_outputs
 from engine.project.lengths import length_problems
 from engine.project.matching import with_channel_fix
 from engine.project.project import Project
+from engine.project.scopes import block_paths, lifted, lowered, project_in
 from engine.project.training import CLASS_LOSSES, CLASS_METRICS, TrainingOptions
 
 
@@ -48,16 +50,39 @@ def describe(problem: Problem) -> str:
 def check(project: Project, facts: DataFacts | None = None) -> Report:
     """All problems of a project. Without facts, what depends on the data is left out, with a note."""
     analysis = analyse(project.network)
-    problems = [with_channel_fix(project.network, analysis, problem) for problem in analysis.problems]
+    problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
     problems += _option_problems(project)
     if facts is not None:
         problems += [*_data_problems(project, analysis, facts)]
     elif project.data.source == "none":
         note = "The project has no data yet. Choose a data source before training."
         problems.append(Problem("note", "", "", "data.source", note))
-    problems += [*_output_problems(project, analysis, facts), *advice(project, analysis, facts)]
+    problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
     rank = {"error": 0, "warning": 1, "note": 2}
     return Report(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])))
+
+
+def report_in(report: Report, path: Path) -> Report:
+    """What of a report is about the inside of a block, told with the ids there; of its first copy."""
+    seen = (lowered(problem, path) for problem in report.problems)
+    return Report(analysis_in(report.analysis, path), tuple(problem for problem in seen if problem))
+
+
+def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) -> Problem:
+    *path, id = problem.path
+    network, found = network_in(project.network, path), analysis_in(analysis, path)
+    fix = with_channel_fix(network, found, replace(problem, layer=id)).fix
+    return replace(problem, fix=lifted(project, path, replace(problem, layer=id, fix=fix)).fix) if fix else problem
+
+
+def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+    """Warnings about the network and what is inside its blocks; what is said without naming a layer is said once."""
+    said: set[str] = set()
+    for path in ((), *block_paths(project.network)):
+        for problem in advice(project_in(project, path), analysis_in(analysis, path), facts):
+            if problem.message not in said:
+                said.add(problem.message)
+                yield lifted(project, path, problem)
 
 
 def memory_of(project: Project, analysis: Analysis) -> Memory:
