@@ -208,6 +208,22 @@ ACTIONS: tuple[Action, ...] = (
         in_toolbar=True,
     ),
     Action(
+        "network.arrange_down",
+        "Arrange top-down",
+        "Network",
+        "arrange_down",
+        help="From the inputs at the top to the outputs at the bottom",
+        enabled_when=_with_layers,
+    ),
+    Action(
+        "network.arrange_right",
+        "Arrange left to right",
+        "Network",
+        "arrange_right",
+        help="From the inputs at the left to the outputs at the right",
+        enabled_when=_with_layers,
+    ),
+    Action(
         "network.arrange_selection",
         "Arrange selection",
         "Network",

@@ -395,8 +395,13 @@ class MainWindow(QMainWindow):
     # ---- actions of the table ----
 
     def arrange(self) -> None:
-        self.editor.arrange()
-        self.canvas.fit()
+        self.canvas.arrange()
+
+    def arrange_down(self) -> None:
+        self.canvas.arrange("down")
+
+    def arrange_right(self) -> None:
+        self.canvas.arrange("right")
 
     @property
     def find_bar(self) -> "FindBar":

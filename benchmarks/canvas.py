@@ -23,7 +23,7 @@ from designer.editor import Editor
 from engine.layers.base import LayerType
 from engine.layers.catalog import layer_type
 from engine.network import rows
-from engine.network.arrange import _forward, _graph, _parts, arrange
+from engine.network.arrange import _graph, _parts, arrange, outline
 from engine.network.layout import Layout
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project.project import Project
@@ -169,8 +169,8 @@ def arranged(name: str, value: Network) -> tuple[Layout, list[str]]:
     begin = time.perf_counter()
     layout = arrange(value)
     taken = time.perf_counter() - begin
-    succ = _forward(value)
-    graph = _graph(_parts(value, succ)[0], succ, layout)
+    shape = outline(value, layout)
+    graph = _graph(_parts(shape)[0], shape)
     rows.ordered(graph)
     return layout, [name, f"{len(value):,}", f"{taken:.3f} s", f"{rows.crossings(graph, graph.rows):,}"]
 

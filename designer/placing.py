@@ -3,12 +3,13 @@
 from collections.abc import Collection
 
 from designer.canvas import geometry
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
 from engine.network.network import Connection, Network
 
 GRID = 8.0
 ROW = 60.0
 COLUMN = 208.0
+_ACROSS, _ALONG = 72.0, 248.0
 _GAP = 8.0
 _NUDGE = 32.0
 
@@ -23,9 +24,29 @@ def around(middle: Position) -> Position:
     return snapped((middle[0] - NODE_WIDTH / 2, middle[1] - NODE_HEIGHT / 2))
 
 
-def with_port_at(at: Position, count: int, *, is_output: bool) -> Position:
-    """Where a layer goes whose first of so many ports, on its upper or lower edge, is at a point."""
-    return snapped((at[0] - geometry.port_offset(0, count), at[1] - (NODE_HEIGHT if is_output else 0.0)))
+def with_port_at(at: Position, count: int, *, is_output: bool, flow: Flow = "down") -> Position:
+    """Where a layer goes whose first of so many inputs, or outputs, is at a point."""
+    place = geometry.output_point if is_output else geometry.input_point
+    port = place((0.0, 0.0), 0, count, flow)
+    return snapped((at[0] - port.x(), at[1] - port.y()))
+
+
+def behind(layout: Layout, id: str) -> Position:
+    """Where a layer goes that follows another one."""
+    x, y = layout.at(id)
+    if layout.flow == "down":
+        return free_place(layout, (x, y + ROW))
+    return free_place_below(layout, (x + _ALONG, y))
+
+
+def free_place_below(layout: Layout, at: Position) -> Position:
+    """The first place from `at` downwards where a layer covers no other."""
+    x, y = at
+    column = sorted(py for px, py in layout.positions.values() if abs(px - x) < NODE_WIDTH + _GAP)
+    for taken in column:
+        if taken - NODE_HEIGHT - _GAP < y < taken + NODE_HEIGHT + _GAP:
+            y = taken + _ACROSS
+    return x, y
 
 
 def free_place(layout: Layout, at: Position) -> Position:
@@ -48,18 +69,20 @@ def beside(layout: Layout, placed: Collection[Position]) -> tuple[float, float]:
 
 
 def inserted(network: Network, layout: Layout, into: Connection, id: str, at: Position) -> Layout:
-    """The layout with a layer put into a connection near a place; what follows moves down if there is no room."""
+    """The layout with a layer put into a connection near a place; what follows moves on if there is no room."""
+    axis, along, size = (1, ROW, NODE_WIDTH) if layout.flow == "down" else (0, _ALONG, NODE_HEIGHT)
     source, target = layout.at(into.source.layer), layout.at(into.target.layer)
-    x, y = snapped(at)
-    near = [column for column in (source[0], target[0]) if abs(column - x) < NODE_WIDTH / 2]
-    x = min(near, key=lambda column: abs(column - x), default=x)
-    if y < source[1] + ROW and source[1] < target[1]:
-        y = source[1] + ROW
-    places = {id: (x, y)}
-    lack = y + ROW - target[1]
-    if lack > 0 and target[1] > source[1]:
-        behind = _behind(network, into.target.layer)
-        places |= {one: (layout.at(one)[0], layout.at(one)[1] + lack) for one in behind}
+    place = list(snapped(at))
+    near = [line for line in (source[1 - axis], target[1 - axis]) if abs(line - place[1 - axis]) < size / 2]
+    place[1 - axis] = min(near, key=lambda line: abs(line - place[1 - axis]), default=place[1 - axis])
+    if place[axis] < source[axis] + along and source[axis] < target[axis]:
+        place[axis] = source[axis] + along
+    places: dict[str, Position] = {id: (place[0], place[1])}
+    lack = place[axis] + along - target[axis]
+    if lack > 0 and target[axis] > source[axis]:
+        for one in _behind(network, into.target.layer):
+            x, y = layout.at(one)
+            places[one] = (x, y + lack) if axis else (x + lack, y)
     return layout.moved(places)
 
 

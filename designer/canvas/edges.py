@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from designer import theme
 from designer.canvas import geometry, pictures
 from designer.canvas.nodes import OVERVIEW_BELOW
+from engine.network.layout import Flow
 from engine.network.network import Connection
 
 LABELS_ABOVE = 0.55
@@ -180,7 +181,12 @@ def _path(gathered: _Gathered) -> QPainterPath:
 
 
 def make_edge(
-    connection: Connection, path: QPainterPath, text: str, is_taken: geometry.Taken, labels: Collection[QRectF] = ()
+    connection: Connection,
+    path: QPainterPath,
+    text: str,
+    is_taken: geometry.Taken,
+    labels: Collection[QRectF] = (),
+    flow: Flow = "down",
 ) -> Edge:
     """A connection with its size at the first place along the curve where it covers no layer and no other size."""
     bounds = path.controlPointRect().adjusted(-3, -3, 3, 3)
@@ -188,7 +194,7 @@ def make_edge(
         return Edge(connection, path, bounds)
     width, height = pictures.label_size(text)
     first: QPointF | None = None
-    for corner in _corners(path, width, height):
+    for corner in _corners(path, width, height) if flow == "down" else _corners_above(path, width, height):
         first = first or corner
         xs = (corner.x(), corner.x() + width / 2, corner.x() + width)
         ys = (corner.y() + 1, corner.y() + height - 1)
@@ -221,3 +227,18 @@ def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPoint
             yield QPointF(point.x() - 5 - width, point.y() - height / 2)
         else:
             yield QPointF(point.x() - width / 2, point.y() - height / 2)
+
+
+def _corners_above(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
+    """Where a size can stand where the flow is to the right: above or below a level piece, beside a steep one."""
+    if path.elementCount() == 2:
+        first = path.elementAt(0)
+        yield QPointF((first.x + path.currentPosition().x() - width) / 2, first.y - height - 2)
+    for share in _PLACES:
+        point, angle = path.pointAtPercent(share), path.angleAtPercent(share) % 180
+        if 30 < angle < 150:
+            yield QPointF(point.x() + 6, point.y() - height / 2)
+            yield QPointF(point.x() - 6 - width, point.y() - height / 2)
+        else:
+            yield QPointF(point.x() - width / 2, point.y() - height - 2)
+            yield QPointF(point.x() - width / 2, point.y() + 2)

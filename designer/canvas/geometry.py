@@ -1,24 +1,42 @@
 """Where ports, curves and sizes are on the canvas. Numbers in, Qt's shapes out; no item, no painter."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QPainterPath
+from PySide6.QtGui import QPainterPath, QTransform
 
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
 
 PORT_RADIUS = 4.0
 PORT_SPREAD = 46.0
-_TURN = 9.0
-"""Half the gap between two rows: connections turn there."""
 _INSET = 20.0
-_NEAR_ROW = 30.0
-_BEND = 26.0
 
-Taken = Callable[[float, float], float | None]
-"""Where a point is inside a layer that is not meant, that layer's left edge; else None."""
+_SIDE_SPREAD, _SIDE_INSET = 14.0, 8.0
+_TURNED = QTransform(0.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+"""Down becomes right."""
+
+Taken = Callable[[float, float], Position | None]
+"""Where a point is inside a layer that is not meant, that layer's corner; else None."""
+
+
+@dataclass(frozen=True)
+class _Measures:
+    """What decides the way of a connection: across and along the flow, and how much room is between two rows."""
+
+    across: float
+    along: float
+    turn: float
+    near: float
+    bend: float
+
+
+_MEASURES: dict[Flow, _Measures] = {
+    "down": _Measures(NODE_WIDTH, NODE_HEIGHT, 9.0, 30.0, 26.0),
+    "right": _Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 80.0, 40.0),
+}
 
 
 def node_rect(at: Position) -> QRectF:
@@ -32,18 +50,30 @@ def port_offset(index: int, count: int) -> float:
     return NODE_WIDTH / 2 + (index - (count - 1) / 2) * spread
 
 
-def input_point(at: Position, index: int, count: int) -> QPointF:
-    """The middle of an input port, on the top edge."""
+def side_offset(index: int, count: int) -> float:
+    """How far from the upper edge a port is that is on a side of its layer."""
+    spread = min(_SIDE_SPREAD, (NODE_HEIGHT - 2 * _SIDE_INSET) / max(count - 1, 1))
+    return NODE_HEIGHT / 2 + (index - (count - 1) / 2) * spread
+
+
+def input_point(at: Position, index: int, count: int, flow: Flow = "down") -> QPointF:
+    """The middle of an input port, on the top edge or at the left."""
+    if flow == "right":
+        return QPointF(at[0], at[1] + side_offset(index, count))
     return QPointF(at[0] + port_offset(index, count), at[1])
 
 
-def output_point(at: Position, index: int, count: int) -> QPointF:
-    """The middle of an output port, on the bottom edge."""
+def output_point(at: Position, index: int, count: int, flow: Flow = "down") -> QPointF:
+    """The middle of an output port, on the bottom edge or at the right."""
+    if flow == "right":
+        return QPointF(at[0] + NODE_WIDTH, at[1] + side_offset(index, count))
     return QPointF(at[0] + port_offset(index, count), at[1] + NODE_HEIGHT)
 
 
-def direct_curve(start: QPointF, end: QPointF) -> QPainterPath:
-    """A curve that leaves downwards and arrives from above."""
+def direct_curve(start: QPointF, end: QPointF, flow: Flow = "down") -> QPainterPath:
+    """A curve that leaves with the flow and arrives with it."""
+    if flow == "right":
+        return _TURNED.map(direct_curve(start.transposed(), end.transposed()))
     path = QPainterPath(start)
     drop = end.y() - start.y()
     if abs(end.x() - start.x()) < 0.5 and drop > 0:
@@ -55,23 +85,52 @@ def direct_curve(start: QPointF, end: QPointF) -> QPainterPath:
 
 
 def route(
-    start: QPointF, end: QPointF, blocker: Taken, margin: float = 12.0, known: float | None = None
+    start: QPointF,
+    end: QPointF,
+    blocker: Taken,
+    margin: float = 12.0,
+    known: float | None = None,
+    flow: Flow = "down",
 ) -> tuple[QPainterPath, float | None]:
     """The direct curve, or one around the layers that stand in its way, and the lane that takes past them.
 
     A lane that is already known from the same start is taken again where it is free.
     """
+    measures = _MEASURES[flow]
+    if flow == "down":
+
+        def edge(x: float, y: float) -> float | None:
+            corner = blocker(x, y)
+            return None if corner is None else corner[0]
+
+        return _downwards(start, end, edge, margin, known, measures)
+
+    def upper(x: float, y: float) -> float | None:
+        corner = blocker(y, x)
+        return None if corner is None else corner[1]
+
+    path, lane = _downwards(start.transposed(), end.transposed(), upper, margin, known, measures)
+    return _TURNED.map(path), lane
+
+
+_Edge = Callable[[float, float], float | None]
+"""Where a point is inside a layer, that layer's edge against the flow's left hand."""
+
+
+def _downwards(
+    start: QPointF, end: QPointF, blocker: _Edge, margin: float, known: float | None, measures: _Measures
+) -> tuple[QPainterPath, float | None]:
     drop = end.y() - start.y()
     direct = direct_curve(start, end)
-    if 0 < drop <= _NEAR_ROW or drop < 2 * _BEND or not _is_blocked(direct, drop, blocker):
+    if 0 < drop <= measures.near or drop < 2 * measures.bend or not _is_blocked(direct, drop, blocker):
         return direct, None
-    heights = _heights(start.y() + _BEND, end.y() - _BEND)
+    heights = _heights(start.y() + measures.bend, end.y() - measures.bend, measures.along)
     if known is None or any(blocker(known, y) is not None for y in heights):
-        known = _free_lane(start, end, blocker, margin, heights)
-    return (direct if known is None else _around(start, end, known)), known
+        known = _free_lane(start, end, blocker, margin, heights, measures.across)
+    return (direct if known is None else _around(start, end, known, measures.turn)), known
 
 
-def _is_blocked(path: QPainterPath, drop: float, blocker: Taken) -> bool:
+def _is_blocked(path: QPainterPath, drop: float, blocker: _Edge) -> bool:
     steps = min(64, max(6, int(abs(drop) / 30)))
     return any(
         blocker(point.x(), point.y()) is not None
@@ -79,7 +138,9 @@ def _is_blocked(path: QPainterPath, drop: float, blocker: Taken) -> bool:
     )
 
 
-def _free_lane(start: QPointF, end: QPointF, blocker: Taken, margin: float, heights: list[float]) -> float | None:
+def _free_lane(
+    start: QPointF, end: QPointF, blocker: _Edge, margin: float, heights: list[float], across: float
+) -> float | None:
     """The nearest upright line that passes all layers at these heights."""
     lanes = []
     for side in (1, -1):
@@ -89,27 +150,27 @@ def _free_lane(start: QPointF, end: QPointF, blocker: Taken, margin: float, heig
             if not hits:
                 lanes.append(x)
                 break
-            x = max(hits) + NODE_WIDTH + margin if side > 0 else min(hits) - margin
+            x = max(hits) + across + margin if side > 0 else min(hits) - margin
     middle = (start.x() + end.x()) / 2
     return min(lanes, key=lambda x: abs(x - middle), default=None)
 
 
-def _heights(top: float, bottom: float) -> list[float]:
+def _heights(top: float, bottom: float, along: float) -> list[float]:
     """Heights to look at, close enough together that no layer fits between them."""
-    count = min(400, max(1, int((bottom - top) / (NODE_HEIGHT * 0.8)) + 1))
+    count = min(400, max(1, int((bottom - top) / (along * 0.8)) + 1))
     return [top + (bottom - top) * step / count for step in range(count + 1)]
 
 
-def _around(start: QPointF, end: QPointF, lane: float) -> QPainterPath:
+def _around(start: QPointF, end: QPointF, lane: float, turn: float) -> QPainterPath:
     """Sideways in the gap below the one layer, down the lane, and back in the gap above the other."""
     path = QPainterPath(start)
-    upper, lower = start.y() + _TURN, end.y() - _TURN
-    out = max(-_TURN, min(_TURN, (lane - start.x()) / 2))
-    back = max(-_TURN, min(_TURN, (end.x() - lane) / 2))
+    upper, lower = start.y() + turn, end.y() - turn
+    out = max(-turn, min(turn, (lane - start.x()) / 2))
+    back = max(-turn, min(turn, (end.x() - lane) / 2))
     path.quadTo(start.x(), upper, start.x() + out, upper)
     path.lineTo(lane - out, upper)
-    path.quadTo(lane, upper, lane, upper + _TURN)
-    path.lineTo(lane, lower - _TURN)
+    path.quadTo(lane, upper, lane, upper + turn)
+    path.lineTo(lane, lower - turn)
     path.quadTo(lane, lower, lane + back, lower)
     path.lineTo(end.x() - back, lower)
     path.quadTo(end.x(), lower, end.x(), end.y())

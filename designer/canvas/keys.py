@@ -111,7 +111,7 @@ class Keys:
         if self.lassos:
             self.lassos = False
             self._view.show_cursor()
-        elif not self.end_connecting() and not self._view.cancel():
+        elif not self.end_connecting() and not self._view.cancel() and not self._view.arranging.cancel():
             self._editor.set_selection(())
 
     def lasso_next(self) -> None:

@@ -59,7 +59,7 @@ def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> 
     return menu
 
 
-def canvas_menu(editor: Editor, parent: QWidget, at: QPointF, fit: object, add: object) -> QMenu:
+def canvas_menu(editor: Editor, parent: QWidget, at: QPointF, fit: object, add: object, arrange: object) -> QMenu:
     """For the ground beside all layers."""
     menu = QMenu(parent)
     _add(menu, "Add a layer…", "plus", "A", add)
@@ -67,6 +67,6 @@ def canvas_menu(editor: Editor, parent: QWidget, at: QPointF, fit: object, add: 
     if editor.network.layers:
         _add(menu, "Select all", "", "Ctrl+A", lambda: editor.select_all())
         menu.addSeparator()
-        _add(menu, "Arrange", "arrange", "Ctrl+L", lambda: editor.arrange())
+        _add(menu, "Arrange", "arrange", "Ctrl+L", arrange)
         _add(menu, "Fit to window", "fit", "F", fit)
     return menu

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from designer import theme
 from designer.canvas import geometry, pictures
 from designer.canvas.pictures import Content
-from engine.network.layout import Position
+from engine.network.layout import Flow, Position
 
 GROWN = 6.5
 
@@ -43,6 +43,7 @@ class Marks:
     band: QRectF | None = None
     lasso: QPolygonF | None = None
     ghost: Ghost | None = None
+    flow: Flow = "down"
 
     def all_loose(self) -> tuple[Loose, ...]:
         """Every connection that is being drawn."""
@@ -56,7 +57,7 @@ class Marks:
         for point in points:
             box = box.united(QRectF(point.x() - 8, point.y() - 8, 16, 16))
         for loose in self.all_loose():
-            curve = geometry.direct_curve(loose.start, loose.end)
+            curve = geometry.direct_curve(loose.start, loose.end, self.flow)
             box = box.united(curve.controlPointRect().adjusted(-10, -10, 10, 10))
         if self.band:
             box = box.united(self.band.adjusted(-4, -4, 4, 4))
@@ -114,7 +115,7 @@ class Overlay(QGraphicsItem):
         colour = palette.error if loose.is_refused else palette.accent
         painter.setPen(QPen(colour, 2.0, style, Qt.PenCapStyle.RoundCap))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(geometry.direct_curve(loose.start, loose.end))
+        painter.drawPath(geometry.direct_curve(loose.start, loose.end, self.marks.flow))
         for point in (loose.start, loose.end):
             pictures.paint_port(painter, point, GROWN - 1, colour)
 

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 
 from designer import theme
 from designer.canvas import geometry, tint
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow
 
 MARGIN = 10.0
 """What a picture shows around the box of its layer: ports and the sign of a problem."""
@@ -46,6 +46,7 @@ class Content:
     is_bypassed: bool = False
     heat: int | None = None
     """How heavy the layer is beside the heaviest (see `designer.canvas.tint`), if that is shown."""
+    flow: Flow = "down"
 
 
 @lru_cache(maxsize=16)
@@ -116,9 +117,9 @@ def paint(painter: QPainter, content: Content) -> None:
     painter.strokePath(outline if content.is_selected else border, pen)
     _paint_texts(painter, content, palette)
     for index in range(content.inputs):
-        paint_port(painter, geometry.input_point((0, 0), index, content.inputs))
+        paint_port(painter, geometry.input_point((0, 0), index, content.inputs, content.flow))
     for index in range(content.outputs):
-        paint_port(painter, geometry.output_point((0, 0), index, content.outputs))
+        paint_port(painter, geometry.output_point((0, 0), index, content.outputs, content.flow))
     if content.severity in ("error", "warning"):
         _paint_badge(painter, content.severity, palette)
 

@@ -21,7 +21,7 @@ from designer.canvas.tint import Kind, Tint, tint_by
 from designer.editor import Editor
 from engine.network.analysis import Facts
 from engine.network.compare import difference, moved
-from engine.network.layout import Position
+from engine.network.layout import Flow, Position
 from engine.network.network import Connection, Layer, Port
 from engine.project.check import Report
 from engine.project.project import Project
@@ -67,11 +67,16 @@ class Scene(QGraphicsScene):
         editor.analysis_changed.connect(self.show_report)
         editor.selection_changed.connect(self.show_selection)
         theme.changed.connect(self.dress)
-        self._facts = editor.report.analysis.facts
-        self._messages = _complaints(editor.report)
-        self.show_project(editor.project)
-        self.show_report(editor.report)
+        self._facts = editor.analysis.facts
+        self._messages = _complaints(editor.report_here)
+        self.show_project(editor.here)
+        self.show_report(editor.report_here)
         self.show_selection(editor.selection)
+
+    @property
+    def flow(self) -> Flow:
+        """Where the network goes on the canvas."""
+        return self._project.layout.flow
 
     # Drawing differences
 
@@ -88,11 +93,12 @@ class Scene(QGraphicsScene):
         added = [id for id in project.network.layers if id in change.added] if change.added else []
         for id in added:
             self._put_node(project.network.layers[id])
-        for id in change.changed:
+        has_turned = before.layout.flow != project.layout.flow
+        for id in self.nodes.nodes if has_turned else change.changed:
             self._dress_node(id)
         displaced = (places | change.added) - change.removed
         near = self._place({id: project.layout.at(id) for id in displaced if id in places})
-        if len(displaced) > _FEW:
+        if len(displaced) > _FEW or has_turned:
             near = dict.fromkeys(project.network.connections)
         attached = self._attached(displaced | change.changed)
         self._refresh_edges({**near, **dict.fromkeys(change.connected), **attached})
@@ -194,7 +200,7 @@ class Scene(QGraphicsScene):
 
     def show_marks(self, marks: Marks) -> None:
         """Draw what a gesture has to show."""
-        self.overlay.show_marks(marks)
+        self.overlay.show_marks(replace(marks, flow=self.flow))
 
     def show_target(self, connection: Connection | None) -> None:
         """Draw the connection into which something would be dropped."""
@@ -248,6 +254,7 @@ class Scene(QGraphicsScene):
             is_selected=layer.id in self._selected,
             is_bypassed=layer.bypassed,
             heat=self.tint.level(figure) if self.tint.kind else None,
+            flow=self.flow,
         )
 
     def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:
@@ -290,13 +297,13 @@ class Scene(QGraphicsScene):
         ends = connection.source.layer, connection.target.layer
         index = self.nodes.index
 
-        def in_the_way(x: float, y: float) -> float | None:
+        def in_the_way(x: float, y: float) -> Position | None:
             id = index.at(x, y)
-            return None if id is None or id in ends else index.positions[id][0]
+            return None if id is None or id in ends else index.positions[id]
 
-        def taken(x: float, y: float) -> float | None:
+        def taken(x: float, y: float) -> Position | None:
             id = index.at(x, y)
-            return None if id is None else index.positions[id][0]
+            return None if id is None else index.positions[id]
 
         start, end = self.port_at_layer(connection.source, False).at, self.port_at_layer(connection.target, True).at
         # Connections of different layers that pass the same ones keep apart.
@@ -309,10 +316,10 @@ class Scene(QGraphicsScene):
             if known is not None and known.text and other != connection:
                 labels.append(known.label_box())
         lane = self._lanes.get(connection.source)
-        path, used = geometry.route(start, end, in_the_way, margin, lane)
+        path, used = geometry.route(start, end, in_the_way, margin, lane, self.flow)
         if lane is None and used is not None:
             self._lanes[connection.source] = used
-        return make_edge(connection, path, text, taken, labels)
+        return make_edge(connection, path, text, taken, labels, self.flow)
 
     def _drop_edge(self, connection: Connection) -> None:
         if connection in self.edges.edges:
@@ -358,7 +365,7 @@ class Scene(QGraphicsScene):
         names = node.inputs if is_input else node.outputs
         index = names.index(port.name) if port.name in names else 0
         place = geometry.input_point if is_input else geometry.output_point
-        return PortHit(port, is_input, place(at, index, len(names)))
+        return PortHit(port, is_input, place(at, index, len(names), self.flow))
 
     def ports_of(self, id: str) -> list[PortHit]:
         """All ports of a layer, inputs first."""

@@ -19,9 +19,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
+from designer.aligning import arrange_selection
+from designer.arranging import Arranging
 from designer.canvas import menus, tips
+from designer.canvas.busy import Busy
 from designer.canvas.controls import EmptyState, Hint, ZoomChip
 from designer.canvas.drops import Drops
+from designer.canvas.glide import Glide
 from designer.canvas.keys import HELP, Keys
 from designer.canvas.minimap import Minimap
 from designer.canvas.offering import Offering
@@ -37,7 +41,7 @@ from designer.gestures.move import Move
 from designer.gestures.pan import Pan
 from designer.gestures.reconnect import Reconnect, near_end
 from designer.gestures.select import Select
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
 
 _MARGIN = 14
 _REACH_PIXELS = 8.0
@@ -73,6 +77,9 @@ class CanvasView(Viewport):
         self.empty = EmptyState(self)
         self._hint = Hint(self)
         self.offering = Offering(self)
+        self.busy = Busy(self)
+        self.arranging = Arranging(editor, self)
+        self.glide = Glide(self._scene, self)
         self._is_pointer_here = False
         self._clicked_ground = False
         self._wire()
@@ -93,6 +100,10 @@ class CanvasView(Viewport):
         self.empty.example_requested.connect(self.example_requested)
         self.empty.add_input_requested.connect(self._add_input)
         self.zoom_changed.connect(self.chip.show_zoom)
+        self.arranging.arranged.connect(self._show_arranged)
+        self.arranging.took_long.connect(self.busy.say)
+        self.arranging.ended.connect(self.busy.hide)
+        self.busy.cancelled.connect(self.arranging.cancel)
         self.visible_changed.connect(self.minimap.show_visible)
 
     # What gestures ask for
@@ -114,6 +125,21 @@ class CanvasView(Viewport):
     def offer_at_port(self, port: PortHit, at: QPoint) -> None:
         """Offer layers for the other end of a connection that was let go at a point of the view."""
         self.offering.at_port(port, at)
+
+    def arrange(self, flow: Flow | None = None) -> None:
+        """Arrange the whole network and show it; a large one in the background."""
+        self.arranging.arrange(flow)
+
+    def arrange_selection(self) -> None:
+        """Arrange only the selected layers, where they are."""
+        before = self.editor.layout
+        arrange_selection(self.editor)
+        self.glide.begin(before.positions)
+
+    def _show_arranged(self, before: Layout) -> None:
+        """Layers that were few glide to where they are now."""
+        self.fit()
+        self.glide.begin(before.positions)
 
     def go_to(self, id: str) -> None:
         """Select a layer and bring it into sight."""
@@ -171,6 +197,7 @@ class CanvasView(Viewport):
         width, height = self.width(), self.height()
         self.chip.move(_MARGIN, height - self.chip.height() - _MARGIN)
         self.minimap.move(width - self.minimap.width() - _MARGIN, height - self.minimap.height() - _MARGIN)
+        self.busy.place()
         self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
 
     def _show_emptiness(self) -> None:
@@ -197,6 +224,7 @@ class CanvasView(Viewport):
         if self._gesture is not None:
             return
         self.keys.end_connecting()
+        self.glide.stop()
         if event.button() == Qt.MouseButton.MiddleButton or (
             event.button() == Qt.MouseButton.LeftButton and self.keys.holds_space
         ):
@@ -343,7 +371,12 @@ class CanvasView(Viewport):
             self.editor.set_selection((), {connection})
             return menus.connection_menu(self.editor, self, connection)
         return menus.canvas_menu(
-            self.editor, self, at, self.fit, lambda: self.offering.at_ground(self.mapFromScene(at))
+            self.editor,
+            self,
+            at,
+            self.fit,
+            lambda: self.offering.at_ground(self.mapFromScene(at)),
+            lambda: self.arrange(),
         )
 
     # Drops from the palette

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from engine.network.layout import Layout, Position
+from engine.network.layout import Flow, Layout, Position
 from engine.network.network import Network
 
 Way = Literal["left", "right", "up", "down"]
 _STEPS: dict[Way, tuple[int, int]] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+ENDS: dict[Flow, tuple[Way, Way]] = {"down": ("up", "down"), "right": ("left", "right")}
+"""The keys against the flow of the network and with it."""
 _ASIDE = 2.0
 """How much further a layer seems that is not straight in the direction of the key."""
 _LEVEL = 30.0
@@ -20,9 +22,9 @@ def step(network: Network, layout: Layout, id: str, way: Way, trail: Sequence[st
     where one came from, else the straightest. Sideways it leads to layers beside this one, first to those that share
     what feeds them or what they feed.
     """
-    flow: tuple[Way, Way] = ("up", "down")
-    if way in flow:
-        near = _fed_by(network, id) if way == flow[1] else _feeds_of(network, id)
+    against, along = ENDS[layout.flow]
+    if way in (against, along):
+        near = _fed_by(network, id) if way == along else _feeds_of(network, id)
         known = [one for one in reversed(trail) if one in near]
         if known:
             return known[0]

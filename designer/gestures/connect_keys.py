@@ -33,13 +33,13 @@ class ConnectByKeys(Connect):
         """Choose the likeliest target; why there is none, in words."""
         self._pointer = Pointer(self._start.at, QPoint())
         self.press(self._pointer)
-        network, source = self.editor.network, self._start.port.layer
+        network, layout, source = self.editor.network, self.editor.layout, self._start.port.layer
         self._able = [id for id in self._fitting() if network.layers[id].type.input_ports()]
         if not self._able:
             return f"There is no layer that {network.layers[source].name} could be connected to."
         easy = [id for id in self._able if any(hit.is_input and self._is_easy(hit) for hit in self.scene.ports_of(id))]
         choice = easy or self._able
-        self._choose(walk.towards(self.editor.layout, source, "down", choice) or choice[0])
+        self._choose(walk.towards(layout, source, walk.ENDS[layout.flow][1], choice) or choice[0])
         return None
 
     def key(self, event: QKeyEvent) -> bool:

@@ -30,6 +30,7 @@ class Drop(Gesture):
             inputs=len(self._type.input_ports()),
             outputs=len(self._type.output_ports()),
             is_selected=True,
+            flow=self.editor.layout.flow,
         )
 
     def move(self, pointer: Pointer) -> None:

@@ -9,19 +9,34 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import atan2, degrees, hypot
 
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
 
 Point = tuple[float, float]
 Piece = tuple[Point, ...]
-Taken = Callable[[float, float], float | None]
-"""Where a point is inside a layer that is not meant, that layer's left edge; else None."""
+Taken = Callable[[float, float], Position | None]
+"""Where a point is inside a layer that is not meant, that layer's corner; else None."""
 
 PORT_SPREAD = 46.0
-_TURN = 9.0
 _INSET = 20.0
-_NEAR_ROW = 30.0
-_BEND = 26.0
+_SIDE_SPREAD, _SIDE_INSET = 14.0, 8.0
 _STEPS = 12
+
+
+@dataclass(frozen=True)
+class _Measures:
+    """What decides the way of a connection: across and along the flow, and how much room is between two rows."""
+
+    across: float
+    along: float
+    turn: float
+    near: float
+    bend: float
+
+
+_MEASURES: dict[Flow, _Measures] = {
+    "down": _Measures(NODE_WIDTH, NODE_HEIGHT, 9.0, 30.0, 26.0),
+    "right": _Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 80.0, 40.0),
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +59,11 @@ class Curve:
             at = _straight if len(piece) == 1 else _cubic
             found += [at(start, piece, step / steps) for step in range(1, steps + 1)]
         return found
+
+    def turned(self) -> "Curve":
+        """The curve with down and right exchanged."""
+        pieces = tuple(tuple((y, x) for x, y in piece) for piece in self.pieces)
+        return Curve((self.start[1], self.start[0]), pieces)
 
     def reach(self) -> Iterator[Point]:
         """Points that hold the curve between them."""
@@ -88,8 +108,19 @@ def port_offset(index: int, count: int) -> float:
     return NODE_WIDTH / 2 + (index - (count - 1) / 2) * spread
 
 
-def direct_curve(start: Point, end: Point) -> Curve:
-    """A curve that leaves downwards and arrives from above."""
+def port_point(at: Position, index: int, count: int, *, is_input: bool, flow: Flow = "down") -> Point:
+    """The middle of a port: inputs above and outputs below, or left and right."""
+    if flow == "right":
+        spread = min(_SIDE_SPREAD, (NODE_HEIGHT - 2 * _SIDE_INSET) / max(count - 1, 1))
+        offset = NODE_HEIGHT / 2 + (index - (count - 1) / 2) * spread
+        return at[0] + (0.0 if is_input else NODE_WIDTH), at[1] + offset
+    return at[0] + port_offset(index, count), at[1] + (0.0 if is_input else NODE_HEIGHT)
+
+
+def direct_curve(start: Point, end: Point, flow: Flow = "down") -> Curve:
+    """A curve that leaves with the flow and arrives with it."""
+    if flow == "right":
+        return direct_curve((start[1], start[0]), (end[1], end[0])).turned()
     across, drop = abs(end[0] - start[0]), end[1] - start[1]
     if across < 0.5 and drop > 0:
         return Curve(start, ((end,),))
@@ -97,25 +128,52 @@ def direct_curve(start: Point, end: Point) -> Curve:
     return Curve(start, (((start[0], start[1] + pull), (end[0], end[1] - pull), end),))
 
 
-def route(start: Point, end: Point, blocker: Taken, margin: float, known: float | None) -> tuple[Curve, float | None]:
+def route(
+    start: Point, end: Point, blocker: Taken, margin: float, known: float | None, flow: Flow = "down"
+) -> tuple[Curve, float | None]:
     """The direct curve, or one around the layers in its way, and the lane past them; a known free lane is taken."""
+    if flow == "down":
+
+        def edge(x: float, y: float) -> float | None:
+            corner = blocker(x, y)
+            return None if corner is None else corner[0]
+
+        return _downwards(start, end, edge, margin, known, _MEASURES[flow])
+
+    def upper(x: float, y: float) -> float | None:
+        corner = blocker(y, x)
+        return None if corner is None else corner[1]
+
+    turned = (start[1], start[0]), (end[1], end[0])
+    curve, lane = _downwards(*turned, upper, margin, known, _MEASURES[flow])
+    return curve.turned(), lane
+
+
+_Edge = Callable[[float, float], float | None]
+
+
+def _downwards(
+    start: Point, end: Point, blocker: _Edge, margin: float, known: float | None, measures: _Measures
+) -> tuple[Curve, float | None]:
     drop = end[1] - start[1]
     direct = direct_curve(start, end)
-    if 0 < drop <= _NEAR_ROW or drop < 2 * _BEND or not _is_blocked(direct, drop, blocker):
+    if 0 < drop <= measures.near or drop < 2 * measures.bend or not _is_blocked(direct, drop, blocker):
         return direct, None
-    heights = _heights(start[1] + _BEND, end[1] - _BEND)
+    heights = _heights(start[1] + measures.bend, end[1] - measures.bend, measures.along)
     if known is None or any(blocker(known, y) is not None for y in heights):
-        known = _free_lane(start, end, blocker, margin, heights)
-    return (direct if known is None else around(start, end, known)), known
+        known = _free_lane(start, end, blocker, margin, heights, measures.across)
+    return (direct if known is None else around(start, end, known, measures.turn)), known
 
 
-def _is_blocked(curve: Curve, drop: float, blocker: Taken) -> bool:
+def _is_blocked(curve: Curve, drop: float, blocker: _Edge) -> bool:
     steps = min(64, max(6, int(abs(drop) / 30)))
     chain = Chain(curve.points())
     return any(blocker(*chain.at(step / steps)[0]) is not None for step in range(1, steps))
 
 
-def _free_lane(start: Point, end: Point, blocker: Taken, margin: float, heights: list[float]) -> float | None:
+def _free_lane(
+    start: Point, end: Point, blocker: _Edge, margin: float, heights: list[float], across: float
+) -> float | None:
     lanes = []
     for side in (1, -1):
         x = max(start[0], end[0]) if side > 0 else min(start[0], end[0])
@@ -124,28 +182,28 @@ def _free_lane(start: Point, end: Point, blocker: Taken, margin: float, heights:
             if not hits:
                 lanes.append(x)
                 break
-            x = max(hits) + NODE_WIDTH + margin if side > 0 else min(hits) - margin
+            x = max(hits) + across + margin if side > 0 else min(hits) - margin
     middle = (start[0] + end[0]) / 2
     return min(lanes, key=lambda x: abs(x - middle), default=None)
 
 
-def _heights(top: float, bottom: float) -> list[float]:
-    count = min(400, max(1, int((bottom - top) / (NODE_HEIGHT * 0.8)) + 1))
+def _heights(top: float, bottom: float, along: float) -> list[float]:
+    count = min(400, max(1, int((bottom - top) / (along * 0.8)) + 1))
     return [top + (bottom - top) * step / count for step in range(count + 1)]
 
 
-def around(start: Point, end: Point, lane: float) -> Curve:
+def around(start: Point, end: Point, lane: float, turn: float = _MEASURES["down"].turn) -> Curve:
     """Sideways in the gap below the one layer, down the lane, and back in the gap above the other."""
-    upper, lower = start[1] + _TURN, end[1] - _TURN
-    out = max(-_TURN, min(_TURN, (lane - start[0]) / 2))
-    back = max(-_TURN, min(_TURN, (end[0] - lane) / 2))
+    upper, lower = start[1] + turn, end[1] - turn
+    out = max(-turn, min(turn, (lane - start[0]) / 2))
+    back = max(-turn, min(turn, (end[0] - lane) / 2))
     corners = (
         ((start[0], upper), (start[0] + out, upper)),
-        ((lane, upper), (lane, upper + _TURN)),
+        ((lane, upper), (lane, upper + turn)),
         ((lane, lower), (lane + back, lower)),
         ((end[0], lower), end),
     )
-    straight = ((lane - out, upper), (lane, lower - _TURN), (end[0] - back, lower))
+    straight = ((lane - out, upper), (lane, lower - turn), (end[0] - back, lower))
     pieces: list[Piece] = []
     at = start
     for number, (handle, corner) in enumerate(corners):
@@ -174,10 +232,10 @@ class Places:
                 for cy in range(int(y // NODE_HEIGHT), int((y + NODE_HEIGHT) // NODE_HEIGHT) + 1):
                     self._cells.setdefault((cx, cy), []).append(id)
 
-    def at(self, x: float, y: float, but: tuple[str, ...] = ()) -> float | None:
-        """The left edge of the layer at a point, of those that are meant."""
+    def at(self, x: float, y: float, but: tuple[str, ...] = ()) -> Position | None:
+        """The corner of the layer at a point, of those that are meant."""
         for id in reversed(self._cells.get((int(x // NODE_WIDTH), int(y // NODE_HEIGHT)), ())):
             left, top = self._positions[id]
             if 0 <= x - left <= NODE_WIDTH and 0 <= y - top <= NODE_HEIGHT:
-                return None if id in but else left
+                return None if id in but else (left, top)
         return None

@@ -7,7 +7,7 @@ from typing import Literal
 from zlib import crc32
 
 from engine.drawing import colours
-from engine.drawing.curves import Chain, Curve, Places, Point, port_offset, route
+from engine.drawing.curves import Chain, Curve, Places, Point, port_point, route
 from engine.drawing.metrics import WIDER, elided, text_width
 from engine.network.analysis import Analysis, Facts
 from engine.network.arrange import arrange
@@ -105,7 +105,7 @@ def placed(network: Network, layout: Layout) -> Layout:
     spots = {layout.at(id) for id in network.layers}
     if len(spots) == len(network.layers) and all(id in layout.positions for id in network.layers):
         return layout
-    return arrange(network)
+    return arrange(network, layout)
 
 
 def draw(network: Network, layout: Layout, analysis: Analysis, theme: str = "light") -> Picture:
@@ -119,6 +119,7 @@ class _Drawing:
     def __init__(self, network: Network, layout: Layout, analysis: Analysis, tokens: Mapping[str, str]) -> None:
         self.network, self.facts, self.tokens = network, analysis.facts, tokens
         self.positions: dict[str, Position] = {id: layout.at(id) for id in network.layers}
+        self.flow = layout.flow
         self.places = Places(self.positions)
         self.labels: list[tuple[float, float, float, float]] = []
         self.lanes: dict[object, float] = {}
@@ -166,11 +167,11 @@ class _Drawing:
         if count:
             right = x + NODE_WIDTH - _TEXT_RIGHT
             shapes.append(Text(right, y + 18.5, count, DETAIL_SIZE, tokens["muted"], anchor="end"))
-        for names, bottom in ((layer.type.input_ports(), 0.0), (layer.type.output_ports(), NODE_HEIGHT)):
+        ring = self._mixed("muted", "node", 0.85)
+        for names, is_input in ((layer.type.input_ports(), True), (layer.type.output_ports(), False)):
             for n in range(len(names)):
-                ring = self._mixed("muted", "node", 0.85)
-                at = x + port_offset(n, len(names))
-                shapes.append(Ring(at, y + bottom, _PORT, tokens["canvas"], ring, 1.3))
+                at = port_point((x, y), n, len(names), is_input=is_input, flow=self.flow)
+                shapes.append(Ring(*at, _PORT, tokens["canvas"], ring, 1.3))
         return Group(_in_words(layer, detail, facts), tuple(shapes))
 
     # Connections
@@ -180,26 +181,29 @@ class _Drawing:
         start, end = self._port(source.layer, source.name, False), self._port(target.layer, target.name, True)
         ends = (source.layer, target.layer)
         margin = _LANES[crc32(source.layer.encode()) % len(_LANES)]
-        curve, lane = route(start, end, lambda x, y: self.places.at(x, y, ends), margin, self.lanes.get(source))
+        known = self.lanes.get(source)
+        curve, lane = route(start, end, lambda x, y: self.places.at(x, y, ends), margin, known, self.flow)
         if lane is not None:
             self.lanes.setdefault(source, lane)
         names = [self.network.layers[id].name for id in ends]
         line = Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),))
         text = self._size(source.layer)
-        return line, self._label(text, list(_corners(curve, _label_width(text)))) if text else []
+        corners = _corners if self.flow == "down" else _corners_above
+        return line, self._label(text, list(corners(curve, _label_width(text)))) if text else []
 
     def _output(self, id: str, port: str) -> list[Group]:
-        """What leaves the network stands below the port that it leaves by."""
+        """What leaves the network stands below the port that it leaves by, or behind it."""
         x, y = self._port(id, port, False)
         text = self._size(id)
+        if text and self.flow == "right":
+            return self._label(text, [(x + 8, y - _LABEL_HEIGHT / 2), (x + 8, y + 3)])
         return self._label(text, [(x + 7, y + 3), (x - 7 - _label_width(text), y + 3)]) if text else []
 
     def _port(self, id: str, name: str, is_input: bool) -> Point:
         type = self.network.layers[id].type
         names = type.input_ports() if is_input else type.output_ports()
-        x, y = self.positions[id]
         index = names.index(name) if name in names else 0
-        return x + port_offset(index, len(names)), y + (0.0 if is_input else NODE_HEIGHT)
+        return port_point(self.positions[id], index, len(names), is_input=is_input, flow=self.flow)
 
     def _size(self, id: str) -> str:
         facts = self.facts.get(id)
@@ -242,6 +246,20 @@ def _corners(curve: Curve, width: float) -> Iterator[Point]:
             yield x - 5 - width, y - height / 2
         else:
             yield x - width / 2, y - height / 2
+
+
+def _corners_above(curve: Curve, width: float) -> Iterator[Point]:
+    """Where a size can stand where the flow is to the right: above or below a level piece, beside a steep one."""
+    height = _LABEL_HEIGHT
+    chain = Chain(curve.points())
+    for share in _PLACES:
+        (x, y), angle = chain.at(share)
+        if 30 < angle < 150:
+            yield x + 6, y - height / 2
+            yield x - 6 - width, y - height / 2
+        else:
+            yield x - width / 2, y - height - 2
+            yield x - width / 2, y + 2
 
 
 def _in_words(layer: Layer, detail: str, facts: Facts | None) -> str:

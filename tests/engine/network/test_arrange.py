@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.network.arrange import COLUMN, ROW, arrange
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout
+from engine.network.layout import FLOWS, NODE_HEIGHT, NODE_WIDTH, Layout
 from engine.network.network import Connection, Layer, Network, Port
 from tests.builders import add, chain, layer
 
@@ -98,6 +98,51 @@ def test_a_small_edit_keeps_the_order_of_everything_else():
         assert all(after.at(a)[0] < after.at(b)[0] for a, b in pairwise(row))
 
 
+def test_to_the_right_the_layers_stand_in_columns_and_the_layout_says_so():
+    links = [("x", "a"), ("a", "b"), ("b", "c"), ("x", "s"), ("s", "c")]
+    network = network_of(links, ["x", "a", "b", "s", "c"])
+    layout = arrange(network, flow="right")
+    assert layout.flow == "right"
+    xs = [layout.at(id)[0] for id in "xabc"]
+    assert all(b - a > NODE_WIDTH for a, b in pairwise(xs))
+    assert len({layout.at(id)[1] for id in "xabc"}) == 1
+    assert layout.at("s")[0] == layout.at("a")[0]
+    assert not overlapping(layout)
+    assert arrange(network, layout) == layout
+    assert arrange(network, layout, "down").flow == "down"
+
+
+def test_a_mask_for_many_layers_stands_beside_the_first_row_and_takes_no_room_below():
+    chained = [(f"n{n}", f"n{n + 1}") for n in range(20)]
+    plain = arrange(network_of(chained, [f"n{n}" for n in range(21)]))
+    masked = [("mask", f"n{n}") for n in range(4, 20, 3)]
+    layout = arrange(network_of(chained + masked, [*(f"n{n}" for n in range(21)), "mask"]))
+    assert layout.at("mask")[1] == 0.0
+    assert abs(layout.at("mask")[0] - layout.at("n0")[0]) == COLUMN
+    assert len({layout.at(f"n{n}")[0] for n in range(21)}) == len({plain.at(f"n{n}")[0] for n in range(21)}) == 1
+
+
+def test_a_layer_that_is_added_or_removed_leaves_the_order_of_a_wide_network_as_it_was():
+    """Blocks of branches: whatever small thing is edited, no two layers of a row change their order."""
+    ids, links, last = ["x"], [], "x"
+    for block in range(6):
+        branches = [f"b{block}_{n}" for n in range(4)]
+        links += [(last, one) for one in branches]
+        ids += [*branches, f"j{block}"]
+        links += [(one, f"j{block}") for one in branches]
+        last = f"j{block}"
+    before = arrange(network_of(links, ids))
+    without = [one for one in ids if one != "b2_1"]
+    fewer = arrange(network_of([link for link in links if "b2_1" not in link], without), before)
+    more = arrange(network_of([*links, ("j3", "extra"), ("extra", "j4")], [*ids, "extra"]), before)
+    for after in (fewer, more):
+        for block in range(6):
+            row = sorted(
+                (one for one in after.positions if one.startswith(f"b{block}_")), key=lambda one: before.at(one)
+            )
+            assert all(after.at(a)[0] < after.at(b)[0] for a, b in pairwise(row))
+
+
 @st.composite
 def graphs(draw: st.DrawFn) -> Network:
     count = draw(st.integers(1, 24))
@@ -107,13 +152,14 @@ def graphs(draw: st.DrawFn) -> Network:
     return network_of([(ids[a], ids[b]) for a, b in links if a != b], ids)
 
 
-@given(graphs())
-def test_any_graph_is_laid_out_without_overlap_and_downwards(network):
-    layout = arrange(network)
+@given(graphs(), st.sampled_from(FLOWS))
+def test_any_graph_is_laid_out_without_overlap_and_with_the_flow(network, flow):
+    layout = arrange(network, flow=flow)
+    axis = 1 if flow == "down" else 0
     assert set(layout.positions) == set(network.layers)
     assert not overlapping(layout)
     ordered = set(network.order)
     for connection in network.connections:
         if connection.source.layer in ordered and connection.target.layer in ordered:
-            assert layout.at(connection.source.layer)[1] < layout.at(connection.target.layer)[1]
-    assert arrange(network) == layout
+            assert layout.at(connection.source.layer)[axis] < layout.at(connection.target.layer)[axis]
+    assert arrange(network, flow=flow) == layout
