@@ -12,7 +12,6 @@ from designer.editor import Editor
 from designer.form_rows import Row, section_label
 from designer.forms import LABEL_WIDTH, Form
 from designer.layer_help import LayerHelp
-from designer.layer_help import LayerHelp
 from designer.line_editors import LineEditor
 from engine.fields import Record, Text
 from engine.layers.base import LayerType
@@ -68,10 +67,6 @@ class Header(QWidget):
         self.note.setWordWrap(True)
         theme.mark(self.note, "role", "help")
         self.note.hide()
-        self.note = QLabel()
-        self.note.setWordWrap(True)
-        theme.mark(self.note, "role", "help")
-        self.note.hide()
         grid = QGridLayout(self)
         grid.setContentsMargins(16, 16, 16, 12)
         grid.setHorizontalSpacing(8)
@@ -79,7 +74,6 @@ class Header(QWidget):
         grid.addWidget(self.square, 0, 0, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(self.title, 0, 1)
         grid.addWidget(self.summary, 1, 1)
-        grid.addWidget(self.note, 2, 1)
         grid.addWidget(self.note, 2, 1)
         grid.setColumnStretch(1, 1)
         self._name = ""
@@ -201,8 +195,6 @@ class Properties(QScrollArea):
         layer_column.addWidget(self._name_form)
         self._form_place = QHBoxLayout()
         layer_column.addLayout(self._form_place)
-        self.help = LayerHelp()
-        layer_column.addWidget(self.help)
         self.help = LayerHelp()
         layer_column.addWidget(self.help)
         column.addWidget(self._layer_part)
