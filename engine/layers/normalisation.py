@@ -5,11 +5,11 @@ All of them: y = (x - mean) / sqrt(variance + epsilon) · scale + shift, with a 
 
 from typing import Any
 
-from engine.errors import MisfitError
+from engine.errors import FieldError, MisfitError
 from engine.fields import Bool, Choice, Float, Int
-from engine.layers.base import Lowered, channels_first, expect, method, module
+from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, expect_real, function, method, module
 from engine.layers.types import Sizes, TensorType
-from engine.layers.weighted import WithScaleAndOffset, freeze_field
+from engine.layers.weighted import WithScale, WithScaleAndOffset, freeze_field
 
 
 class _Normalisation(WithScaleAndOffset):
@@ -63,6 +63,7 @@ class BatchNorm(_Normalisation):
 OVER = {
     "auto": "Channels of features and sequences, channels and places of images and volumes",
     "channel-only": "The channels, at each place by itself",
+    "spatial-channel": "All channels and places of an image or a volume; the channels of each step of a sequence",
     "batch-excluded": "All channels and places of a sample together",
 }
 
@@ -84,8 +85,9 @@ class LayerNorm(_Normalisation):
 
     def _whole(self, x: TensorType) -> bool:
         """Whether everything but the batch goes into one mean."""
-        chosen = "batch-excluded" if x.layout in ("image", "volume") else "channel-only"
-        return x.rank > 1 and (chosen if self.over == "auto" else self.over) == "batch-excluded"
+        if self.over in ("auto", "spatial-channel"):
+            return x.layout in ("image", "volume")
+        return x.rank > 1 and self.over == "batch-excluded"
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "features", "sequence", "image", "volume")
@@ -96,12 +98,47 @@ class LayerNorm(_Normalisation):
     def lower(self, x: TensorType) -> Lowered:
         if self._whole(x):
             return channels_first(x, module("GroupNorm", num_groups=1, num_channels=x.channels, **self._arguments()))
-        norm = module("LayerNorm", normalized_shape=x.channels, **self._arguments("elementwise_affine"))
-        if x.axes[-1] == "C":
-            return norm
-        last = x.rank
-        there, back = (0, *range(2, last + 1), 1), (0, last, *range(1, last))
-        return method("permute", *there), norm, method("permute", *back)
+        return _channels_last(
+            x, module("LayerNorm", normalized_shape=x.channels, **self._arguments("elementwise_affine"))
+        )
+
+
+def _channels_last(x: TensorType, norm: Call) -> Lowered:
+    """The call, with the channels moved behind all places before it, and back after it."""
+    if x.axes[-1] == "C":
+        return norm
+    last = x.rank
+    there, back = (0, *range(2, last + 1), 1), (0, last, *range(1, last))
+    return method("permute", *there), norm, method("permute", *back)
+
+
+class RmsNorm(WithScale):
+    """Scales the channels of each place so that their root mean square is 1. (RMSNorm)
+
+        y = x / sqrt(mean over the channels of x² + epsilon) · scale
+
+    Layer normalisation without the mean and without the shift: cheaper, and as good in many transformers. Each step of
+    a sequence and each place of an image stands by itself.
+
+    Source: Zhang, Sennrich: Root mean square layer normalization, 2019.
+    """
+
+    key, label, family = "rms_norm", "RMS normalisation", "Normalisation"
+    epsilon = Float(1e-5, above=0.0, high=1.0, help="Added to the mean square, so that nothing is divided by zero")
+    affine = Bool(True, label="Scale", help="Learns a scale for each channel")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "features", "sequence", "image", "volume")
+        return x.with_sizes(C=x.channels)
+
+    def weights(self, x: TensorType) -> dict[str, Sizes]:
+        return {"weight": (x.channels,)} if self.affine else {}
+
+    def lower(self, x: TensorType) -> Lowered:
+        given: dict[str, Any] = {"normalized_shape": x.channels, "eps": self.epsilon}
+        if not self.affine:
+            given["elementwise_affine"] = False
+        return _channels_last(x, module("RMSNorm", **given))
 
 
 class GroupNorm(_Normalisation):
@@ -163,6 +200,102 @@ class InstanceNorm(_Normalisation):
         given = {name: value for name, value in self._arguments().items() if name == "eps"}
         given |= {"affine": True} if self.affine else {}
         return channels_first(x, module(f"InstanceNorm{len(x.spatial)}d", num_features=x.channels, **given))
+
+
+class CrossChannelNorm(LayerType):
+    """Divides each number by the size of its neighbours in other channels at the same place. (Local response, LRN)
+
+        y[c] = x[c] / (K + alpha / n · sum of x[c']² over the n channels c' around c) ^ beta
+
+    The window goes from c - floor((n - 1) / 2) to c + floor(n / 2), as in MATLAB and ONNX; channels beyond the first
+    and the last count as zero, and the sum is divided by n there too. Where n is even, torch's own LocalResponseNorm
+    looks the other way. K is 2 as in MATLAB and the source; torch and ONNX start with 1. Nothing is learned.
+
+    Source: Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural networks, 2012. There
+    alpha is not divided by n: its 1e-4 with n = 5 is an alpha of 5e-4 here.
+    """
+
+    key, label, family = "cross_channel_norm", "Cross-channel normalisation", "Normalisation"
+    matlab = "crossChannelNormalizationLayer"
+    window = Int(5, low=1, high=10_000, unit="channels", help="Channels around each one, itself included")
+    alpha = Float(1e-4, low=0.0, high=1e6, help="Multiplies the mean square of the window")
+    beta = Float(0.75, low=0.01, high=100.0, help="The power to which the divisor is raised")
+    k = Float(2.0, low=1e-5, high=1e6, label="K", help="Added to the divisor, so that it is not zero")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image", "volume", "sequence")
+        return x
+
+    def lower(self, x: TensorType) -> Lowered:
+        given = {"size": self.window, "alpha": self.alpha, "beta": self.beta, "k": self.k}
+        name = "LocalResponseNorm" if self.window % 2 else "engine.build.modules.normalisation.CrossChannelNorm"
+        return channels_first(x, module(name, **given))
+
+    def telling(self) -> str:
+        return f"{self.window:,} channel{'s' * (self.window > 1)}"
+
+
+INVERSES = {
+    "zscore": "x · deviation + mean: the reverse of zscore",
+    "zerocenter": "x + mean: the reverse of zerocenter",
+    "rescale-zero-one": "0 and 1 become minimum and maximum",
+    "rescale-symmetric": "-1 and 1 become minimum and maximum",
+}
+
+
+def _number(default: float, help: str, *kinds: str, above: float | None = None) -> Float:
+    low = -1e30 if above is None else above
+    return Float(default, low=low, above=above, high=1e30, help=help, visible_when=lambda layer: layer.kind in kinds)
+
+
+class InverseNorm(LayerType):
+    """Turns normalised numbers back into units, such as at the end of a regression.
+
+        zscore: y = x · deviation + mean
+        zerocenter: y = x + mean
+        rescale-zero-one: y = x · (maximum - minimum) + minimum
+        rescale-symmetric: y = (x + 1) · (maximum - minimum) / 2 + minimum
+
+    The reverse of what an input layer does, with numbers that are given here and hold for all channels. The network
+    before it works with numbers around zero, which train well, and the loss compares in the units of the data. MATLAB
+    can also take the numbers from the training data, one for each channel.
+    """
+
+    key, label, family = "inverse_norm", "Inverse normalisation", "Normalisation"
+    matlab = "inverseNormalizationLayer"
+    kind = Choice("zscore", options=tuple(INVERSES), notes=INVERSES, help="Which normalisation is undone")
+    mean = _number(0.0, "The mean of the numbers in their units", "zscore", "zerocenter")
+    deviation = _number(1.0, "The standard deviation of the numbers in their units", "zscore", above=0.0)
+    minimum = _number(0.0, "The smallest of the numbers in their units", "rescale-zero-one", "rescale-symmetric")
+    maximum = _number(1.0, "The largest of the numbers in their units", "rescale-zero-one", "rescale-symmetric")
+
+    def problems(self) -> list[FieldError]:
+        if self.is_visible("maximum") and self.maximum <= self.minimum:
+            told = f"expected more than the minimum, {self.minimum:g}, received {self.maximum:g}."
+            return [FieldError("maximum", told)]
+        return []
+
+    def output(self, x: TensorType) -> TensorType:
+        expect_real(x)
+        return x
+
+    def _line(self) -> tuple[float, float]:
+        """Scale and shift: y = x · scale + shift."""
+        match self.kind:
+            case "zscore":
+                return self.deviation, self.mean
+            case "zerocenter":
+                return 1.0, self.mean
+            case "rescale-zero-one":
+                return self.maximum - self.minimum, self.minimum
+        return (self.maximum - self.minimum) / 2, (self.maximum + self.minimum) / 2
+
+    def lower(self, *x: TensorType) -> Lowered:
+        scale, shift = self._line()
+        return function("torch.mul", scale), function("torch.add", shift)
+
+    def telling(self) -> str:
+        return self.kind
 
 
 def _refuse_single(x: TensorType, channels: int, field: str | None) -> None:

@@ -99,3 +99,75 @@ def test_what_normalisation_refuses():
     assert "one number only" in str(error)
     assert refusal(layer("instance_norm"), image(6, 1, 1)).port == "in"
     assert "decides the size" in str(refusal(layer("layer_norm"), features(Symbol("C"))))
+
+
+@pytest.mark.parametrize("x", ANY, ids=str)
+def test_rms_by_the_definition(x):
+    norm = layer("rms_norm", epsilon=0.25)
+    assert_as_declared(norm, x)
+    assert norm.weights(x) == {"weight": (6,)}
+    assert layer("rms_norm", affine=False).weights(x) == {}
+    module, given = Lowered(norm, x), torch.randn(2, *sizes_of(x))
+    scale = torch.arange(1.0, 7.0)
+    with torch.no_grad():
+        module.made[0].weight.copy_(scale)
+        last = given.movedim(x.dim("C"), -1)
+        expected = last / (last.square().mean(-1, keepdim=True) + 0.25).sqrt() * scale
+        torch.testing.assert_close(module(given), expected.movedim(-1, x.dim("C")))
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("x", [sequence(5, 6), image(6, 3, 4), volume(6, 2, 3, 2)], ids=str)
+def test_neighbouring_channels_by_the_definition(window, x):
+    """MATLAB's window, which for an even size reaches further to the channels behind."""
+    norm = layer("cross_channel_norm", window=window, alpha=0.7, beta=0.6, k=1.5)
+    given = torch.randn(2, *sizes_of(x))
+    channels = given.movedim(x.dim("C"), 0)
+    expected = torch.empty_like(channels)
+    for c in range(6):
+        around = [i for i in range(c - (window - 1) // 2, c + window // 2 + 1) if 0 <= i < 6]
+        squares = sum((channels[i].square() for i in around), torch.zeros(()))
+        expected[c] = channels[c] / (1.5 + 0.7 / window * squares) ** 0.6
+    torch.testing.assert_close(run(norm, given, x=[x]), expected.movedim(0, x.dim("C")))
+    assert_as_declared(norm, x)
+
+
+def test_constants_of_cross_channel_normalisation_are_matlabs():
+    norm = layer("cross_channel_norm")
+    x = torch.full((1, 7, 1, 1), 100.0)
+    expected = 100 / (2 + 1e-4 * 100**2) ** 0.75
+    assert run(norm, x, x=[image(7, 1, 1)])[0, 3].item() == pytest.approx(expected)
+    assert norm.telling() == "5 channels"
+
+
+@pytest.mark.parametrize(
+    ("over", "x", "dims"),
+    [
+        ("spatial-channel", image(6, 5, 4), {1, 2, 3}),
+        ("spatial-channel", volume(6, 2, 3, 4), {1, 2, 3, 4}),
+        ("spatial-channel", sequence(5, 6), {2}),
+    ],
+)
+def test_places_and_channels_without_the_steps(over, x, dims):
+    assert axes_of_mean(layer("layer_norm", over=over), x) == dims
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"mean": 10, "deviation": 2}, [8, 10, 13]),
+        ({"kind": "zerocenter", "mean": 10}, [9, 10, 11.5]),
+        ({"kind": "rescale-zero-one", "minimum": 4, "maximum": 6}, [2, 4, 7]),
+        ({"kind": "rescale-symmetric", "minimum": 4, "maximum": 6}, [4, 5, 6.5]),
+    ],
+)
+def test_normalised_numbers_get_their_units_back(values, expected):
+    norm = layer("inverse_norm", **values)
+    assert run(norm, torch.tensor([[-1.0, 0.0, 1.5]]), x=[features(3)]).flatten().tolist() == expected
+    assert not norm.problems()
+
+
+def test_limits_of_an_inverse_must_be_in_order():
+    assert layer("inverse_norm", kind="rescale-symmetric", minimum=4, maximum=4).problems()[0].path == "maximum"
+    assert not layer("inverse_norm", minimum=4, maximum=4).problems()
+    assert "real numbers" in str(refusal(layer("inverse_norm"), tokens(4)))
