@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.errors import UserError
 from engine.layers.catalog import catalog  # before Qt: its import hooks make every later import slower
 from engine.version import VERSION
 
@@ -28,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line of the window."""
     command = argparse.ArgumentParser(prog="netwright", description="Design, train and understand neural networks.")
     command.add_argument("project", nargs="?", type=Path, metavar="PROJECT", help="a project file to open")
+    command.add_argument("--template", metavar="NAME", help="start with a copy of a template, such as resnet18")
     command.add_argument("--theme", choices=THEMES, help="look of the window, for this time")
     command.add_argument("--startup-report", action="store_true", help="print how long the window took, and leave")
     command.add_argument("--version", action="version", version=f"netwright {VERSION}")
@@ -36,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Show the window until it is closed. Returns the exit code."""
-    arguments = parser().parse_args(argv)
+    arguments = _arguments(argv)
     app = QApplication.instance() or QApplication([sys.argv[0]])
     assert isinstance(app, QApplication)
     app.setApplicationName("Netwright")
@@ -45,6 +47,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     code = _run(app, arguments)
     gc.collect()
     return code
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """What was asked for; a template has become the project to open."""
+    command = parser()
+    arguments = command.parse_args(argv)
+    if arguments.template is not None:
+        from app.start_page.gallery import template
+
+        if arguments.project is not None:
+            command.error("give a PROJECT or a --template, not both")
+        try:
+            arguments.project = template(arguments.template)
+        except UserError as error:
+            command.error(str(error))
+    return arguments
 
 
 def _run(app: QApplication, arguments: argparse.Namespace) -> int:

@@ -10,17 +10,19 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import accumulate
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from engine.drawing.curves import Curve, Places, direct_curve, port_offset, route
 from engine.errors import UserError
 from engine.files import write_atomically
 from engine.layers.base import LayerType
+from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.network.analysis import analyse
 from engine.network.arrange import placed
 from engine.network.counts import short_count
@@ -30,14 +32,15 @@ from engine.project.file import loads
 from engine.version import VERSION
 
 WIDTH, HEIGHT = 196.0, 108.0
-FORMAT = 1
+FORMAT = 2
 LARGEST_BYTES = 2 * 2**20
 """Of a project that is drawn: some ten thousand layers, a second of work."""
 MOST_KEPT = 300
 _THICKEST, _THINNEST, _LONGEST = 15.0, 3.0, 54.0
 _MOST_ROWS, _ROW_GAP, _BROADEST = 4, 6.0, 6.0
 _MANY = 1200
-_MOST_STRIPES = 12
+_MOST_STRIPES = 40
+_GAP = 18.0
 
 Bar = tuple[float, float, float, float, str]
 """Left, top, width, height, and the family that gives the colour."""
@@ -129,32 +132,39 @@ def _short(number: int) -> str:
     return short_count(number) if number >= 1_000_000 else f"{number:,}"
 
 
-def inside(type: LayerType) -> Network | None:
-    """The network in a block."""
-    found = getattr(type, "network", None)
-    return found if isinstance(found, Network) else None
-
-
 def _num_layers(type: LayerType) -> int:
     """One, or all that a block holds without its ports, in every copy."""
-    network = inside(type)
-    if network is None:
-        return 0 if type.key in ("block_input", "block_output") else 1
-    return int(getattr(type, "repeat", 1)) * sum(_num_layers(layer.type) for layer in network.layers.values())
+    if isinstance(type, Block):
+        return type.repeat * sum(_num_layers(layer.type) for layer in type.network.layers.values())
+    return 0 if isinstance(type, BlockInput | BlockOutput) else 1
+
+
+def _families(type: LayerType) -> list[str]:
+    """The family of a layer, or those in a block in their order, in as many copies as can be shown."""
+    if not isinstance(type, Block):
+        return [] if isinstance(type, BlockInput | BlockOutput) else [type.family]
+    network = type.network
+    found = [family for id in network.order for family in _families(network.layers[id].type)]
+    copies = max(1, min(type.repeat, _MOST_STRIPES // max(1, len(found))))
+    return found[:_MOST_STRIPES] * copies or [type.family]
 
 
 class _Drawing:
-    """Where everything goes: `u` runs with the data, `v` across."""
+    """Where everything goes: `u` runs with the data, `v` across. A block takes the room of the layers it holds."""
 
     def __init__(self, network: Network, layout: Layout) -> None:
         self._network = network
         self._at = {id: layout.at(id) for id in network.layers}
         self._is_sideways = _runs_sideways(network, self._at)
-        spots = [self._turned(*at) for at in self._at.values()]
         self._thick, self._long = (NODE_WIDTH, NODE_HEIGHT) if self._is_sideways else (NODE_HEIGHT, NODE_WIDTH)
+        self._pitch = self._thick + _GAP
+        self._families = {id: _families(layer.type) or [layer.type.family] for id, layer in network.layers.items()}
+        self._starts, self._longer = self._stretches()
+        spots = [self._turned(*at) for at in self._at.values()]
         self._left, self._top = min(u for u, _ in spots), min(v for _, v in spots)
         deep = max(u for u, _ in spots) + self._thick - self._left
         broad = max(v for _, v in spots) + self._long - self._top
+        deep = self._stretched(self._left + deep) - self._left
         self._rows = self._num_rows(deep, broad)
         self._row_length = deep / self._rows
         height = (HEIGHT + _ROW_GAP) / self._rows - _ROW_GAP
@@ -163,13 +173,9 @@ class _Drawing:
         self._row_step = broad * self._v + _ROW_GAP
         whole = self._rows * self._row_step - _ROW_GAP
         self._shift = ((WIDTH - self._row_length * self._u) / 2, (HEIGHT - whole) / 2)
-
-    def _num_rows(self, deep: float, broad: float) -> int:
-        """One, or where bars would be too thin to tell apart as many as make them thick enough."""
-        thickness = self._thick * WIDTH / deep
-        if broad > _BROADEST * self._long or thickness >= _THINNEST:
-            return 1
-        return min(_MOST_ROWS, ceil(_THINNEST / thickness))
+        self._lefts = [self._left + row * self._row_length for row in range(self._rows)]
+        for u, _, _ in sorted(self._stripes(), reverse=True):
+            self._lefts[self._row(u)] = u  # a row begins with its first bar
 
     def drawn(self) -> tuple[tuple[Bar, ...], tuple[Way, ...]]:
         """All bars and ways."""
@@ -178,45 +184,83 @@ class _Drawing:
     def _turned(self, x: float, y: float) -> tuple[float, float]:
         return (x, y) if self._is_sideways else (y, x)
 
-    def _row(self, id: str) -> int:
-        u, _ = self._turned(*self._at[id])
-        return min(self._rows - 1, int((u - self._left) / self._row_length))
+    def _stretches(self) -> tuple[list[float], list[float]]:
+        """Behind which `u` everything stands further on, and by how much in all."""
+        more: dict[float, float] = {}
+        for id, families in self._families.items():
+            if len(families) > 1:
+                u = self._turned(*self._at[id])[0]
+                more[u] = max(more.get(u, 0.0), (len(families) - 1) * self._pitch)
+        starts = sorted(more)
+        return starts, list(accumulate((more[u] for u in starts), initial=0.0))
 
-    def _point(self, x: float, y: float, row: int) -> tuple[float, float]:
-        u, v = self._turned(x, y)
+    def _stretched(self, u: float) -> float:
+        return u + self._longer[bisect_left(self._starts, u - self._thick / 2)]
+
+    def _num_rows(self, deep: float, broad: float) -> int:
+        """One, or where bars would be too thin to tell apart as many as make them thick enough."""
+        thickness = self._thick * WIDTH / deep
+        if broad > _BROADEST * self._long or thickness >= _THINNEST:
+            return 1
+        return min(_MOST_ROWS, ceil(_THINNEST / thickness))
+
+    def _row(self, u: float) -> int:
+        return max(0, min(self._rows - 1, int((u - self._left) / self._row_length)))
+
+    def _placed(self, u: float, v: float, row: int) -> tuple[float, float]:
         return (
-            round((u - self._left - row * self._row_length) * self._u + self._shift[0], 1),
+            round((u - self._lefts[row]) * self._u + self._shift[0], 1),
             round((v - self._top) * self._v + row * self._row_step + self._shift[1], 1),
         )
 
+    def _stripes(self) -> Iterator[tuple[float, float, str]]:
+        """Every bar before it is placed: a layer is one, a block as many as it holds."""
+        for id, families in self._families.items():
+            u, v = self._turned(*self._at[id])
+            start = self._stretched(u)
+            for n, family in enumerate(families):
+                yield start + n * self._pitch, v, family
+
     def _bars(self) -> list[Bar]:
         width, height = max(1.0, round(self._thick * self._u, 1)), max(1.0, round(self._long * self._v, 1))
-        seen: dict[tuple[int, int], list[Bar]] = {}
-        for id, layer in self._network.layers.items():
-            x, y = self._point(*self._at[id], self._row(id))
-            seen.setdefault((round(x * 2), round(y * 2)), _striped(layer.type, x, y, width, height))
-        return [bar for bars in seen.values() for bar in bars]
+        seen: dict[tuple[int, int], Bar] = {}
+        for u, v, family in self._stripes():
+            x, y = self._placed(u, v, self._row(u))
+            seen[round(x * 2), round(y * 2)] = (x, y, width, height, family)
+        return list(seen.values())
 
     def _ways(self) -> list[Way]:
         connections = self._network.connections
-        if len(connections) > _MANY:  # they could not be told apart
+        is_many = len(connections) > _MANY  # they could not be told apart
+        if is_many:
             connections = connections[:: len(connections) // _MANY + 1]
         places = Places(self._at)
         ways: dict[Way, None] = {}
         for connection in connections:
             source, target = connection.source, connection.target
-            row = self._row(source.layer)
-            if self._row(target.layer) != row:
-                continue  # what goes on in the next row is understood
             start = self._port(source.layer, source.name, False)
             end = self._port(target.layer, target.name, True)
-            if self._is_sideways or len(self._network.connections) > _MANY:
+            if self._is_sideways or is_many:
                 curve = direct_curve(start, end)
             else:
-                blocker = partial(places.at, but=(source.layer, target.layer))
-                curve, _ = route(start, end, blocker, 12.0, None)
-            ways[self._way(curve, row)] = None
+                curve, _ = route(start, end, partial(places.at, but=(source.layer, target.layer)), 12.0, None)
+            found = self._way(curve)
+            if found:
+                ways[found] = None
+        ways.update(dict.fromkeys(self._inner_ways()))
         return list(ways)
+
+    def _inner_ways(self) -> Iterator[Way]:
+        """From bar to bar in a block."""
+        for id, families in self._families.items():
+            u, v = self._turned(*self._at[id])
+            for n in range(len(families) - 1):
+                begin = self._stretched(u) + n * self._pitch + self._thick
+                row = self._row(begin - self._thick)
+                if self._row(begin + _GAP) == row:
+                    start = self._placed(begin, v + self._long / 2, row)
+                    end = self._placed(begin + _GAP, v + self._long / 2, row)
+                    yield (*start, *start, *end, *end)
 
     def _port(self, id: str, name: str, is_input: bool) -> tuple[float, float]:
         type = self._network.layers[id].type
@@ -227,15 +271,22 @@ class _Drawing:
         offset = port_offset(names.index(name) if name in names else 0, max(1, len(names)))
         return x + offset, y + (0.0 if is_input else NODE_HEIGHT)
 
-    def _way(self, curve: Curve, row: int) -> Way:
-        numbers = [*self._point(*curve.start, row)]
+    def _way(self, curve: Curve) -> Way:
+        """The curve where it goes; nothing if it leads into another row, where it is understood."""
+        row = self._row(self._stretched(self._turned(*curve.start)[0]) - self._thick)
+        if self._row(self._stretched(self._turned(*curve.end)[0])) != row:
+            return ()
+        numbers = [*self._point(curve.start, row)]
         at = curve.start
         for piece in curve.pieces:
-            one, two, end = (at, piece[0], piece[0]) if len(piece) == 1 else piece
-            for point in (one, two, end):
-                numbers += self._point(*point, row)
-            at = end
+            for point in (at, piece[0], piece[0]) if len(piece) == 1 else piece:
+                numbers += self._point(point, row)
+            at = piece[-1]
         return tuple(numbers)
+
+    def _point(self, at: tuple[float, float], row: int) -> tuple[float, float]:
+        u, v = self._turned(*at)
+        return self._placed(self._stretched(u), v, row)
 
 
 def _runs_sideways(network: Network, at: Mapping[str, tuple[float, float]]) -> bool:
@@ -246,23 +297,3 @@ def _runs_sideways(network: Network, at: Mapping[str, tuple[float, float]]) -> b
         across += max(0.0, x2 - x1 - NODE_WIDTH / 2)
         down += max(0.0, y2 - y1)
     return across > down
-
-
-def _striped(type: LayerType, x: float, y: float, width: float, height: float) -> list[Bar]:
-    """One bar; a block shows the families that it holds as stripes."""
-    families = _families(type)
-    if len(families) == 1 or width < 2 * len(families[:2]):
-        return [(x, y, width, height, families[0])]
-    step = width / len(families)
-    return [(round(x + n * step, 1), y, round(step, 1), height, family) for n, family in enumerate(families)]
-
-
-def _families(type: LayerType) -> list[str]:
-    network = inside(type)
-    if network is None:
-        return [type.family]
-    ids: list[Any] = [id for id in network.order if _num_layers(network.layers[id].type)]
-    found = [family for id in ids for family in _families(network.layers[id].type)]
-    if len(found) > _MOST_STRIPES:
-        found = found[:: len(found) // _MOST_STRIPES + 1]
-    return found or [type.family]
