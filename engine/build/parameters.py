@@ -6,7 +6,6 @@ from torch import nn
 
 from engine.layers.base import LayerType
 from engine.layers.weighted import ParameterOptions, Weighted
-from engine.network.network import Network
 
 Prefixes = Mapping[str, tuple[str, ...]]
 """For each layer's id path, the attributes of the module that hold its weights (`engine.build.module.prefixes`)."""
@@ -33,8 +32,3 @@ def _weighted(prefixes: Prefixes, type_at: Callable[[str], LayerType]) -> Iterat
         type = type_at(path)
         if isinstance(type, Weighted):
             yield from ((attribute, type) for attribute in attributes)
-
-
-def type_at(network: Network, path: str) -> LayerType:
-    """The type of the layer at this id path."""
-    return network.layers[path].type

@@ -126,7 +126,8 @@ def _facts(source: Source) -> tuple[DataFacts | None, tuple[str, ...]]:
 def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.Tensor]":
     from engine.build.init import initialize
     from engine.build.module import build, prefixes
-    from engine.build.parameters import parameter_options, type_at
+    from engine.build.parameters import parameter_options
+    from engine.network.freezing import type_at
 
     module, layers = build(project.network, analysis), prefixes(project.network, analysis)
     initialize(module, project.training.seed, parameter_options(module, layers, partial(type_at, project.network)))

@@ -1,11 +1,12 @@
 """How much memory a training step takes, estimated from the sizes alone. Pure, and cheap enough for every keystroke.
 
-The estimate, with n(layer) the numbers that leave a layer a sample and P the learnable numbers of the network:
+The estimate, with n(layer) the numbers that leave a layer a sample, P the weights of the network and F those of them
+that are frozen:
 
     activations = batch · Σ bytes · n(layer)     what each layer gives, kept for the backward pass
     weights     = 4 P
-    gradients   = 4 P
-    optimizer   = 4 P · states                   sgdm 1 (0 without momentum), adam and adamw 2, rmsprop 1
+    gradients   = 4 (P - F)
+    optimizer   = 4 (P - F) · states             sgdm 1 (0 without momentum), adam and adamw 2, rmsprop 1
 
 Real numbers take 4 bytes (float32), indices 8 (int64), complex numbers 8. What is left out: what a layer keeps besides
 its output (the gates of an LSTM, the mask of a dropout), buffers such as running means, the work space of the kernels,
@@ -53,13 +54,13 @@ def optimizer_states(solver: str, momentum: float = 0.9) -> int:
     return 0 if solver == "sgdm" and momentum == 0 else _STATES[solver]
 
 
-def training_memory(analysis: Analysis, batch: int, states: int) -> Memory:
-    """The estimate for a whole network; `states` as `optimizer_states` says."""
+def training_memory(analysis: Analysis, batch: int, states: int, frozen: int = 0) -> Memory:
+    """The estimate for a whole network; `states` as `optimizer_states` says, `frozen` numbers of it do not learn."""
     kept = [activation_bytes(facts, batch) for _, facts in analysis.all_facts()]
-    weights = 4 * analysis.parameters
+    weights, gradients = 4 * analysis.parameters, 4 * (analysis.parameters - frozen)
     known = sum(bytes for bytes in kept if bytes is not None)
     is_whole = None not in kept and not analysis.has_errors
-    return Memory(batch, known, weights, weights, states * weights, is_whole)
+    return Memory(batch, known, weights, gradients, states * gradients, is_whole)
 
 
 def bytes_in_words(count: int) -> str:

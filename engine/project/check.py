@@ -10,12 +10,13 @@ from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, Volume
 from engine.layers.types import TensorType, clash
 from engine.network.analysis import Analysis, analyse
 from engine.network.blocks import Path, analysis_in, network_in
+from engine.network.freezing import frozen_parameters
 from engine.network.memory import Memory, optimizer_states, training_memory
 from engine.network.network import Layer, Network, Port
 from engine.network.problems import Fix, Problem
 from engine.project import fixes
 from engine.project.advice import advice
-from engine.project.ends import idle_inputs, several_networks, several_outputs
+from engine.project.ends import idle_inputs, nothing_learns, several_networks, several_outputs
 from engine.project.lengths import length_problems
 from engine.project.matching import with_channel_fix
 from engine.project.project import Project
@@ -88,7 +89,8 @@ def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> It
 def memory_of(project: Project, analysis: Analysis) -> Memory:
     """What a training step takes with the project's mini-batch size and solver, over all workers."""
     options = project.training
-    return training_memory(analysis, options.mini_batch_size, optimizer_states(options.solver, options.momentum))
+    states = optimizer_states(options.solver, options.momentum)
+    return training_memory(analysis, options.mini_batch_size, states, frozen_parameters(project.network, analysis))
 
 
 def _option_problems(project: Project) -> Iterator[Problem]:
@@ -179,6 +181,8 @@ def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | No
     ports = network.output_ports
     if any(port.layer not in analysis.facts for port in ports):
         return  # a broken chain has been reported already
+    if (problem := nothing_learns(network, analysis, facts)) is not None:
+        yield problem
     if (problem := several_outputs(network, facts)) is not None:
         yield problem
     elif len(ports) == 1 and facts is not None and not network.layers[ports[0].layer].type.is_input:

@@ -1,8 +1,11 @@
-"""Where a network ends, or falls apart: several networks in one project, outputs that nothing uses, idle inputs."""
+"""Where a network ends, or falls apart: several networks in one project, outputs that nothing uses, idle inputs, or
+nothing that learns."""
 
 from collections.abc import Iterator
 
 from engine.data.facts import DataFacts
+from engine.network.analysis import Analysis
+from engine.network.freezing import frozen_parameters, is_frozen
 from engine.network.network import Network
 from engine.network.problems import Problem, Severity
 from engine.project import fixes
@@ -24,6 +27,24 @@ def idle_inputs(network: Network) -> Iterator[Problem]:
             fix = fixes.removal(network, {layer.id}) if len(network) > 1 else None
             message = "The input leads nowhere. Connect a layer to it."
             yield Problem("warning", layer.id, layer.name, "", message, fix)
+
+
+def nothing_learns(network: Network, analysis: Analysis, facts: DataFacts | None) -> Problem | None:
+    """A network whose weights are all frozen. What a custom layer learns is not known here."""
+    has_custom = any(layer.type.family == "Custom" for layer in network.layers.values())
+    count = analysis.parameters
+    if not count or analysis.has_errors or has_custom or frozen_parameters(network, analysis) < count:
+        return None
+    message = "Every layer with weights is frozen, so nothing can learn. Switch off Freeze for at least one of them."
+    weighted = (
+        layer for layer in map(network.layers.__getitem__, network.order) if analysis.facts[layer.id].parameters
+    )
+    frozen = [layer for layer in weighted if is_frozen(layer.type)]
+    if not frozen:
+        return Problem(_severity(facts), "", "", "", message)
+    last = frozen[-1]
+    fix = fixes.fields(f"Unfreeze {last.name}", {last.id: {"frozen": False}})
+    return Problem(_severity(facts), last.id, last.name, "frozen", message, fix)
 
 
 def several_networks(network: Network, facts: DataFacts | None) -> Problem | None:

@@ -16,7 +16,7 @@ from torch import nn
 
 from engine.build.init import initialize
 from engine.build.module import build, prefixes
-from engine.build.parameters import frozen_modules, parameter_options, type_at
+from engine.build.parameters import frozen_modules, parameter_options
 from engine.data.facts import PARTS, DataFacts, InputFacts
 from engine.data.load import LoadedData
 from engine.data.load import load as load_data
@@ -30,6 +30,7 @@ from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.layers.base import LayerType
 from engine.layers.weighted import ParameterOptions
 from engine.network.analysis import Analysis, analyse
+from engine.network.freezing import type_at
 from engine.network.network import Network
 from engine.project.check import match_inputs
 from engine.project.file import load as load_project
@@ -154,9 +155,15 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, order: Order, gang: 
 
 
 def _make_trainable(setting: Setting, network: nn.Module, gang: Gang, share: Share) -> None:
-    """Batch statistics of all workers together, and no gradients for what is frozen."""
+    """Batch statistics of all workers together, and no gradients for what is frozen. Raises `UserError` where nothing
+    is left that learns."""
     join_batch_norms(network, gang, share)
     freeze(frozen_modules(network, *_layers(setting)))
+    if not any(parameter.requires_grad for parameter in network.parameters()):
+        raise UserError(
+            "Nothing in the network can learn: no layer has weights, or all that have are frozen. Add a layer with "
+            "weights, such as a fully connected one, or switch off Freeze."
+        )
 
 
 def _parameter_options(setting: Setting, network: nn.Module) -> dict[str, ParameterOptions]:

@@ -10,9 +10,10 @@ import torch
 
 from engine.build.init import initialize
 from engine.build.module import build, prefixes
-from engine.build.parameters import parameter_options, type_at
+from engine.build.parameters import parameter_options
 from engine.exchange.weights import load as load_weights
 from engine.network.analysis import analyse
+from engine.network.freezing import type_at
 from engine.network.network import Network
 from engine.project.project import Project
 from tests.builders import chain, layer

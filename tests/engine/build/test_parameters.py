@@ -6,15 +6,17 @@ from torch import nn
 
 from engine.build.init import initialize
 from engine.build.module import build, prefixes
-from engine.build.parameters import frozen_modules, parameter_options, type_at
+from engine.build.parameters import frozen_modules, parameter_options
 from engine.layers.base import LayerType
+from engine.layers.block import Block
 from engine.layers.weighted import ParameterOptions
 from engine.network import edits
 from engine.network.analysis import analyse
+from engine.network.freezing import type_at
 from engine.network.network import Network
 from engine.project.training import TrainingOptions
 from engine.training.solvers import Solver
-from tests.builders import chain, layer
+from tests.builders import add, chain, layer
 
 IMAGE = layer("image_input", channels=4, size=8, normalization="none")
 SEQUENCE = layer("sequence_input", channels=4, length=6, normalization="none")
@@ -74,3 +76,13 @@ def test_a_bypassed_layer_has_nothing_to_say() -> None:
     module, said, frozen = built(edits.set_bypassed(network, ["id3"], True))
     assert set(said) == {name for name, _ in module.named_parameters()} == {"conv_1.weight", "conv_1.bias"}
     assert frozen == ()
+
+
+def test_layers_in_copies_of_a_block_say_the_same_for_each() -> None:
+    inner = chain(layer("block_input"), layer("conv2d", filters=4, frozen=True), layer("conv2d", weight_l2_factor=0))
+    inner, _ = add(inner, layer("block_output"), inner.layers["id3"])
+    module, said, frozen = built(chain(IMAGE, Block(inner, repeat=2)))
+    assert set(said) == {name for name, _ in module.named_parameters()}
+    assert len(frozen) == 2
+    factors = {name: options.l2_factor for name, options in said.items() if name.endswith("weight")}
+    assert sorted(factors.values()) == [0.0, 0.0, 1.0, 1.0]

@@ -5,6 +5,7 @@ import torch
 
 from engine.build.module import build
 from engine.network.analysis import analyse
+from engine.network.freezing import frozen_parameters
 from engine.network.memory import activation_bytes, bytes_in_words, optimizer_states, training_memory
 from engine.network.network import Network
 from engine.project.training import DEFAULT_RATES, TrainingOptions
@@ -109,3 +110,12 @@ def test_behind_an_error_there_may_be_more() -> None:
 )
 def test_bytes_in_words(count: int, words: str) -> None:
     assert bytes_in_words(count) == words
+
+
+def test_what_is_frozen_has_no_gradient_and_no_state() -> None:
+    network = chain(layer("feature_input", channels=3), layer("fully_connected", outputs=5, frozen=True))
+    network, _ = add(network, layer("fully_connected", outputs=2), network.layers["id2"])
+    analysis = analyse(network)
+    assert frozen_parameters(network, analysis) == 20
+    memory = training_memory(analysis, 1, 2, frozen=20)
+    assert (memory.weights, memory.gradients, memory.optimizer) == (4 * 32, 4 * 12, 8 * 12)

@@ -162,3 +162,15 @@ def test_errors_come_first() -> None:
     severities = [p.severity for p in check(Project()).problems]
     assert severities == sorted(severities, key=["error", "warning", "note"].index)
     assert severities[0] == "error"
+
+
+def test_something_has_to_learn() -> None:
+    ends = layer("feature_input", channels=4), layer("fully_connected", outputs=3, frozen=True)
+    drawn = project(chain(ends[0], layer("fully_connected", frozen=True), layer("relu"), ends[1]))
+    assert [p.severity for p in check(drawn).problems if p.field == "frozen"] == ["warning"]
+    problem = only(drawn, facts(features(4)))
+    assert (problem.severity, problem.name, problem.field) == ("error", "fc_2", "frozen")
+    assert problem.message.startswith("Every layer with weights is frozen, so nothing can learn.")
+    assert problem.fix is not None
+    assert problem.fix.label == "Unfreeze fc_2"
+    assert not problems(problem.fix.edit(drawn), facts(features(4)))
