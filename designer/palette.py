@@ -13,6 +13,8 @@ from designer.library.memory import LibraryMemory
 from designer.library.model import LibraryFilter, LibraryModel, OwnEntry
 from designer.library.view import LibraryView, is_star_key
 from designer.search_field import SearchField
+from engine.layers.addons import AddOn
+from engine.layers.catalog import add_ons
 
 _WARM_UP_MS = 300
 
@@ -44,6 +46,11 @@ class Palette(QWidget):
         theme.mark(self.empty, "role", "muted")
         self.clear = QPushButton("Clear the search")
         theme.mark(self.clear, "role", "link")
+        self.notice = QLabel()
+        self.notice.setWordWrap(True)
+        self.notice.setMargin(12)
+        theme.mark(self.notice, "role", "warning")
+        self.tell_of_add_ons(add_ons())
         self._warm_up = QTimer(self, singleShot=True, interval=_WARM_UP_MS)
         self._lay_out()
         self._connect()
@@ -60,6 +67,7 @@ class Palette(QWidget):
         top.addWidget(self.clear, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(top)
         column.addWidget(self.view, 1)
+        column.addWidget(self.notice)
         self.empty.hide()
         self.clear.hide()
 
@@ -92,6 +100,15 @@ class Palette(QWidget):
     def show_own(self, entries: Sequence[OwnEntry]) -> None:
         """Show the user's own blocks, below "My blocks"; without any there is no such heading."""
         self._rebuild(lambda: self.model.show_own(entries))
+
+    def tell_of_add_ons(self, installed: Sequence[AddOn]) -> None:
+        """Say below the library which add-ons are not used, and why in the tooltip."""
+        broken = [add_on for add_on in installed if add_on.error]
+        names = ", ".join(add_on.title for add_on in broken)
+        word = "add-ons are" if len(broken) > 1 else "add-on is"
+        self.notice.setText(f"{len(broken)} {word} not used: {names}. Help, About says why.")
+        self.notice.setToolTip("\n".join(add_on.refusal for add_on in broken))
+        self.notice.setVisible(bool(broken))
 
     # Favourites and what was used last
 

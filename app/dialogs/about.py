@@ -1,5 +1,7 @@
 """About Netwright, and the list of its shortcuts."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
@@ -14,6 +16,8 @@ from PySide6.QtWidgets import (
 
 from app.actions import ACTIONS, MENUS
 from designer import theme
+from engine.layers.addons import AddOn
+from engine.layers.catalog import add_ons, layer_type
 from engine.version import VERSION
 
 ABOUT = (
@@ -49,7 +53,14 @@ CANVAS_KEYS = (
 
 
 def show_about(parent: QWidget) -> None:
-    """Name, version, licence, thanks."""
+    """Name, version, licence, thanks, add-ons."""
+    dialog = about_dialog(parent, add_ons())
+    dialog.exec()
+    dialog.deleteLater()
+
+
+def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
+    """The dialog, with these add-ons."""
     dialog = QDialog(parent)
     dialog.setWindowTitle("About Netwright")
     column = QVBoxLayout(dialog)
@@ -63,14 +74,36 @@ def show_about(parent: QWidget) -> None:
     head.addWidget(picture)
     head.addWidget(name, 1)
     column.addLayout(head)
-    text = QLabel(ABOUT)
-    text.setWordWrap(True)
-    text.setMinimumWidth(440)
-    text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    column.addWidget(text)
+    column.addWidget(_words(ABOUT))
+    heading = QLabel("ADD-ONS")
+    theme.mark(heading, "role", "section")
+    heading.setContentsMargins(0, 8, 0, 0)
+    column.addWidget(heading)
+    for add_on in installed:
+        column.addWidget(_words(add_on.refusal or add_on_in_words(add_on), "error" if add_on.error else None))
+    if not installed:
+        column.addWidget(_words("None. Installed packages can bring layer types of their own.", "muted"))
     column.addWidget(_close_button(dialog))
-    dialog.exec()
-    dialog.deleteLater()
+    return dialog
+
+
+def add_on_in_words(add_on: AddOn) -> str:
+    """What an add-on brings."""
+    labels = [layer_type(key).label for key in add_on.types]
+    shown = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
+    return f"{add_on.title}: {shown}"
+
+
+def _words(text: str, role: str | None = None) -> QLabel:
+    """A text that wraps and can be marked. An add-on's own words are no markup."""
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setMinimumWidth(440)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if role is not None:
+        theme.mark(label, "role", role)
+    return label
 
 
 def show_shortcuts(parent: QWidget) -> None:

@@ -18,7 +18,7 @@ from PySide6.QtGui import QFont, QIcon, QPainter, QPixmap, QStandardItem, QStand
 
 from designer import theme
 from engine.layers.base import LayerType
-from engine.layers.catalog import catalog
+from engine.layers.catalog import add_on_of, catalog
 from engine.layers.names import search_words
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
@@ -151,6 +151,8 @@ class LibraryModel(QStandardItemModel):
         if type.onnx_refusal:
             words.append(f"No ONNX form: {type.onnx_refusal}")
             entry.setData(type.onnx_refusal, ONNX_ROLE)
+        if (source := add_on_of(type.__module__)) is not None:
+            words.append(f"From the add-on {source.title}")
         entry.setToolTip("\n".join(words))
         entry.setData("\n".join(words[1:]), Qt.ItemDataRole.AccessibleDescriptionRole)
         if refusal:

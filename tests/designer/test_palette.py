@@ -7,6 +7,7 @@ from designer.gestures.drop import MIME
 from designer.library.delegate import star_rect
 from designer.library.model import OwnEntry
 from designer.palette import Palette
+from engine.layers.addons import AddOn
 from engine.layers.catalog import catalog, layer_type
 
 
@@ -237,3 +238,10 @@ def test_a_row_that_is_scrolled_to_stays_when_a_favourite_is_made(palette: Palet
     top = palette.view.indexAt(palette.view.rect().topLeft()).data()
     palette.memory.star("relu", True)
     assert palette.view.indexAt(palette.view.rect().topLeft()).data() == top
+
+
+def test_an_add_on_that_is_not_used_is_told_below_the_library(palette: Palette) -> None:
+    assert palette.notice.isHidden()
+    palette.tell_of_add_ons([AddOn("acme-layers", "1.2", ("acme.types",), error="it has no layer types.")])
+    assert palette.notice.text() == "1 add-on is not used: acme-layers 1.2. Help, About says why."
+    assert palette.notice.toolTip() == "The add-on 'acme-layers 1.2' is not used: it has no layer types."
