@@ -29,6 +29,7 @@ GROUP: Final = "netwright.layers"
 _HEAVY: Final = frozenset(
     ("torch", "torchvision", "numpy", "scipy", "pandas", "onnx", "onnxruntime", "PySide6", "matplotlib", "sklearn")
 )
+_TAKEN: Final = frozenset((*_HEAVY, "app", "designer", "engine", "operator", "resources", "tests"))
 _RULES: Final = ("output", "output_types", "weights", "flops", "lower", "telling")
 
 
@@ -103,6 +104,9 @@ def _load(add_on: AddOn) -> AddOn:
     """The add-on with the keys of its types, or with what went wrong; then nothing of it is registered."""
     if add_on.error:
         return add_on
+    if taken := add_on.packages & _TAKEN:
+        error = f"its entry point names a module of the package '{min(taken)}', which is not its own."
+        return AddOn(add_on.name, add_on.version, add_on.modules, error=error)
     before = dict(REGISTRY)
     finder = _LightOnly()
     sys.meta_path.insert(0, finder)

@@ -75,6 +75,13 @@ def test_a_broken_add_on_is_refused_in_words(tmp_path: Path, types: str, why: st
     assert why in refusal(install(tmp_path, types))
 
 
+def test_an_entry_point_into_another_package_is_refused(tmp_path: Path) -> None:
+    install(tmp_path)
+    entry = tmp_path / "acme_layers-1.2.dist-info" / "entry_points.txt"
+    entry.write_text("[netwright.layers]\nacme = engine.layers.convolution\n", encoding="utf-8")
+    assert "names a module of the package 'engine', which is not its own" in refusal(tmp_path)
+
+
 def test_the_second_of_two_add_ons_with_one_key_is_refused(tmp_path: Path) -> None:
     install(tmp_path)
     install(
