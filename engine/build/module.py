@@ -8,6 +8,9 @@ from typing import Any
 from torch import fx, nn
 
 from engine.build.plan import NamedCall, Plan, Step, plan
+from engine.errors import UserError
+from engine.layers.addons import AddOn
+from engine.layers.catalog import add_on_of
 from engine.network.analysis import Analysis, copy_path
 from engine.network.network import Network, Port
 
@@ -88,8 +91,23 @@ def _add_call(graph: fx.Graph, named: NamedCall, tensors: tuple[fx.Node, ...], p
     return node if call.pick is None else graph.call_function(operator.getitem, (node, call.pick))
 
 
+def _of_add_on(add_on: AddOn, target: str) -> Callable[..., Any]:
+    """What an add-on calls. Raises `UserError` where its package does not have it, or cannot be imported."""
+    path, _, name = target.rpartition(".")
+    try:
+        found: Callable[..., Any] = getattr(importlib.import_module(path), name)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}".rstrip(".")
+        raise UserError(f"The add-on '{add_on.title}' does not give {target}: {why}. Tell its makers.") from error
+    return found
+
+
 def resolve(target: str) -> Callable[..., Any]:
-    """The class or function of this qualified name. Only torch, `operator` and our own modules are looked into."""
+    """The class or function of this qualified name. Only torch, `operator`, our own modules and those of installed
+    add-ons are looked into."""
+    add_on = add_on_of(target)
+    if add_on is not None:
+        return _of_add_on(add_on, target)
     if not target.startswith(ALLOWED):
         raise ValueError(f"A layer may call only {', '.join(ALLOWED)} and what is in them; received {target}.")
     path, _, name = target.rpartition(".")

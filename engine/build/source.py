@@ -7,6 +7,7 @@ from engine.build.classes import class_texts
 from engine.build.module import resolve
 from engine.build.plan import Plan, plan
 from engine.build.printing import OWN, call, literal
+from engine.layers.catalog import add_on_of
 from engine.layers.types import TensorType
 from engine.network.analysis import Analysis
 from engine.network.network import Network
@@ -64,7 +65,15 @@ def _heading(planned: Plan, title: str) -> list[str]:
     standard = ["import operator"] if any(target.startswith("operator.") for target in targets) else []
     if any("math." in line for helper in _helpers(planned) for line in helper):
         standard.insert(0, "import math")
-    return [*lines, '"""', "", *standard, "from pathlib import Path", "", "import torch", "from torch import nn"]
+    torch = ["import torch", "from torch import nn", *_add_on_imports(planned)]
+    return [*lines, '"""', "", *standard, "from pathlib import Path", "", *torch]
+
+
+def _add_on_imports(planned: Plan) -> list[str]:
+    """Imports of the add-ons whose modules the network uses; their packages must be installed where the file runs."""
+    used = {made.call.target for step in planned.all_steps() for made in step.calls if made.call.kind != "method"}
+    found = {target.rpartition(".")[0]: add_on_of(target) for target in sorted(used)}
+    return [f"import {module}  # of the package {add_on.title}" for module, add_on in found.items() if add_on]
 
 
 def _helpers(planned: Plan) -> Iterator[list[str]]:
