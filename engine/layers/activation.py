@@ -271,7 +271,7 @@ class Hardswish(Activation):
 
 
 class Hardtanh(Activation):
-    """Stops at a floor and at a ceiling, and passes what lies between: min(max(x, low), high).
+    """Stops at a floor and at a ceiling, and passes what lies between: min(max(x, low), high). (clamp)
 
     With -1 and 1 it is a tanh made of straight lines.
 

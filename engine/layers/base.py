@@ -22,6 +22,7 @@ FAMILIES = (
     "Activation",
     "Pooling",
     "Combination",
+    "Arithmetic",
     "Recurrent",
     "Attention",
     "Reshape",

@@ -245,6 +245,12 @@ class MatrixProduct(_Several):
                 f"{x[0]} and {x[1]}. They must be equal: transpose one of them, or change its size.",
                 port="in2",
             )
+        if isinstance(first[1], Symbol) != isinstance(second[0], Symbol):
+            raise MisfitError(
+                f"The first has {first[1]} columns and the second {second[0]} rows, as they are multiplied: one of "
+                "them is known only when the network runs. Give the sequence input a length, or transpose one of them.",
+                port="in2",
+            )
         leading = []
         for axis, one, other in zip(x[0].axes[:-2], x[0].sizes, x[1].sizes, strict=False):
             if 1 not in (one, other) and clash(one, other):

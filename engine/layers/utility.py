@@ -1,7 +1,7 @@
 """Layers that change numbers only while the network trains, or not at all."""
 
 from engine.fields import Float
-from engine.layers.base import LayerType, Lowered, channels_first, expect, expect_real, module
+from engine.layers.base import LayerType, Lowered, channels_first, expect, expect_real, method, module
 from engine.layers.types import TensorType
 
 
@@ -58,6 +58,125 @@ class SpatialDropout(LayerType):
 
     def telling(self) -> str:
         return f"{self.probability:g}"
+
+
+class AlphaDropout(LayerType):
+    """Drops numbers at random while training so that mean and variance stay: for networks of SELUs.
+
+        y = a · (x · mask + (1 - mask) · -1.7581) + b
+
+    What is dropped becomes what a SELU gives far below zero, -1.0507 · 1.6733; a and b bring mean and variance back to
+    0 and 1. Otherwise y = x.
+
+    Source: Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks, 2017.
+    """
+
+    key, label, family, random = "alpha_dropout", "Alpha dropout", "Utility", True
+    probability = _probability("Chance of each number to be dropped")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect_real(x)
+        return x
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("AlphaDropout", p=self.probability)
+
+    def telling(self) -> str:
+        return f"{self.probability:g}"
+
+
+class FeatureAlphaDropout(LayerType):
+    """Drops whole channels at random while training so that mean and variance stay: for networks of SELUs.
+
+        y[c] = a · (x[c] · mask[c] + (1 - mask[c]) · -1.7581) + b
+
+    The spatial dropout of self-normalising networks. Otherwise y = x.
+
+    Source: Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks, 2017.
+    """
+
+    key, label, family, random = "feature_alpha_dropout", "Feature alpha dropout", "Utility", True
+    probability = _probability("Chance of each channel of a sample to be dropped")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image", "volume", "sequence")
+        return x
+
+    def lower(self, x: TensorType) -> Lowered:
+        return channels_first(x, module("FeatureAlphaDropout", p=self.probability))
+
+    def telling(self) -> str:
+        return f"{self.probability:g}"
+
+
+class DropPath(LayerType):
+    """Zeroes whole samples at random while training, and scales the others up: stochastic depth.
+
+        y = x · mask / (1 - probability), one mask for all numbers of a sample
+
+    At the end of a branch, before it is added to what came in: for that sample the branch is left out. Deeper branches
+    usually get a higher probability. Otherwise y = x.
+
+    Source: Huang, Sun, Liu, Sedra, Weinberger: Deep networks with stochastic depth, 2016.
+    """
+
+    key, label, family, random = "drop_path", "Drop path", "Utility", True
+    probability = Float(0.1, low=0.0, high=0.999, help="Chance of each sample to become zero")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect_real(x)
+        return x
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("engine.build.modules.utility.DropPath", probability=self.probability)
+
+    def telling(self) -> str:
+        return f"{self.probability:g}"
+
+
+class GaussianNoise(LayerType):
+    """Adds random numbers while training, drawn anew each time: what comes behind learns not to mind them.
+
+        y = x + deviation · n, with n normal of mean 0 and variance 1
+
+    At the input it works as a regularisation of the weights. Otherwise y = x.
+
+    Source: Bishop: Training with noise is equivalent to Tikhonov regularization, 1995.
+    """
+
+    key, label, family, random = "gaussian_noise", "Gaussian noise", "Utility", True
+    deviation = Float(0.1, low=0.0, high=1e6, help="Standard deviation of what is added, in the units of the input")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect_real(x)
+        return x
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return module("engine.build.modules.utility.GaussianNoise", deviation=self.deviation)
+
+    def telling(self) -> str:
+        return f"{self.deviation:g}"
+
+
+class StopGradient(LayerType):
+    """Passes its input on, but no gradient back: what is before it does not learn from what is behind it. (detach)
+
+        y = x, with a gradient of zero
+
+    It makes a target of one of two branches, as in learning without labels; frozen layers are another thing, they
+    still pass the gradient on.
+
+    Source: Chen, He: Exploring simple Siamese representation learning, 2021.
+    """
+
+    key, label, family = "stop_gradient", "Stop gradient", "Utility"
+
+    def output(self, x: TensorType) -> TensorType:
+        expect_real(x)
+        return x
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("detach")
 
 
 class Identity(LayerType):

@@ -63,7 +63,8 @@ def distance(first: torch.Tensor, second: torch.Tensor, dim: int, kind: str) -> 
     if kind == "squared":
         return difference.square().sum(dim, keepdim=True)
     order = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": float("inf")}[kind]
-    return torch.linalg.vector_norm(difference, order, dim, keepdim=True)
+    length: torch.Tensor = torch.linalg.vector_norm(difference, order, dim, keepdim=True)
+    return length
 
 
 def einsum(*tensors: torch.Tensor, equation: str) -> torch.Tensor:

@@ -165,6 +165,8 @@ def test_what_a_matrix_product_refuses():
     error = refusal(layer("matrix_product", transpose_second=False), sequence(4, 3), sequence(4, 3))
     assert error.port == "in2"
     assert "The first has 3 columns and the second 4 rows" in str(error)
+    error = refusal(layer("matrix_product", transpose_second=False), sequence(4, 3), sequence(T, 3))
+    assert "one of them is known only when the network runs. Give the sequence input a length" in str(error)
     assert "Sizes clash along axis C" in str(refusal(layer("matrix_product"), image(2, 4, 3), image(3, 4, 3)))
     assert "Expected matrices" in str(refusal(layer("matrix_product"), features(4), features(4)))
 

@@ -26,7 +26,7 @@ from tests.strategies import Case, cases
 KEYS = tuple(catalog())
 LENGTHS = (9, 14)
 # Inputs that decide something, but are no part of what is computed: they get no gradient.
-WITHOUT_GRADIENT = {"where": 1}
+WITHOUT_GRADIENT = {"where": 1, "learned_parameter": 1}
 # Some layers accept few of the inputs that are tried; hypothesis complains on its own where it finds none at all.
 RULES = settings(suppress_health_check=[HealthCheck.filter_too_much])
 # Each export takes 0.5 to 3 s; shrinking a failure would take minutes.

@@ -53,3 +53,50 @@ def test_everything_cannot_be_dropped():
     with pytest.raises(FieldErrors, match=r"probability: expected a number of at least 0 and up to 0\.999, received 1"):
         layer("dropout", probability=1)
     assert layer("dropout", probability=0.2).telling() == "0.2"
+
+
+@pytest.mark.parametrize("key", ["alpha_dropout", "drop_path", "gaussian_noise", "stop_gradient"])
+@pytest.mark.parametrize("x", ANY, ids=str)
+def test_nothing_else_changes_outside_training(key, x):
+    assert layer(key).output(x) == x
+    assert_as_declared(layer(key), x)
+    data = torch.rand(2, *(size if isinstance(size, int) else 7 for size in x.sizes))
+    assert torch.equal(run(layer(key), data, x=[x]), data)
+    assert catalog()[key].random == (key != "stop_gradient")
+
+
+def test_alpha_dropout_keeps_mean_and_variance():
+    torch.manual_seed(0)
+    result = Lowered(layer("alpha_dropout", probability=0.2), features(20000)).train()(torch.randn(1, 20000))
+    assert abs(result.mean()) < 0.03
+    assert abs(result.var() - 1) < 0.05
+
+
+@pytest.mark.parametrize("x", [sequence(5, 30), image(30, 2, 3), volume(30, 2, 2, 2)], ids=str)
+def test_feature_alpha_dropout_drops_whole_channels(x):
+    torch.manual_seed(0)
+    layer_type = layer("feature_alpha_dropout")
+    assert layer_type.output(x) == x
+    result = Lowered(layer_type, x).train()(torch.ones(1, *x.sizes)).movedim(x.dim("C"), 0).flatten(1)
+    assert torch.equal(result.amin(1), result.amax(1))
+    assert len(result.unique()) == 2
+
+
+def test_drop_path_leaves_whole_samples_out():
+    torch.manual_seed(0)
+    result = Lowered(layer("drop_path", probability=0.75), image(2, 3, 3)).train()(torch.ones(4000, 2, 3, 3)).flatten(1)
+    assert torch.equal(result.amin(1), result.amax(1))
+    assert sorted(result.unique().tolist()) == [0, 4]
+    assert 0.7 < (result[:, 0] == 0).float().mean() < 0.8
+
+
+def test_noise_has_the_deviation():
+    torch.manual_seed(0)
+    result = Lowered(layer("gaussian_noise", deviation=0.5), features(20000)).train()(torch.ones(1, 20000))
+    assert abs(result.mean() - 1) < 0.02
+    assert abs(result.std() - 0.5) < 0.02
+
+
+def test_no_gradient_passes_a_stop():
+    x = torch.rand(2, 3, requires_grad=True)
+    assert not Lowered(layer("stop_gradient"), features(3))(x).requires_grad
