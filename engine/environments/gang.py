@@ -37,7 +37,7 @@ class Gang(Protocol):
         """The sum over all workers, in place."""
 
     def close(self) -> None:
-        """Leave the others, at the end."""
+        """Part from the others, at the end. Nothing can be summed after it."""
 
 
 class SoloGang:
@@ -79,13 +79,16 @@ class ProcessGang:
         return tensor
 
     def close(self) -> None:
-        """Leave the process group, when all others are through with it too: a connection that closes early can take
-        with it what a slower worker has not read yet."""
+        """Wait until all others are through with the group too: a connection that closes early can take with it what a
+        slower worker has not read yet.
+
+        The group itself is never destroyed; it ends with the process, by `os._exit`. Its destructor joins a thread that
+        may just then need Python's lock to let go of the last sum, and DistributedDataParallel's reducer, where it is
+        the group's last owner, holds that lock meanwhile: a worker that was done would hang for good.
+        """
         with contextlib.suppress(RuntimeError):  # one that failed never comes: there is nothing left to wait for
             self._store.set(f"left/{self.rank}", "")
             self._store.wait([f"left/{rank}" for rank in range(self.size)], FAREWELL)
-        with contextlib.suppress(RuntimeError):
-            torch.distributed.destroy_process_group()
 
 
 def _lost(rank: int, error: RuntimeError) -> PeerLostError:

@@ -48,7 +48,7 @@ from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Rep
 from engine.training.schedules import rate_at
 from engine.training.solvers import Solver
 from engine.training.step import Unit
-from engine.training.trainer import Outcome, Plan, Trainer
+from engine.training.trainer import NonFiniteLossError, Outcome, Plan, Trainer
 from engine.training.vocabulary import refuse_unknown_indices
 
 DETAIL_CHARACTERS = 4000
@@ -129,8 +129,12 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     plan = Plan(options.max_epochs, options.validation_frequency, options.validation_patience, validation, test)
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
-    outcome = Trainer(plan, unit, Batches(training, order, gang), reporter, keeper, unit.metric).run()
-    return outcome, gang
+    trainer = Trainer(plan, unit, Batches(training, order, gang), reporter, keeper, unit.metric)
+    try:
+        return trainer.run(), gang
+    except NonFiniteLossError:
+        gang.close()  # all find it at the same step, and the first one has still to tell and to save
+        raise
 
 
 def _unit(setting: Setting, seat: Seat, network: nn.Module, order: Order, gang: Gang) -> Unit:
@@ -321,4 +325,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # as a forked worker does: see `ProcessGang.close`

@@ -13,6 +13,7 @@ from engine.environments.strategies.sync_batch_norm import JoinedBatchNorm, Shar
 
 ROOT = Path(__file__).parents[3]
 WORKER = """
+import os
 import sys
 from pathlib import Path
 import torch
@@ -38,6 +39,7 @@ done = {"y": y.detach(), "dx": x.grad[: end - begin], "rest": x.grad[end - begin
         "state": network.state_dict(), "gradients": gradients}
 torch.save(done, folder / f"done{rank}.pt")
 gang.close()
+os._exit(0)  # as workers do: the group ends with its process
 """
 
 
