@@ -32,8 +32,12 @@ from engine.training.preparing import lock_of
 from engine.training.vigil import SILENCE_S, Vigil
 
 POLL_S = 0.1
-GRACE_S = 1.5
+GRACE_S = 10.0
+"""How long a failed run waits for workers that have not said yet how it goes with them: the first one may be saving."""
+DEATH_GRACE_S = 1.5
+"""So long where a worker has died: that is the cause, whatever the others say of it."""
 LEAVING_S = 10.0
+"""How long a complete run waits for its workers to end."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OnEvent = Callable[[Event], None]
 
@@ -169,15 +173,18 @@ class _Coordinator:
                     selector.unregister(key.fileobj)
             if (ending := self._obey()) is not None:
                 return ending
+            if self._outcome is not None:
+                # All took part in its last sum, so nothing that happens to the others now can do it harm.
+                all_ended = all(worker.poll() is not None for worker in self._workers) and not selector.get_map()
+                if all_ended or time.monotonic() - self._done_at > LEAVING_S:
+                    return endings.well(self._outcome)
+                continue
             self._look_for_ends()
-            if failed_at is None and (self._errors or self._silent):
-                failed_at = time.monotonic()
-            all_ended = all(worker.poll() is not None for worker in self._workers) and not selector.get_map()
-            if self._outcome is not None and (all_ended or self._has_left_long_ago()):
-                return endings.well(self._outcome)
             if (ending := self._find_hung()) is not None:
                 return ending
-            if failed_at is not None and (all_ended or time.monotonic() - failed_at > GRACE_S):
+            if failed_at is None and (self._errors or self._silent):
+                failed_at = time.monotonic()
+            if failed_at is not None and (self._all_are_known or time.monotonic() - failed_at > self._grace_s):
                 return self._cause()
 
     def _hear(self, rank: int) -> None:
@@ -195,9 +202,14 @@ class _Coordinator:
                     self._outcome = message["done"]
                     self._done_at = time.monotonic()
 
-    def _has_left_long_ago(self) -> bool:
-        """Whether the first worker was done so long ago that nobody waits for the others."""
-        return time.monotonic() - self._done_at > LEAVING_S
+    @property
+    def _all_are_known(self) -> bool:
+        """Whether of every worker it is known how it ends."""
+        return len(self._told.union(self._silent)) == len(self._workers)
+
+    @property
+    def _grace_s(self) -> float:
+        return DEATH_GRACE_S if self._silent else GRACE_S
 
     def _look_for_ends(self) -> None:
         """Find workers that have ended without a word."""
@@ -219,7 +231,7 @@ class _Coordinator:
         requests = self._folder.take_requests()
         if self._stop() and not self._stop_requests:
             requests.append("stop")
-        if self._signals > 1:
+        if self._signals > 1 and self._outcome is None:
             return endings.stopped("ended at once on a second request; what was saved before is kept")
         if self._signals and not self._stop_requests:
             requests.append("stop")
