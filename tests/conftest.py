@@ -1,5 +1,6 @@
 """What holds for every test: no screen, a private home, quiet threads, and nothing left running behind."""
 
+import functools
 import importlib.util
 import itertools
 import os
@@ -10,6 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,7 +19,9 @@ from hypothesis import settings
 
 HAS_QT = importlib.util.find_spec("PySide6") is not None
 QT_ROOMS = ("app", "designer", "system/test_first_light.py", "system/test_window_lives.py")
-ENDING_PATIENCE_S = 5.0
+# Only a test that fails waits so long; a busy machine may take a while over anything.
+ENDING_PATIENCE_S = 30.0
+QT_PATIENCE_MS = 60_000
 SESSION_VARIABLE = "NETWRIGHT_TEST_SESSION"
 # Each test process has a mark of its own (pytest-xdist has several), which every process it starts inherits.
 SESSION_MARK = f"{os.getpid()}-{uuid.uuid4().hex}"
@@ -164,3 +168,11 @@ def _private_home_for_a_test(_a_test_leaves_nothing_running: None, monkeypatch: 
     """A home of its own for each test: no settings, recent files or caches of the one before."""
     for name, value in _private_home(_SESSION_HOME / f"home-{next(_home_numbers)}").items():
         monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def qtbot(qtbot: Any) -> Any:
+    """pytest-qt's, with patience where a test does not say how much."""
+    for name in ("waitUntil", "waitSignal", "waitSignals", "waitExposed", "waitActive", "waitCallback"):
+        setattr(qtbot, name, functools.partial(getattr(qtbot, name), timeout=QT_PATIENCE_MS))
+    return qtbot

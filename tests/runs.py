@@ -120,7 +120,11 @@ class Running:
 
     def wait_for(self, fact: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The first event that fulfils this; one that never comes fails."""
-        return next(line["event"] for line in self.lines() if "event" in line and fact(line["event"]))
+        for line in self.lines():
+            if "event" in line and fact(line["event"]):
+                event: dict[str, Any] = line["event"]
+                return event
+        raise AssertionError(f"The run ended before: {self.said[-1] if self.said else 'it said nothing'}")
 
     def wait_for_training(self) -> None:
         """Until several steps were reported, of a run that lasts."""

@@ -124,10 +124,10 @@ def test_a_command_gives_its_json_or_its_message(qtbot: QtBot, tmp_path: Path, p
     path = tmp_path / "empty.netwright"
     save(Project(chain(layer("image_input", channels=1, size=8), layer("relu"))), path)
     checked = EngineCommand(["check", str(path), "--json"], parent)
-    with qtbot.waitSignal(checked.finished, timeout=20_000) as finished:
+    with qtbot.waitSignal(checked.finished, timeout=60_000) as finished:
         pass
     refused = EngineCommand(["check", str(tmp_path / "none.netwright"), "--json"], parent)
-    with qtbot.waitSignal(refused.failed, timeout=20_000) as failed:
+    with qtbot.waitSignal(refused.failed, timeout=60_000) as failed:
         pass
 
     assert [row["name"] for row in finished.args[0]["layers"]] == ["image_1", "relu_1"]

@@ -26,7 +26,7 @@ THREAD = """
 import threading
 end = threading.Event()
 def test_thread():
-    threading.Thread(target=end.wait, args=(3,), name="forgotten").start()
+    threading.Thread(target=end.wait, args=(5,), name="forgotten").start()
 """
 CLEAN = """
 import subprocess, sys, threading
@@ -38,7 +38,8 @@ def test_clean(tmp_path):
 
 def _run(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
     # With little patience, so that waiting for what never ends takes no time here.
-    text = CONFTEST.read_text(encoding="utf-8").replace("ENDING_PATIENCE_S = 5.0", "ENDING_PATIENCE_S = 0.3")
+    text = CONFTEST.read_text(encoding="utf-8").replace("ENDING_PATIENCE_S = 30.0", "ENDING_PATIENCE_S = 1.0")
+    assert "ENDING_PATIENCE_S = 1.0" in text
     (folder / "conftest.py").write_text(text, encoding="utf-8")
     (folder / "test_it.py").write_text(source, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")

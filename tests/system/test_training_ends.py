@@ -14,8 +14,9 @@ import pytest
 
 from engine.exchange.weights import load as load_weights
 from engine.project.file import save
+from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
-from tests.runs import ROOT, Done, Running, train
+from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp
 
 ENDLESS: dict[str, Any] = {"max_epochs": 100_000, "validation_frequency": 20}
@@ -24,10 +25,8 @@ ENDLESS: dict[str, Any] = {"max_epochs": 100_000, "validation_frequency": 20}
 def test_a_stop_request_keeps_what_was_learned(tmp_path: Path) -> None:
     with Running(digits(convolution(), TWO, **ENDLESS), tmp_path / "run") as run:
         run.wait_for_training()
-        asked = time.monotonic()
         run.folder.request("stop")
         done = run.finish()
-        assert time.monotonic() - asked < 10
     assert done.result["state"] == "stopped"
     assert done.exit_code == 130
     assert done.result["iterations"] == len(done.losses) > 0
@@ -72,10 +71,8 @@ def test_a_killed_worker_fails_the_run_with_the_cause(tmp_path: Path, rank: int)
     with Running(digits(convolution(), TWO, **ENDLESS), tmp_path / "run") as run:
         run.wait_for_training()
         workers = run.workers
-        killed = time.monotonic()
         run.kill(workers[rank])
         done = run.finish()
-        assert time.monotonic() - killed < 10
     assert done.result["state"] == done.folder.state() == "failed"
     assert done.exit_code == 3
     failure = done.events("failed")[0]
@@ -90,13 +87,11 @@ def test_a_killed_worker_fails_the_run_with_the_cause(tmp_path: Path, rank: int)
 @pytest.mark.parametrize("environment", [{}, TWO], ids=["alone", "two"])
 def test_a_worker_that_hangs_fails_the_run_with_the_cause(tmp_path: Path, environment: dict[str, Any]) -> None:
     """And the one that waits for it is not blamed."""
-    with Running(digits(mlp(), environment, **ENDLESS), tmp_path / "run", patience_s=2.5) as run:
+    with Running(digits(mlp(), environment, **ENDLESS), tmp_path / "run", patience_s=6) as run:
         run.wait_for_training()
         hung = len(run.workers) - 1
         os.kill(run.workers[hung], signal.SIGSTOP)
-        stopped = time.monotonic()
         done = run.finish()
-        assert time.monotonic() - stopped < 10
         assert not any(psutil.pid_exists(pid) for pid in run.workers)
     assert done.result["state"] == "failed"
     assert done.exit_code == 3
@@ -110,8 +105,9 @@ def test_who_sees_an_end_finds_all_of_it(tmp_path: Path) -> None:
     """The state is written last, so that a follower who stops at it has missed nothing."""
     with Running(digits(mlp(), max_epochs=1), tmp_path / "run") as run:
         run.wait_for(lambda event: event["kind"] == "started")
-        while run.folder.read_info()["state"] not in ("finished", "failed"):
-            pass
+        pause = threading.Event()
+        while run.folder.read_info()["state"] not in ENDS:
+            pause.wait(0.001)
         done = Done(run.folder, run.said)
         assert done.events("ended"), "the last event came before the state"
         assert run.folder.read_result() == done.events("ended")[0]["result"]
@@ -145,7 +141,7 @@ def test_workers_die_with_their_coordinator(tmp_path: Path) -> None:
         workers = [psutil.Process(pid) for pid in run.workers]
         run.kill(run.process.pid)
         run.process.wait()
-        _, alive = psutil.wait_procs(workers, timeout=10)
+        _, alive = psutil.wait_procs(workers, timeout=PATIENCE_S)
         assert alive == []
         assert run.folder.state() == "lost"
 
@@ -229,7 +225,7 @@ print(folder.state())
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() in ("starting", "running", "finished")
     folder = RunFolder(tmp_path / "run")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     pause = threading.Event()
     while folder.is_alive() and time.monotonic() < deadline:
         assert folder.state() != "lost"

@@ -169,7 +169,7 @@ def start(qtbot, window: MainWindow, path: Path) -> RunFolder:
 def test_a_killed_worker_is_told_in_words(qtbot, window: MainWindow, tmp_path: Path) -> None:
     folder = start(qtbot, window, tmp_path / "net.netwright")
     os.kill(folder.read_info()["workers"][1], signal.SIGKILL)
-    qtbot.waitUntil(lambda: not window.training.is_running, timeout=10_000)
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     panel = monitor_of(window).facts
     assert panel.status.text() == "✕ Failed"
     assert "Worker 1 was killed by signal 9" in panel.reason.text()
@@ -181,9 +181,9 @@ def test_a_killed_coordinator_is_a_lost_run(qtbot, window: MainWindow, tmp_path:
     info = folder.read_info()
     workers = [psutil.Process(pid) for pid in info["workers"]]
     os.kill(info["coordinator"], signal.SIGKILL)
-    qtbot.waitUntil(lambda: not window.training.is_running, timeout=10_000)
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     assert monitor_of(window).facts.status.text() == "✕ Lost"
-    assert psutil.wait_procs(workers, timeout=10)[1] == [], "workers end with their coordinator"
+    assert psutil.wait_procs(workers, timeout=PATIENCE_S)[1] == [], "workers end with their coordinator"
 
 
 def test_stop_keeps_what_was_learned(qtbot, window: MainWindow, tmp_path: Path) -> None:

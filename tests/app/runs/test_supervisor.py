@@ -117,6 +117,6 @@ def test_a_long_log_is_read_in_slices(qtbot: QtBot, run: RunFolder) -> None:
     supervisor, events, outcomes = follow(run)
     supervisor.poll()
     assert 0 < len(events) < 20_001
-    qtbot.waitUntil(lambda: bool(outcomes), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(outcomes))
 
     assert len(events) == 20_001
