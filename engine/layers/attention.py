@@ -3,7 +3,7 @@
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int
 from engine.layers.base import LayerType, Lowered, expect, method, module
-from engine.layers.types import Sizes, TensorType, sequence
+from engine.layers.types import Sizes, TensorType, derive, sequence
 from engine.layers.weighted import WithWeights, WithWeightsAndBias, weights_initializer_field
 
 
@@ -160,6 +160,31 @@ class PositionEmbedding(WithWeights):
 
     def telling(self) -> str:
         return f"{self.positions:,} positions"
+
+
+class ClassToken(WithWeights):
+    """Puts a learned vector before the first step, to gather what the whole sequence says.
+
+        y = [token, x[0], x[1], ...]
+
+    The sequence gets one step longer. After a transformer its first step stands for all of it.
+
+    Source: Dosovitskiy et al.: An image is worth 16x16 words, 2021.
+    """
+
+    key, label, family = "class_token", "Class token", "Attention"
+    matlab = "embeddingConcatenationLayer"
+    weights_initializer = weights_initializer_field("zeros")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "sequence")
+        return x.with_sizes(T=derive(lambda steps: steps + 1, x["T"]), C=x.channels)
+
+    def weights(self, x: TensorType) -> dict[str, Sizes]:
+        return {"token": (1, 1, x.channels)}
+
+    def lower(self, x: TensorType) -> Lowered:
+        return module("engine.build.modules.attention.ClassToken", channels=x.channels)
 
 
 class SinusoidalPosition(LayerType):

@@ -62,3 +62,14 @@ class SinusoidalPosition(nn.Module):
         angles = steps * 10000.0 ** (-even / self.channels)
         waves = torch.stack((angles.sin(), angles.cos()), 2).flatten(1)
         return x + waves[:, : self.channels].to(x.dtype)
+
+
+class ClassToken(nn.Module):
+    """Puts a learned vector before the first step of a sequence (batch, steps, channels)."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.token = nn.Parameter(torch.zeros(1, 1, channels))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat((self.token.expand(x.shape[0], -1, -1), x), 1)

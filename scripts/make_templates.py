@@ -1,0 +1,455 @@
+"""Writes the template projects into resources/templates/. The same bytes each time.
+
+Run by hand: `.venv/bin/python -m scripts.make_templates [NAME ...]`. Sources stand in resources/templates/index.json.
+Where a paper and torchvision differ, the numbers are torchvision's. Positions are those of the automatic arrangement.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine.files import write_atomically
+from engine.layers.block import Block, BlockInput, BlockOutput
+from engine.layers.catalog import layer_type
+from engine.network import edits
+from engine.network.arrange import arrange
+from engine.network.layout import Layout
+from engine.network.network import Network, Port
+from engine.project.check import check
+from engine.project.file import dumps
+from engine.project.project import Project
+
+TEMPLATES = Path(__file__).parents[1] / "resources" / "templates"
+CLASSES = 1000
+
+Values = tuple[str, Mapping[str, Any]]
+Step = str | Values
+"""A layer in a row: the key of its type, with values where it has some."""
+
+
+class Sketch:
+    """A network, or what is inside a block, that grows layer by layer. Layers are known by their first output."""
+
+    def __init__(self) -> None:
+        self.network = Network.empty()
+        self.inside: dict[str, Layout] = {}
+
+    def add(self, key: str, *feeds: Port, name: str = "", **values: object) -> Port:
+        """One more layer, fed by these."""
+        type = layer_type(key)(**values)
+        id = f"l{len(self.network) + 1:02d}"
+        self.network, layer = edits.add_layer(self.network, type, name, id=id)
+        for source, port in zip(feeds, type.input_ports(), strict=True):
+            self.network = edits.connect(self.network, source, Port(id, port))
+        return Port(id, next(iter(layer.type.output_ports()), ""))
+
+    def chain(self, feed: Port, *steps: Step) -> Port:
+        """Layers in a row: keys, with values where they have some."""
+        for step in steps:
+            key, values = step if isinstance(step, tuple) else (step, {})
+            feed = self.add(key, feed, **values)
+        return feed
+
+    def input(self, name: str = "input_1") -> Port:
+        """An input of the block."""
+        return self.add(BlockInput.key, name=name)
+
+    def output(self, feed: Port, name: str = "output_1") -> "Sketch":
+        """An output of the block, which is then whole."""
+        self.add(BlockOutput.key, feed, name=name)
+        return self
+
+    def block(self, name: str, inner: "Sketch", *feeds: Port, repeat: int = 1) -> Port:
+        """A block with this inside."""
+        id = f"l{len(self.network) + 1:02d}"
+        block = Block(inner.network, repeat=repeat)
+        self.network, _ = edits.add_layer(self.network, block, name, id=id)
+        for source, port in zip(feeds, block.input_ports(), strict=True):
+            self.network = edits.connect(self.network, source, Port(id, port))
+        self.inside[id] = inner.layout()
+        return Port(id, block.output_ports()[0])
+
+    def layout(self) -> Layout:
+        """The arranged layout."""
+        return replace(arrange(self.network, Layout()), inside=self.inside)
+
+    def classify(self, feed: Port, *, dropout: float = 0.0, pool: bool = True) -> "Sketch":
+        """The usual end: pooling, dropout, one output for each class."""
+        if pool:
+            feed = self.add("global_average_pool", feed)
+        if dropout:
+            feed = self.add("dropout", feed, probability=dropout)
+        self.chain(feed, ("fully_connected", {"outputs": CLASSES}), "softmax")
+        return self
+
+
+def photos() -> tuple[Sketch, Port]:
+    """A sketch that begins with images of 224 x 224 pixels in colour."""
+    sketch = Sketch()
+    return sketch, sketch.add("image_input", name="image", channels=3, size=224)
+
+
+def conv(filters: int, kernel: int, stride: int = 1, padding: int | None = None, *, bias: bool = False) -> Values:
+    """A convolution; without a padding, one that keeps the size where the stride is 1."""
+    border = kernel // 2 if padding is None else padding
+    return "conv2d", {"filters": filters, "kernel": kernel, "stride": stride, "padding": border, "bias": bias}
+
+
+def pool(kernel: int, stride: int, padding: int | str = 0) -> Values:
+    """Max pooling."""
+    return "max_pool2d", {"kernel": kernel, "stride": stride, "padding": padding}
+
+
+def _alexnet() -> Sketch:
+    sketch, image = photos()
+    x = sketch.chain(image, conv(64, 11, 4, 2, bias=True), "relu", pool(3, 2))
+    x = sketch.chain(x, conv(192, 5, bias=True), "relu", pool(3, 2))
+    for filters in (384, 256, 256):
+        x = sketch.chain(x, conv(filters, 3, bias=True), "relu")
+    x = sketch.chain(x, pool(3, 2))
+    for _ in range(2):
+        x = sketch.chain(x, "dropout", ("fully_connected", {"outputs": 4096}), "relu")
+    return sketch.classify(x, pool=False)
+
+
+def _vgg16() -> Sketch:
+    sketch, x = photos()
+    for number, (filters, count) in enumerate([(64, 2), (128, 2), (256, 3), (512, 3), (512, 3)]):
+        stage = Sketch()
+        y = stage.input()
+        for _ in range(count):
+            y = stage.chain(y, conv(filters, 3, bias=True), "relu")
+        x = sketch.block(f"stage_{number + 1}", stage.output(stage.chain(y, pool(2, 2))), x)
+    for _ in range(2):
+        x = sketch.chain(x, ("fully_connected", {"outputs": 4096}), "relu", "dropout")
+    return sketch.classify(x, pool=False)
+
+
+def _googlenet() -> Sketch:
+    norm = ("batch_norm", {"epsilon": 0.001})
+
+    def inception(one: int, before_three: int, three: int, before_five: int, five: int, after_pool: int) -> Sketch:
+        """Four ways side by side. The third has windows of 3 x 3, as in torchvision, where the paper has 5 x 5."""
+        inner = Sketch()
+        x = inner.input()
+        ways = [inner.chain(x, conv(one, 1), norm, "relu")]
+        for narrow, wide in ((before_three, three), (before_five, five)):
+            ways.append(inner.chain(x, conv(narrow, 1), norm, "relu", conv(wide, 3), norm, "relu"))
+        ways.append(inner.chain(x, pool(3, 1, 1), conv(after_pool, 1), norm, "relu"))
+        return inner.output(inner.add("concatenation", *ways, inputs=4))
+
+    sketch, image = photos()
+    x = sketch.chain(image, conv(64, 7, 2), norm, "relu", pool(3, 2, "same"))
+    x = sketch.chain(x, conv(64, 1), norm, "relu", conv(192, 3), norm, "relu", pool(3, 2, "same"))
+    rows = {
+        "3a": (64, 96, 128, 16, 32, 32),
+        "3b": (128, 128, 192, 32, 96, 64),
+        "4a": (192, 96, 208, 16, 48, 64),
+        "4b": (160, 112, 224, 24, 64, 64),
+        "4c": (128, 128, 256, 24, 64, 64),
+        "4d": (112, 144, 288, 32, 64, 64),
+        "4e": (256, 160, 320, 32, 128, 128),
+        "5a": (256, 160, 320, 32, 128, 128),
+        "5b": (384, 192, 384, 48, 128, 128),
+    }
+    for name, filters in rows.items():
+        if name in ("4a", "5a"):
+            x = sketch.chain(x, pool(3, 2, "same") if name == "4a" else pool(2, 2))
+        x = sketch.block(f"inception_{name}", inception(*filters), x)
+    return sketch.classify(x, dropout=0.2)
+
+
+def _residual(*steps: Step, way: Sequence[Step] = ()) -> Sketch:
+    """A block whose input goes around its layers, through a convolution of its own where the size changes."""
+    inner = Sketch()
+    x = inner.input()
+    y = inner.chain(x, *steps)
+    shortcut = inner.chain(x, *way)
+    return inner.output(inner.chain(inner.add("addition", y, shortcut), "relu"))
+
+
+def _resnet(counts: Sequence[int], *, bottleneck: bool) -> Sketch:
+    sketch, image = photos()
+    x = sketch.chain(image, conv(64, 7, 2), "batch_norm", "relu", pool(3, 2, 1))
+    for number, count in enumerate(counts):
+        width, stride = 64 * 2**number, 1 if number == 0 else 2
+
+        def steps(stride: int, width: int = width) -> list[Step]:
+            if bottleneck:
+                narrow: list[Step] = [
+                    conv(width, 1),
+                    "batch_norm",
+                    "relu",
+                    conv(width, 3, stride),
+                    "batch_norm",
+                    "relu",
+                ]
+                return [*narrow, conv(4 * width, 1), "batch_norm"]
+            return [conv(width, 3, stride), "batch_norm", "relu", conv(width, 3), "batch_norm"]
+
+        rest = count
+        if bottleneck or number:
+            way = (conv(4 * width if bottleneck else width, 1, stride, 0), "batch_norm")
+            x = sketch.block(f"stage_{number + 1}_down", _residual(*steps(stride), way=way), x)
+            rest -= 1
+        if rest:
+            x = sketch.block(f"stage_{number + 1}", _residual(*steps(1)), x, repeat=rest)
+    return sketch.classify(x)
+
+
+def _resnet18() -> Sketch:
+    return _resnet((2, 2, 2, 2), bottleneck=False)
+
+
+def _resnet50() -> Sketch:
+    return _resnet((3, 4, 6, 3), bottleneck=True)
+
+
+def _resnet101() -> Sketch:
+    return _resnet((3, 4, 23, 3), bottleneck=True)
+
+
+def _squeezenet1_1() -> Sketch:
+    def fire(squeeze: int, expand: int) -> Sketch:
+        inner = Sketch()
+        x = inner.chain(inner.input(), conv(squeeze, 1, bias=True), "relu")
+        ways = [inner.chain(x, conv(expand, kernel, bias=True), "relu") for kernel in (1, 3)]
+        return inner.output(inner.add("concatenation", *ways))
+
+    sketch, image = photos()
+    x = sketch.chain(image, conv(64, 3, 2, 0, bias=True), "relu", pool(3, 2))
+    widths = [(16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256)]
+    for number, (squeeze, expand) in enumerate(widths):
+        if number in (2, 4):
+            x = sketch.chain(x, pool(3, 2))
+        x = sketch.block(f"fire_{number + 2}", fire(squeeze, expand), x)
+    sketch.chain(x, "dropout", conv(CLASSES, 1, bias=True), "relu", "global_average_pool", "softmax")
+    return sketch
+
+
+def _mobilenet_v2() -> Sketch:
+    relu6 = ("clipped_relu", {"ceiling": 6})
+
+    def inverted(channels: int, expansion: int, filters: int, stride: int) -> Sketch:
+        inner = Sketch()
+        x = y = inner.input()
+        if expansion > 1:
+            y = inner.chain(y, conv(channels * expansion, 1), "batch_norm", relu6)
+        y = inner.chain(y, _depthwise(3, stride), "batch_norm", relu6, conv(filters, 1), "batch_norm")
+        return inner.output(inner.add("addition", y, x) if stride == 1 and channels == filters else y)
+
+    sketch, image = photos()
+    x = sketch.chain(image, conv(32, 3, 2), "batch_norm", relu6)
+    channels = 32
+    rows = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+    for number, (expansion, filters, count, stride) in enumerate(rows):
+        x = sketch.block(f"stage_{number + 1}_first", inverted(channels, expansion, filters, stride), x)
+        if count > 1:
+            inner = inverted(filters, expansion, filters, 1)
+            x = sketch.block(f"stage_{number + 1}", inner, x, repeat=count - 1)
+        channels = filters
+    return sketch.classify(sketch.chain(x, conv(1280, 1), "batch_norm", relu6), dropout=0.2)
+
+
+def _depthwise(kernel: int, stride: int) -> Values:
+    return "grouped_conv2d", {"kernel": kernel, "stride": stride, "padding": kernel // 2, "bias": False}
+
+
+def _densenet121() -> Sketch:
+    dense = Sketch()
+    x = dense.input()
+    y = dense.chain(x, "batch_norm", "relu", conv(128, 1), "batch_norm", "relu", conv(32, 3))
+    dense.output(dense.add("concatenation", x, y))
+    sketch, image = photos()
+    x = sketch.chain(image, conv(64, 7, 2), "batch_norm", "relu", pool(3, 2, 1))
+    channels = 64
+    for number, count in enumerate((6, 12, 24, 16)):
+        x = sketch.block(f"dense_{number + 1}", dense, x, repeat=count)
+        channels += 32 * count
+        if number < 3:
+            channels //= 2
+            down = ("average_pool2d", {"kernel": 2, "stride": 2})
+            inner = Sketch()
+            y = inner.chain(inner.input(), "batch_norm", "relu", conv(channels, 1), down)
+            x = sketch.block(f"transition_{number + 1}", inner.output(y), x)
+    return sketch.classify(sketch.chain(x, "batch_norm", "relu"))
+
+
+def _efficientnet_b0() -> Sketch:
+    def mbconv(channels: int, expansion: int, kernel: int, stride: int, filters: int, drop: float) -> Sketch:
+        """An inverted residual with squeeze and excitation: channels are weighed by what is in all of the image."""
+        inner = Sketch()
+        x = y = inner.input()
+        if expansion > 1:
+            y = inner.chain(y, conv(channels * expansion, 1), "batch_norm", "swish")
+        y = inner.chain(y, _depthwise(kernel, stride), "batch_norm", "swish")
+        mean = inner.add("reduction", y, function="mean", over="places", keep=True)
+        weights = inner.chain(
+            mean, conv(channels // 4, 1, bias=True), "swish", conv(channels * expansion, 1, bias=True), "sigmoid"
+        )
+        y = inner.chain(inner.add("multiplication", y, weights), conv(filters, 1), "batch_norm")
+        if stride == 1 and channels == filters:
+            y = inner.add("addition", inner.add("drop_path", y, probability=drop), x)
+        return inner.output(y)
+
+    sketch, image = photos()
+    x = sketch.chain(image, conv(32, 3, 2), "batch_norm", "swish")
+    rows = [
+        (1, 3, 1, 16, 1),
+        (6, 3, 2, 24, 2),
+        (6, 5, 2, 40, 2),
+        (6, 3, 2, 80, 3),
+        (6, 5, 1, 112, 3),
+        (6, 5, 2, 192, 4),
+        (6, 3, 1, 320, 1),
+    ]
+    channels, done, depth = 32, 0, sum(row[-1] for row in rows)
+    for number, (expansion, kernel, stride, filters, count) in enumerate(rows):
+        x = sketch.block(f"stage_{number + 1}_first", mbconv(channels, expansion, kernel, stride, filters, 0.0), x)
+        if count > 1:
+            # Stochastic depth grows from layer to layer; copies of one block share the mean of theirs.
+            drop = round(0.2 * (done + count / 2) / depth, 3)
+            x = sketch.block(
+                f"stage_{number + 1}", mbconv(filters, expansion, kernel, 1, filters, drop), x, repeat=count - 1
+            )
+        channels, done = filters, done + count
+    return sketch.classify(sketch.chain(x, conv(1280, 1), "batch_norm", "swish"), dropout=0.2)
+
+
+def _unet() -> Sketch:
+    def double(filters: int) -> Sketch:
+        inner = Sketch()
+        row = (conv(filters, 3), "batch_norm", "relu")
+        return inner.output(inner.chain(inner.input(), *row, *row))
+
+    sketch = Sketch()
+    x = sketch.add("image_input", name="image", channels=1, size=256)
+    kept = []
+    for number, filters in enumerate((64, 128, 256, 512)):
+        kept.append(sketch.block(f"down_{number + 1}", double(filters), x))
+        x = sketch.chain(kept[-1], pool(2, 2))
+    x = sketch.block("bottom", double(1024), x)
+    for number, filters in enumerate((512, 256, 128, 64)):
+        up = ("transposed_conv2d", {"filters": filters, "kernel": 2, "stride": 2, "cropping": 0})
+        x = sketch.add("concatenation", kept[-1 - number], sketch.chain(x, up))
+        x = sketch.block(f"up_{number + 1}", double(filters), x)
+    sketch.chain(x, conv(2, 1, bias=True), "softmax")
+    return sketch
+
+
+def _transformer(heads: int, channels: int, *, epsilon: float, mask: str = "none", dropout: float = 0.0) -> Sketch:
+    """Attention, then two fully connected layers, each after a normalisation and with a way around it."""
+    inner = Sketch()
+    x = inner.input()
+    norm = ("layer_norm", {"epsilon": epsilon})
+    drop: list[Values] = [("dropout", {"probability": dropout})] if dropout else []
+    attention = ("self_attention", {"heads": heads, "mask": mask, "dropout": dropout})
+    x = inner.add("addition", x, inner.chain(x, norm, attention, *drop))
+    wide, narrow = (("fully_connected", {"outputs": n}) for n in (4 * channels, channels))
+    return inner.output(inner.add("addition", x, inner.chain(x, norm, wide, "gelu", narrow, *drop)))
+
+
+def _vit_b_16() -> Sketch:
+    sketch, image = photos()
+    patches = sketch.chain(image, conv(768, 16, 16, 0, bias=True), ("image_to_sequence", {"steps": "positions"}))
+    x = sketch.chain(patches, "class_token", ("position_embedding", {"positions": 197}))
+    x = sketch.block("encoder", _transformer(12, 768, epsilon=1e-6), x, repeat=12)
+    x = sketch.chain(x, ("layer_norm", {"epsilon": 1e-6}), ("select_step", {"counted_from": "start"}))
+    return sketch.classify(x, pool=False)
+
+
+def _gpt_small() -> Sketch:
+    """Six layers of 384 channels over the bytes of a text."""
+    sketch = Sketch()
+    x = sketch.add("sequence_input", name="tokens", content="indices", length=256)
+    x = sketch.chain(
+        x, ("embedding", {"vocabulary": 256, "dimension": 384}), ("position_embedding", {"positions": 256})
+    )
+    x = sketch.chain(x, ("dropout", {"probability": 0.2}))
+    x = sketch.block("decoder", _transformer(6, 384, epsilon=1e-5, mask="causal", dropout=0.2), x, repeat=6)
+    sketch.chain(x, "layer_norm", ("fully_connected", {"outputs": 256, "bias": False}), "softmax")
+    return sketch
+
+
+def _lstm_classifier() -> Sketch:
+    sketch = Sketch()
+    x = sketch.add("sequence_input", name="sequence", channels=12)
+    x = sketch.chain(x, ("lstm", {"hidden_units": 100, "output_mode": "last"}), ("dropout", {"probability": 0.2}))
+    sketch.chain(x, ("fully_connected", {"outputs": 9}), "softmax")
+    return sketch
+
+
+def _seq2seq() -> Sketch:
+    """An encoder, a decoder, and attention between them: each step written looks back at all steps read."""
+    sketch = Sketch()
+    token = ("embedding", {"vocabulary": 8000, "dimension": 256})
+    read = sketch.chain(sketch.add("sequence_input", name="source", content="indices", length=32), token)
+    read = sketch.chain(read, ("bilstm", {"hidden_units": 128}))
+    written = sketch.chain(sketch.add("sequence_input", name="target", content="indices", length=32), token)
+    written = sketch.chain(written, ("lstm", {"hidden_units": 256}))
+    scores = sketch.chain(sketch.add("matrix_product", written, read, name="scores"), "softmax")
+    context = sketch.add("matrix_product", scores, read, name="context", transpose_second=False)
+    x = sketch.add("concatenation", written, context)
+    sketch.chain(x, ("fully_connected", {"outputs": 256}), "tanh", ("fully_connected", {"outputs": 8000}), "softmax")
+    return sketch
+
+
+def _conv1d_signals() -> Sketch:
+    sketch = Sketch()
+    x = sketch.add("sequence_input", name="signal", channels=3, length=256)
+    for filters, kernel in ((128, 8), (256, 5), (128, 3)):
+        x = sketch.chain(x, ("conv1d", {"filters": filters, "kernel": kernel, "bias": False}), "batch_norm", "relu")
+    sketch.chain(x, "global_average_pool", ("fully_connected", {"outputs": 6}), "softmax")
+    return sketch
+
+
+def _autoencoder() -> Sketch:
+    sketch = Sketch()
+    x = sketch.add("image_input", name="image", size=28, normalization="rescale-zero-one")
+    for outputs in (128, 64):
+        x = sketch.chain(x, ("fully_connected", {"outputs": outputs}), "relu")
+    x = sketch.add("fully_connected", x, name="code", outputs=16)
+    for outputs in (64, 128):
+        x = sketch.chain(x, ("fully_connected", {"outputs": outputs}), "relu")
+    x = sketch.chain(x, ("fully_connected", {"outputs": 784}), "sigmoid")
+    sketch.chain(x, ("reshape", {"layout": "image", "sizes": [1, 28, 28]}))
+    return sketch
+
+
+def _mlp() -> Sketch:
+    sketch = Sketch()
+    x = sketch.add("feature_input", name="table", channels=20)
+    for outputs in (128, 64):
+        x = sketch.chain(x, ("fully_connected", {"outputs": outputs}), "relu", ("dropout", {"probability": 0.2}))
+    sketch.chain(x, ("fully_connected", {"outputs": 10}), "softmax")
+    return sketch
+
+
+MAKERS: dict[str, Callable[[], Sketch]] = {
+    make.__name__.removeprefix("_"): make
+    for make in (
+        _mlp, _autoencoder, _conv1d_signals, _lstm_classifier, _seq2seq, _gpt_small, _alexnet, _vgg16, _googlenet,
+        _resnet18, _resnet50, _resnet101, _squeezenet1_1, _mobilenet_v2, _densenet121, _efficientnet_b0, _vit_b_16,
+        _unet,
+    )
+}  # fmt: skip
+
+
+def project(name: str) -> Project:
+    """The template's project."""
+    sketch = MAKERS[name]()
+    return Project(sketch.network, sketch.layout())
+
+
+def main(names: Sequence[str]) -> None:
+    """Write these, or all."""
+    for name in names or MAKERS:
+        made = project(name)
+        check(made).refuse_errors()
+        write_atomically(TEMPLATES / f"{name}.netwright", dumps(made).encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
