@@ -9,7 +9,7 @@ from engine.network.network import Connection, Network
 GRID = 8.0
 ROW = 60.0
 COLUMN = 208.0
-_ACROSS, _ALONG = 72.0, 248.0
+_ACROSS, _ALONG = 72.0, 272.0
 _GAP = 8.0
 _NUDGE = 32.0
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen, QTransform
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from designer import theme
@@ -23,7 +23,10 @@ Tile = tuple[int, int]
 
 @dataclass
 class Edge:
-    """A connection on the canvas: its curve, and its size in words with the corner where that stands."""
+    """A connection on the canvas: its curve, and its size in words with the corner where that stands.
+
+    A tag is a connection that is not drawn: its text is the name of what feeds the input, and stands there.
+    """
 
     connection: Connection
     path: QPainterPath
@@ -31,10 +34,18 @@ class Edge:
     text: str = ""
     corner: QPointF = field(default_factory=QPointF)
     tile: Tile = (0, 0)
+    is_tag: bool = False
 
     def label_box(self) -> QRectF:
-        """Where the size stands."""
-        return QRectF(self.corner, QSizeF(*pictures.label_size(self.text)))
+        """Where the size stands, or the name."""
+        size = pictures.tag_size if self.is_tag else pictures.label_size
+        return QRectF(self.corner, QSizeF(*size(self.text)))
+
+    def distance_to(self, point: QPointF) -> float:
+        """How far a point is from the curve; a tag is hit as a whole."""
+        if self.is_tag and self.label_box().contains(point):
+            return 0.0
+        return geometry.distance_to(self.path, point)
 
 
 @dataclass
@@ -90,7 +101,7 @@ class Edges(QGraphicsItem):
         for gathered in self._near(area):
             for connection, edge in gathered.edges.items():
                 if edge.bounds.intersects(area):
-                    distance = geometry.distance_to(edge.path, point)
+                    distance = edge.distance_to(point)
                     if distance <= best[0]:
                         best = (distance, connection)
         return best[1]
@@ -129,7 +140,18 @@ class Edges(QGraphicsItem):
                 painter.drawPath(self.edges[connection].path)
         if zoom >= LABELS_ABOVE:
             _paint_labels(painter, visible, exposed)
+            self._mark_tags(painter, palette.accent)
         painter.restore()
+
+    def _mark_tags(self, painter: QPainter, colour: QColor) -> None:
+        """A selected tag has a border that stands out."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour, 1.5))
+        for connection in self.selected:
+            edge = self.edges.get(connection)
+            if edge is not None and edge.is_tag:
+                box = edge.label_box()
+                painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
 
 
 def _paint_curves(painter: QPainter, visible: list[_Gathered], exposed: QRectF, zoom: float) -> None:
@@ -151,17 +173,20 @@ def _paint_curves(painter: QPainter, visible: list[_Gathered], exposed: QRectF, 
 
 def _paint_labels(painter: QPainter, visible: list[_Gathered], exposed: QRectF) -> None:
     transform: QTransform = painter.worldTransform()
+    painter.save()
     ratio = painter.device().devicePixelRatioF()
     sx, sy, dx, dy = transform.m11(), transform.m22(), transform.dx(), transform.dy()
     painter.resetTransform()
     for gathered in visible:
         for edge in gathered.edges.values():
             if edge.text and edge.bounds.intersects(exposed):
-                pixmap = pictures.label(edge.text, sx * ratio)
+                picture = pictures.tag if edge.is_tag else pictures.label
+                pixmap = picture(edge.text, sx * ratio)
                 pixmap.setDevicePixelRatio(ratio)
                 left = round((sx * edge.corner.x() + dx) * ratio) / ratio
                 top = round((sy * edge.corner.y() + dy) * ratio) / ratio
                 painter.drawPixmap(QPointF(left, top), pixmap)
+    painter.restore()
 
 
 def _gather(gathered: _Gathered) -> _Gathered:
@@ -207,6 +232,14 @@ def make_edge(
         corner = first or QPointF()
         label = QRectF(corner.x(), corner.y(), width, height)
     return Edge(connection, path, bounds.united(label), text, corner)
+
+
+def make_tag(connection: Connection, name: str, port: QPointF, index: int, count: int, flow: Flow) -> Edge:
+    """A connection that is shown as a name at the input that it feeds."""
+    path, corner = geometry.tag(port, index, count, pictures.tag_size(name)[0], flow)
+    edge = Edge(connection, path, QRectF(), name, corner, is_tag=True)
+    edge.bounds = path.controlPointRect().adjusted(-3, -3, 3, 3).united(edge.label_box().adjusted(-2, -2, 2, 2))
+    return edge
 
 
 def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:

@@ -8,6 +8,7 @@ from math import hypot
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath, QTransform
 
+from engine.drawing import curves
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
 
 PORT_RADIUS = 4.0
@@ -35,7 +36,7 @@ class _Measures:
 
 _MEASURES: dict[Flow, _Measures] = {
     "down": _Measures(NODE_WIDTH, NODE_HEIGHT, 9.0, 30.0, 26.0),
-    "right": _Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 80.0, 40.0),
+    "right": _Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 104.0, 40.0),
 }
 
 
@@ -175,6 +176,19 @@ def _around(start: QPointF, end: QPointF, lane: float, turn: float) -> QPainterP
     path.lineTo(end.x() - back, lower)
     path.quadTo(end.x(), lower, end.x(), end.y())
     return path
+
+
+def tag(port: QPointF, index: int, count: int, width: float, flow: Flow) -> tuple[QPainterPath, QPointF]:
+    """The short line at an input that is fed by what is only named there, and the corner of the name."""
+    curve, corner = curves.tag((port.x(), port.y()), index, count, width, flow)
+    path = QPainterPath(QPointF(*curve.start))
+    for piece in curve.pieces:
+        if len(piece) == 1:
+            path.lineTo(*piece[0])
+        else:
+            one, two, end = piece
+            path.cubicTo(*one, *two, *end)
+    return path, QPointF(*corner)
 
 
 def distance_to(path: QPainterPath, at: QPointF) -> float:

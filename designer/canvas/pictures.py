@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 
 from designer import theme
 from designer.canvas import geometry, tint
+from engine.drawing.curves import TAG_HEIGHT
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow
 
 MARGIN = 10.0
@@ -29,6 +30,8 @@ _TEXT_LEFT = 19.0
 _TEXT_RIGHT = 11.0
 _BADGE = 8.0
 _LABEL_PADDING = 3.0
+_TAG_PADDING = 6.0
+_WIDEST_TAG = 76
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def _elided(text: str, width: int, pixels: int, *, bold: bool) -> str:
 
 def forget() -> None:
     """Forget fonts and pictures, after the font or the colours changed."""
-    for cached in (font, _metrics, _elided, label_size, label):
+    for cached in (font, _metrics, _elided, label_size, label, tag_size, tag):
         cached.cache_clear()
 
 
@@ -206,5 +209,33 @@ def label(text: str, scale: float) -> QPixmap:
     painter.setPen(palette.muted)
     painter.setFont(font(11))
     painter.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, text)
+    painter.end()
+    return pixmap
+
+
+@lru_cache(maxsize=512)
+def tag_size(name: str) -> tuple[float, float]:
+    """Width and height of a name that stands at an input instead of a line."""
+    shown = _elided(name, _WIDEST_TAG, 11, bold=False)
+    return _metrics(11).horizontalAdvance(shown) + 2 * _TAG_PADDING, TAG_HEIGHT
+
+
+@lru_cache(maxsize=256)
+def tag(name: str, scale: float) -> QPixmap:
+    """The name of a layer that feeds an input, as a small round box."""
+    palette = theme.current()
+    width, height = tag_size(name)
+    pixmap = QPixmap(max(1, round(width * scale)), max(1, round(height * scale)))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(scale, scale)
+    painter.setPen(QPen(palette.mixed(palette.muted, palette.node, 0.5), 1.0))
+    painter.setBrush(palette.node)
+    painter.drawRoundedRect(QRectF(0.5, 0.5, width - 1, height - 1), (height - 1) / 2, (height - 1) / 2)
+    painter.setPen(palette.muted)
+    painter.setFont(font(11))
+    shown = _elided(name, _WIDEST_TAG, 11, bold=False)
+    painter.drawText(QRectF(0, -0.5, width, height), Qt.AlignmentFlag.AlignCenter, shown)
     painter.end()
     return pixmap

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from designer import theme
 from designer.canvas import geometry, pictures, texts
-from designer.canvas.edges import Edge, Edges, make_edge
+from designer.canvas.edges import Edge, Edges, make_edge, make_tag
 from designer.canvas.nodes import Node, Nodes
 from designer.canvas.overlay import Marks, Overlay
 from designer.canvas.pictures import Content
@@ -22,7 +22,8 @@ from designer.editor import Editor
 from engine.network.analysis import Facts
 from engine.network.compare import difference, moved
 from engine.network.layout import Flow, Position
-from engine.network.network import Connection, Layer, Port
+from engine.network.network import Connection, Layer, Network, Port
+from engine.network.repeats import repeated
 from engine.project.check import Report
 from engine.project.project import Project
 
@@ -61,6 +62,8 @@ class Scene(QGraphicsScene):
         self.tint = Tint()
         self._stale: list[QRectF] = []
         self._dragged: dict[str, Position] = {}
+        self._repeats: frozenset[Connection] = frozenset()
+        """What is shown as a name at the input."""
         self._lanes: dict[Port, float] = {}
         """Where the connections that leave a port pass other layers; they do so together."""
         editor.project_changed.connect(self.show_project)
@@ -93,6 +96,7 @@ class Scene(QGraphicsScene):
         added = [id for id in project.network.layers if id in change.added] if change.added else []
         for id in added:
             self._put_node(project.network.layers[id])
+        news = self._look_for_repeats(before.network, project.network)
         has_turned = before.layout.flow != project.layout.flow
         for id in self.nodes.nodes if has_turned else change.changed:
             self._dress_node(id)
@@ -101,10 +105,18 @@ class Scene(QGraphicsScene):
         if len(displaced) > _FEW or has_turned:
             near = dict.fromkeys(project.network.connections)
         attached = self._attached(displaced | change.changed)
-        self._refresh_edges({**near, **dict.fromkeys(change.connected), **attached})
+        renamed = dict.fromkeys(c for id in change.changed for c in project.network.outgoing[id] if c in self._repeats)
+        self._refresh_edges({**near, **dict.fromkeys(change.connected), **attached, **news, **renamed})
         if displaced or change.removed:
             self.nodes.measure()
         self._repaint()
+
+    def _look_for_repeats(self, before: Network, now: Network) -> dict[Connection, None]:
+        """The connections that are shown as names from now on, or no longer."""
+        was = self._repeats
+        if before.connections is not now.connections:
+            self._repeats = repeated(now)
+        return dict.fromkeys(was ^ self._repeats)
 
     def show_report(self, report: Report) -> None:
         """Draw sizes, counts and problems that are new."""
@@ -293,7 +305,16 @@ class Scene(QGraphicsScene):
             self.edges.put(edge)
             self._stale.append(edge.bounds)
 
+    def _tag(self, connection: Connection) -> Edge:
+        names = self.nodes.nodes[connection.target.layer].inputs
+        port = self.port_at_layer(connection.target, True)
+        name = self._project.network.layers[connection.source.layer].name
+        index = names.index(connection.target.name) if connection.target.name in names else 0
+        return make_tag(connection, name, port.at, index, len(names), self.flow)
+
     def _edge(self, connection: Connection) -> Edge:
+        if connection in self._repeats:
+            return self._tag(connection)
         ends = connection.source.layer, connection.target.layer
         index = self.nodes.index
 
@@ -315,6 +336,11 @@ class Scene(QGraphicsScene):
             known = self.edges.edges.get(other)
             if known is not None and known.text and other != connection:
                 labels.append(known.label_box())
+        if self._repeats:
+            for name, source in self._project.network.incoming[connection.target.layer].items():
+                other = Connection(source, Port(connection.target.layer, name))
+                if other in self._repeats:
+                    labels.append(self._tag(other).label_box())
         lane = self._lanes.get(connection.source)
         path, used = geometry.route(start, end, in_the_way, margin, lane, self.flow)
         if lane is None and used is not None:
@@ -383,8 +409,8 @@ class Scene(QGraphicsScene):
 
     def nearest(self, connections: Iterable[Connection], at: QPointF, tolerance: float) -> Connection | None:
         """The one of these connections that is nearest to a point, if it is near enough."""
-        shown = [(self.edges.edges[one].path, one) for one in connections if one in self.edges.edges]
-        near = min(((geometry.distance_to(path, at), one) for path, one in shown), default=None)
+        shown = [self.edges.edges[one] for one in connections if one in self.edges.edges]
+        near = min(((edge.distance_to(at), edge.connection) for edge in shown), default=None)
         return near[1] if near is not None and near[0] <= tolerance else None
 
     def connection_at(self, at: QPointF, tolerance: float) -> Connection | None:

@@ -35,7 +35,7 @@ class _Measures:
 
 _MEASURES: dict[Flow, _Measures] = {
     "down": _Measures(NODE_WIDTH, NODE_HEIGHT, 9.0, 30.0, 26.0),
-    "right": _Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 80.0, 40.0),
+    "right": _Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 104.0, 40.0),
 }
 
 
@@ -219,6 +219,28 @@ def _quadratic(start: Point, handle: Point, end: Point) -> Piece:
     """A curve with one handle as one with two."""
     one, two = (((p[0] + 2 * handle[0]) / 3, (p[1] + 2 * handle[1]) / 3) for p in (start, end))
     return one, two, end
+
+
+TAG_HEIGHT = 14.0
+_STUB = 8.0
+
+
+def tag(port: Point, index: int, count: int, width: float, flow: Flow = "down") -> tuple[Curve, Point]:
+    """The short line at an input that is fed by what is only named there, and the corner of the name.
+
+    The name stands in the gap before the layer, outside of its port, so that lines to the other ports pass it.
+    """
+    x, y = port
+    side = -1 if index < (count - 1) / 2 else 1
+    if flow == "right":
+        start = (x - _STUB, y + side * TAG_HEIGHT / 2)
+        return Curve(start, (_quadratic(start, (x - _STUB / 2, y), (x, y)),)), (
+            start[0] - width,
+            start[1] - TAG_HEIGHT / 2,
+        )
+    start = (x + side * _STUB, y - TAG_HEIGHT / 2 - 2)
+    left = start[0] if side > 0 else start[0] - width
+    return Curve(start, (_quadratic(start, (x, start[1]), (x, y)),)), (left, start[1] - TAG_HEIGHT / 2)
 
 
 class Places:

@@ -1,19 +1,20 @@
 """What a picture of a network shows, as plain shapes that each writer puts into its own format."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from zlib import crc32
 
 from engine.drawing import colours
-from engine.drawing.curves import Chain, Curve, Places, Point, port_point, route
+from engine.drawing.curves import TAG_HEIGHT, Chain, Curve, Places, Point, port_point, route, tag
 from engine.drawing.metrics import WIDER, elided, text_width
 from engine.network.analysis import Analysis, Facts
 from engine.network.arrange import arrange
 from engine.network.counts import short_count
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
 from engine.network.network import Connection, Layer, Network
+from engine.network.repeats import repeated
 
 MARGIN = 32.0
 NAME_SIZE, DETAIL_SIZE = 13.0, 11.0
@@ -24,6 +25,7 @@ _LABEL_HEIGHT, _LABEL_PADDING = 14.0, 3.0
 _LANES = (12.0, 7.0, 17.0)
 _PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
 _WIDEST_LABEL = 400.0
+_WIDEST_TAG, _TAG_PADDING = 76.0, 6.0
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,16 @@ class _Drawing:
         self.flow = layout.flow
         self.places = Places(self.positions)
         self.labels: list[tuple[float, float, float, float]] = []
+        self.tags: dict[str, list[tuple[float, float, float, float]]] = {}
         self.lanes: dict[object, float] = {}
 
     def picture(self) -> Picture:
         lines, labels = [], []
+        repeats = repeated(self.network)
+        labels += [self._tag(connection) for connection in self.network.connections if connection in repeats]
         for connection in self.network.connections:
+            if connection in repeats:
+                continue
             line, label = self._connection(connection)
             lines.append(line)
             labels += label
@@ -189,7 +196,23 @@ class _Drawing:
         line = Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),))
         text = self._size(source.layer)
         corners = _corners if self.flow == "down" else _corners_above
-        return line, self._label(text, list(corners(curve, _label_width(text)))) if text else []
+        near = self.tags.get(target.layer, [])
+        return line, self._label(text, list(corners(curve, _label_width(text))), near) if text else []
+
+    def _tag(self, connection: Connection) -> Group:
+        """The name of what feeds an input, where a line would be one of many long ones."""
+        source, target = self.network.layers[connection.source.layer], self.network.layers[connection.target.layer]
+        name = elided(source.name, _WIDEST_TAG, DETAIL_SIZE)
+        width = text_width(name, DETAIL_SIZE) * WIDER + 2 * _TAG_PADDING
+        ports = target.type.input_ports()
+        index = ports.index(connection.target.name) if connection.target.name in ports else 0
+        at = self._port(target.id, connection.target.name, True)
+        curve, (x, y) = tag(at, index, len(ports), width, self.flow)
+        self.tags.setdefault(target.id, []).append((x, y, width, TAG_HEIGHT))
+        line = Line(curve, self._mixed("muted", "canvas", 0.75), 1.3)
+        box = Box(x, y, width, TAG_HEIGHT, TAG_HEIGHT / 2, self.tokens["node"], self._mixed("muted", "node", 0.5))
+        words = Text(x + width / 2, y + 10.8, name, DETAIL_SIZE, self.tokens["muted"], anchor="middle")
+        return Group(f"{source.name} → {target.name}", (line, box, words))
 
     def _output(self, id: str, port: str) -> list[Group]:
         """What leaves the network stands below the port that it leaves by, or behind it."""
@@ -209,17 +232,19 @@ class _Drawing:
         facts = self.facts.get(id)
         return elided(facts.output.short(), _WIDEST_LABEL, DETAIL_SIZE) if facts else ""
 
-    def _label(self, text: str, corners: list[Point]) -> list[Group]:
+    def _label(
+        self, text: str, corners: list[Point], near: Sequence[tuple[float, float, float, float]] = ()
+    ) -> list[Group]:
         """A size on the ground of the canvas, at the first place where it covers no layer and no other size."""
         width = _label_width(text)
-        x, y = next((corner for corner in corners if self._is_free(*corner, width)), corners[0])
+        x, y = next((corner for corner in corners if self._is_free(*corner, width, near)), corners[0])
         self.labels.append((x, y, width, _LABEL_HEIGHT))
         ground = Box(x, y, width, _LABEL_HEIGHT, 2.0, self.tokens["canvas"])
         words = Text(x + width / 2, y + 10.8, text, DETAIL_SIZE, self.tokens["muted"], anchor="middle")
         return [Group("", (ground, words))]
 
-    def _is_free(self, x: float, y: float, width: float) -> bool:
-        for left, top, other, height in self.labels[-40:]:
+    def _is_free(self, x: float, y: float, width: float, near: Sequence[tuple[float, float, float, float]]) -> bool:
+        for left, top, other, height in (*self.labels[-40:], *near):
             if x < left + other and left < x + width and y < top + height and top < y + _LABEL_HEIGHT:
                 return False
         steps = max(2, int(width / 40))

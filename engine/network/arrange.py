@@ -24,7 +24,7 @@ COLUMN = 208.0
 GRID = 8.0
 _ACROSS = 72.0
 """From row to row where the network flows to the right."""
-_ALONG = 248.0
+_ALONG = 272.0
 """From column to column there: room for a size on the connection."""
 
 

@@ -78,13 +78,13 @@ def test_to_the_right_layers_are_added_and_connected_with_the_flow(hand: Hand):
     x, y = hand.place("softmax_1")
     id = hand.editor.add_layer("relu")
     assert id is not None
-    assert hand.editor.layout.at(id) == (x + 248, y)
+    assert hand.editor.layout.at(id) == (x + 272, y)
     (line,) = hand.editor.network.outgoing[hand.id("fc_1")]
     at = (hand.place("fc_1")[0] + 120, y + 8)
     new = hand.editor.insert_layer("dropout", at, line)
     assert new is not None
-    assert hand.editor.layout.at(new) == (hand.place("fc_1")[0] + 248, y)
-    assert hand.place("relu_1") == (hand.place("fc_1")[0] + 496, y)
+    assert hand.editor.layout.at(new) == (hand.place("fc_1")[0] + 272, y)
+    assert hand.place("relu_1") == (hand.place("fc_1")[0] + 544, y)
 
 
 @pytest.fixture
