@@ -449,12 +449,15 @@ class Record:
     """
 
     fields: ClassVar[Mapping[str, Field[Any]]] = {}
+    _declared: ClassVar[dict[str, Field[Any]]] = {}
+    """Those of the class itself."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        cls._declared = {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
         declared: dict[str, Field[Any]] = {}
         for base in reversed(cls.__mro__):
-            declared |= {name: value for name, value in vars(base).items() if isinstance(value, Field)}
+            declared |= vars(base).get("_declared", {})
         # A field without a group would seem, in a form, to belong to the group before it.
         cls.fields = dict(sorted(declared.items(), key=lambda item: bool(item[1].group)))
 
