@@ -17,6 +17,7 @@ from engine.fields import Record, Text
 from engine.layers.base import LayerType
 from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
+from engine.network.freezing import frozen_parameters, is_frozen
 from engine.network.memory import activation_bytes, bytes_in_words
 from engine.network.network import Layer, name_refusal
 from engine.project.check import memory_of
@@ -305,7 +306,8 @@ class Properties(QScrollArea):
             given = self._editor.analysis.type_at(sources[port]) if port in sources else None
             lines.append(("Input" if len(ports) == 1 else f"Input {port}", given.short() if given else UNKNOWN))
         lines.append(("Output", facts.output.short() if facts else UNKNOWN))
-        lines.append(("Parameters", f"{facts.parameters:,}" if facts else UNKNOWN))
+        frozen = ", frozen" if is_frozen(kind) and facts and facts.parameters else ""
+        lines.append(("Parameters", f"{facts.parameters:,}{frozen}" if facts else UNKNOWN))
         lines.append(("FLOPs a sample", short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
         kept = activation_bytes(facts, batch) if facts else None
@@ -346,6 +348,8 @@ class Properties(QScrollArea):
         for port, given in outputs[:6]:
             lines.append((f"Output {network.layers[port.layer].name}", given.short() if given else UNKNOWN))
         lines.append(("Parameters", f"{analysis.parameters:,}"))
+        if frozen := frozen_parameters(network, analysis):
+            lines.append(("Frozen parameters", f"{frozen:,}"))
         lines.append(("FLOPs a sample", short_count(analysis.flops)))
         self.facts.show_facts([*lines, *self._memory_lines()])
         self._hint(

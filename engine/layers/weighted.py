@@ -80,7 +80,7 @@ def _factor(default: float, label: str, help: str, visible_when: Visible | None)
     def applies(layer: Any) -> bool:
         return not layer.frozen and (visible_when is None or visible_when(layer))
 
-    return Float(default, low=0.0, high=1e6, label=label, help=help, group=GROUP, visible_when=applies)
+    return Float(default, low=0.0, label=label, help=help, group=GROUP, visible_when=applies)
 
 
 def freeze_field(help: str, visible_when: Visible | None = None) -> Bool:

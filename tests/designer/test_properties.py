@@ -274,3 +274,12 @@ def test_several_layers_are_frozen_together(panel: Properties, editor: Editor) -
         False,
     ]
     assert not panel.form.rows["weight_l2_factor"].is_shown, "what is frozen has no factors"
+
+
+def test_frozen_parameters_are_told(panel: Properties, editor: Editor) -> None:
+    editor.set_fields([editor.network.layer("conv_1").id], {"frozen": True})
+    assert ("Frozen parameters", "80") in panel.facts.facts
+    select(editor, "conv_1")
+    assert ("Parameters", "80, frozen") in panel.facts.facts
+    select(editor, "conv_2")
+    assert ("Parameters", "804") in panel.facts.facts
