@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.files import write_atomically
 from engine.layers.block import LAYER_LIMIT
-from engine.layers.catalog import catalog
+from engine.layers.catalog import built_in
 from engine.network.layout import FLOWS, TEXT_LIMIT, TITLE_LIMIT, TONES
 from engine.network.network import NAME_LIMIT
 from engine.project.annotations_json import COUNT_LIMIT
@@ -38,7 +38,7 @@ def schema() -> dict[str, Any]:
                 "bypassed": {"type": "boolean", "description": "Its input goes past it; one input and one output only"},
             },
             "additionalProperties": False,
-            "allOf": [_fields_of(key) for key in catalog()],
+            "allOf": [_fields_of(key) for key in built_in()],
         },
         "maxItems": LAYER_LIMIT,
     }
@@ -87,7 +87,7 @@ def _fields_of(key: str) -> dict[str, Any]:
     """The rule that ties the fields of a layer to its type."""
     return {
         "if": {"properties": {"type": {"const": key}}},
-        "then": {"properties": {"fields": catalog()[key].schema()}},
+        "then": {"properties": {"fields": built_in()[key].schema()}},
     }
 
 
