@@ -13,6 +13,8 @@ from engine.build import modules
 from engine.build.names import RESERVED, unique
 from engine.build.plan import NamedCall, Plan, Step
 from engine.build.printing import LINE_LENGTH, call, keywords, literal, spelled
+from engine.custom.expression import spelled as users_expression
+from engine.custom.targets import is_expression, split_expression
 from engine.network.network import Port
 
 Slot = tuple[str, str]
@@ -246,6 +248,8 @@ def _statement(variable: str, named: NamedCall, tensors: list[str]) -> list[str]
     """`conv_1 = self.conv_1(image_1)`, on more lines where it is long."""
     made = named.call
     given = [f"[{', '.join(tensors)}]"] if made.as_list else tensors * made.repeat
+    if is_expression(made.target):
+        return [f"        {variable} = {users_expression(split_expression(made.target)[0], tensors)}"]
     match made.kind:
         case "module":
             head, arguments = f"self.{named.attribute}(", [*given, *keywords(made.call_kwargs)]

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import nn
 
-from engine.layers.weighted import ParameterOptions
+from engine.layers.weighted import AS_MADE, ParameterOptions
 
 _TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _GLOROT = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
+_TABLES = (nn.Embedding, nn.EmbeddingBag)
 
 NARROW = 0.01
 """The deviation of a narrow normal distribution."""
@@ -36,7 +37,7 @@ def initialize(module: nn.Module, seed: int, options: Mapping[str, ParameterOpti
             for name, parameter in part.named_parameters(recurse=False):
                 chosen = said.get(f"{path}.{name}" if path else name)
                 initializer = (chosen.initializer if chosen else "") or _usual(part, name, parameter)
-                if initializer:
+                if initializer and initializer != AS_MADE:
                     parameter.copy_(_value(part, name, parameter, initializer, generator))
 
 
@@ -46,7 +47,7 @@ def _usual(part: nn.Module, name: str, parameter: torch.Tensor) -> str:
         if name.startswith("weight"):
             return "orthogonal" if name.startswith("weight_hh") else "glorot"
         return "unit-forget-gate" if isinstance(part, nn.LSTM) else "zeros"
-    if isinstance(part, nn.Embedding):
+    if isinstance(part, _TABLES):
         return "narrow-normal"
     if isinstance(part, (*_GLOROT, nn.MultiheadAttention)):
         return "glorot" if parameter.dim() > 1 else "zeros"
@@ -64,7 +65,7 @@ def _value(
         one = torch.Size((shape[0] // 3, *shape[1:]))  # query, key and value are three matrices below each other
         return torch.cat([_INITIALIZERS[initializer](part, one, generator) for _ in range(3)])
     value = _INITIALIZERS[initializer](part, shape, generator)
-    if isinstance(part, nn.Embedding) and part.padding_idx is not None:
+    if isinstance(part, _TABLES) and part.padding_idx is not None:
         value[part.padding_idx] = 0.0
     return value
 
@@ -79,7 +80,7 @@ def _he(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch
     inputs = math.prod(shape[1:])
     if isinstance(part, _TRANSPOSED):
         inputs = shape[0] // part.groups * math.prod(shape[2:])
-    elif isinstance(part, nn.Embedding):
+    elif isinstance(part, _TABLES):
         inputs = shape[0]  # it multiplies a vector with a one at the index
     return torch.empty(shape).normal_(0.0, math.sqrt(2.0 / inputs), generator=generator)
 

@@ -1,9 +1,7 @@
 """What a throw-away process does: build a layer of the user's code, run it on small tensors, say what came out.
 
-    python -m engine.build.measuring < {"base": ..., "files": {...}, "questions": [...]}
-
-It prints one line of JSON a question, as it is answered, so that a crash loses only what came after. Limits of memory
-and time are set by who starts it (`engine.custom.measure`), and by `limit_memory` before torch is imported.
+It reads one question a line, of JSON, and writes one answer a line. The limit of time is set by who starts it
+(`engine.custom.measure`), that of memory here, before torch is imported.
 """
 
 import json
@@ -34,15 +32,19 @@ MEMORY_BYTES = 6 * 2**30
 
 
 def main() -> int:
-    """Answer the questions on standard input."""
-    given = json.load(sys.stdin)
+    """Answer the questions on standard input until it closes."""
     out = os.dup(1)
+    os.set_inheritable(out, False)
     os.dup2(2, 1)  # what the user's code prints is not an answer
+    questions = os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nor are the questions meant for it to read
     limit_memory()
-    known.look(given["files"], Path(given["base"]), {name: Path(path) for name, path in given["files"].items()})
-    for row in given["questions"]:
+    for line in questions:
+        row = json.loads(line)
+        file = row["file"]
+        known.look([file] if file else [], Path(row["base"]), {file: Path(row["path"])})
         try:
-            said: dict[str, Any] = {"answer": measure(Question.read(row), row["file"]).write()}
+            said: dict[str, Any] = {"answer": measure(Question.read(row), file).write()}
         except UserError as error:
             said = {"failed": str(error)}
         os.write(out, (json.dumps(said) + "\n").encode())

@@ -2,12 +2,14 @@
 
 import importlib
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from torch import fx, nn
 
+from engine.build import user_code
 from engine.build.plan import NamedCall, Plan, Step, plan
+from engine.custom.targets import is_users
 from engine.errors import UserError
 from engine.layers.addons import AddOn
 from engine.layers.catalog import add_on_of
@@ -61,11 +63,17 @@ def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[fx.Node]
     tensors = tuple(given)
     for named in step.calls:
         if named.call.kind == "module":
-            _hold(root, prefix + named.attribute, resolve(named.call.target)(**named.call.kwargs))
+            make = user_code.construct if is_users(named.call.target) else _construct
+            _hold(root, prefix + named.attribute, make(named.call.target, named.call.kwargs))
         tensors = (_add_call(graph, named, tensors, prefix),)
     if len(step.ports) < 2:
         return [tensors[0]]
     return [graph.call_function(operator.getitem, (tensors[0], number)) for number in range(len(step.ports))]
+
+
+def _construct(target: str, kwargs: Mapping[str, Any]) -> nn.Module:
+    made: nn.Module = resolve(target)(**kwargs)
+    return made
 
 
 def _hold(root: nn.Module, path: str, module: nn.Module) -> None:
@@ -104,7 +112,9 @@ def _of_add_on(add_on: AddOn, target: str) -> Callable[..., Any]:
 
 def resolve(target: str) -> Callable[..., Any]:
     """The class or function of this qualified name. Only torch, `operator`, our own modules and those of installed
-    add-ons are looked into."""
+    add-ons are looked into, and what is marked as code of the user's, which runs only where it is trusted."""
+    if is_users(target):
+        return user_code.find(target)
     add_on = add_on_of(target)
     if add_on is not None:
         return _of_add_on(add_on, target)

@@ -66,6 +66,7 @@ def plan(network: Network, analysis: Analysis, *, logits: bool = False) -> Plan:
     Raises `UserError` for a network with errors, naming the first.
     """
     refuse_errors(analysis)
+    refuse_unknown(network, analysis)
     inputs = tuple(layer.id for layer in network.inputs)
     left_out = output_softmaxes(network) if logits else frozenset()
     return _plan(network, analysis, inputs, network.output_ports, left_out, "")
@@ -117,6 +118,15 @@ def refuse_errors(analysis: Analysis) -> None:
         if problem.severity == "error":
             where = f"{problem.name}: " if problem.name else ""
             raise UserError(f"The network has an error. {where}{problem.message}")
+
+
+def refuse_unknown(network: Network, analysis: Analysis) -> None:
+    """Raise `UserError` for a layer of which nothing is known, because code of the user's was not measured."""
+    unknown = next((network.layers[id] for id in network.order if id not in analysis.facts), None)
+    if unknown is not None:
+        why = next((problem for problem in analysis.problems if problem.severity == "warning"), None)
+        where = f"{why.name}: {why.message}" if why else "Its sizes were not measured."
+        raise UserError(f"The sizes of '{unknown.name}' are not known. {where}")
 
 
 def _named(calls: tuple[Call, ...], variable: str, taken: set[str]) -> tuple[NamedCall, ...]:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engine.custom.targets import companion, is_users, split_code
+
 LINE_LENGTH = 120
 OWN = "engine.build.modules."
 
@@ -22,6 +24,9 @@ def call(indent: int, head: str, arguments: Sequence[str], tail: str) -> list[st
 
 def spelled(target: str) -> str:
     """A qualified name as the file's imports make it."""
+    if is_users(target):
+        file, name = split_code(target)
+        return f"{companion(file)}.{name}"
     if target.startswith(OWN):
         return target.rpartition(".")[2]
     return f"nn.{target.removeprefix('torch.nn.')}" if target.startswith("torch.nn.") else target

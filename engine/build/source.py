@@ -1,12 +1,13 @@
 """From a network to one readable file of PyTorch, which runs without Netwright and has the same state."""
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from engine.build.classes import class_texts
 from engine.build.module import resolve
 from engine.build.plan import Plan, plan
 from engine.build.printing import OWN, call, literal
+from engine.custom.targets import companion, is_expression, is_users, split_code
 from engine.layers.catalog import add_on_of
 from engine.layers.types import TensorType
 from engine.network.analysis import Analysis
@@ -61,12 +62,20 @@ def _heading(planned: Plan, title: str) -> list[str]:
         kind = ", whole numbers" if type.kind == "index" else ""
         lines.append(f"{word} {name}: N × {type.short()} (batch × {' × '.join(type.axes)}){kind}")
     used = [named.call for step in planned.all_steps() for named in step.calls]
-    targets = {made.target for made in used if made.kind == "function"}
-    standard = ["import operator"] if any(target.startswith("operator.") for target in targets) else []
-    if any("math." in line for helper in _helpers(planned) for line in helper):
+    targets = {made.target for made in used if made.kind != "method"}
+    standard = ["import operator"] if any(made.target.startswith("operator.") for made in used) else []
+    if any("math." in target for target in targets if is_expression(target)):
+        standard.insert(0, "import math")
+    if "import math" not in standard and any("math." in line for helper in _helpers(planned) for line in helper):
         standard.insert(0, "import math")
     torch = ["import torch", "from torch import nn", *_add_on_imports(planned)]
     return [*lines, '"""', "", *standard, "from pathlib import Path", "", *torch]
+
+
+def _code_imports(targets: Iterable[str]) -> list[str]:
+    """Imports of the user's files, which lie beside this one."""
+    files = {split_code(target)[0] for target in targets if is_users(target) and not is_expression(target)}
+    return ["", *(f"import {name}" for name in sorted(map(companion, files)))] if files else []
 
 
 def _add_on_imports(planned: Plan) -> list[str]:

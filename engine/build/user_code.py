@@ -9,7 +9,7 @@ import linecache
 import math
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +38,7 @@ def find(target: str) -> Callable[..., Any]:
     return made
 
 
-def construct(target: str, kwargs: dict[str, Any]) -> nn.Module:
+def construct(target: str, kwargs: Mapping[str, Any]) -> nn.Module:
     """A module of the user's class. Raises `UserError`, with file and line, for what goes wrong in it."""
     file, name = split_code(target)
     made = find(target)

@@ -3,12 +3,22 @@
 import argparse
 from typing import Any
 
-from engine.commands.common import Commands, add_project, facts_of, print_json, read_project, table
+from engine.commands.common import (
+    Commands,
+    add_project,
+    add_trust,
+    facts_of,
+    look_at_code,
+    print_json,
+    read_project,
+    table,
+)
 from engine.errors import EXIT_DONE, EXIT_INPUT, UserError
 from engine.network.memory import activation_bytes, bytes_in_words
 from engine.network.network import Network
 from engine.network.problems import Problem
 from engine.project.check import Report, check, describe, memory_of
+from engine.project.code import measure
 from engine.project.project import Project
 
 
@@ -18,6 +28,7 @@ def register(commands: Commands) -> None:
     what = "problems, sizes, parameters, FLOPs, memory; needs no torch"
     command = commands.add_parser("check", help=what, description=text)
     add_project(command)
+    add_trust(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=run)
 
@@ -25,6 +36,8 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the report; 2 if there is an error in it."""
     project, notices = read_project(arguments.project, arguments.settings)
+    look_at_code(project, arguments.project.resolve().parent, trusted=arguments.trust)
+    measure(project.network)
     report, data_problem = _report(project, arguments)
     problems = [*data_problem, *(Problem("note", "", "", "", notice) for notice in notices), *report.problems]
     if arguments.json:

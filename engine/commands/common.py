@@ -32,6 +32,21 @@ def add_project(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_trust(command: argparse.ArgumentParser) -> None:
+    """`--trust`, for commands that run code of the user's."""
+    text = "let the project's own code (custom layers, functions) run this time, with all your rights"
+    command.add_argument("--trust", action="store_true", help=text)
+
+
+def look_at_code(project: Project, base: Path, *, trusted: bool) -> None:
+    """Read the text of the project's own code; with `--trust` it may run in this process and those it starts."""
+    from engine.project import code
+
+    code.look(project.network, base)
+    if trusted:
+        code.grant(project.network)
+
+
 def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:
     """The project with `--set` assignments applied, and notices. Raises `UserError` with every refusal at once."""
     opened = load(path)

@@ -4,7 +4,7 @@ import argparse
 import math
 from pathlib import Path
 
-from engine.commands.common import Commands, print_json, read_project
+from engine.commands.common import Commands, look_at_code, print_json, read_project
 from engine.drawing.colours import SCHEMES
 from engine.errors import EXIT_DONE, UserError
 from engine.exchange.destination import not_written, refuse_destination
@@ -55,6 +55,7 @@ def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
     from engine.network.analysis import analyse
 
     project, _ = read_project(arguments.project, ())
+    look_at_code(project, arguments.project.resolve().parent, trusted=False)
     network = project.network
     if not network.layers:
         raise UserError(f"{arguments.project}: the network has no layers, so there is nothing to draw.")

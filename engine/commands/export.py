@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from engine.commands.common import Commands, print_json
+from engine.commands.common import Commands, add_trust, print_json
 from engine.errors import EXIT_DONE
 
 FORMATS = ("onnx", "pytorch")
@@ -19,6 +19,7 @@ def register(commands: Commands) -> None:
     command.add_argument("source", type=Path, metavar="PROJECT|RUN", help="a project file or the folder of a run")
     command.add_argument("--format", choices=FORMATS, required=True, help="what to write")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+    add_trust(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=run)
 
@@ -27,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Export, and say how close the exported network is."""
     from engine.exchange.export import export
 
-    done = export(arguments.source, arguments.format, arguments.output)
+    done = export(arguments.source, arguments.format, arguments.output, trusted=arguments.trust)
     if arguments.json:
         print_json(done.write())
         return EXIT_DONE

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from engine.commands.common import Commands, add_project, facts_of, print_json, read_project
+from engine.commands.common import Commands, add_project, add_trust, facts_of, look_at_code, print_json, read_project
 from engine.commands.junit import write_junit
 from engine.commands.progress import ProgressPrinter
 from engine.commands.require import Requirement, parse, refuse_impossible
@@ -23,6 +23,7 @@ def register(commands: Commands) -> None:
     )
     command = commands.add_parser("train", help="train a network", description=text)
     add_project(command)
+    add_trust(command)
     command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
     command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
     where = "folder of the run: absent or empty; default: runs/<time>_<name> beside the project"
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_workers(arguments.workers, project)
     if requirements:
         _refuse_impossible(requirements, project, arguments.project)
+    look_at_code(project, arguments.project.resolve().parent, trusted=arguments.trust)
     from engine.training.preparing import prepare
 
     folder = prepare(project, arguments.project.resolve(), arguments.run_dir)

@@ -63,7 +63,9 @@ def parsed(text: str, count: int) -> ast.Expression:
             used.add(node.id)
     unused = [name for name in names if name not in used]
     if unused:
-        raise FieldError("expression", f"{' and '.join(unused)} do not occur in it. Use them, or lower the inputs.")
+        raise FieldError(
+            "expression", f"it does not use {' and '.join(unused)}. Use every tensor, or lower the inputs."
+        )
     return tree
 
 

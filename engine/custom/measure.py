@@ -3,13 +3,15 @@
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 from engine.custom import known
 from engine.custom.known import Failed, Measured, Question
@@ -19,80 +21,120 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120.0
 
 
-def ask(questions: Iterable[Question], *, patience_s: float = PATIENCE_S) -> None:
-    """Measure, and keep the answers in `engine.custom.known`. What went wrong is kept as an answer, too.
+class Session:
+    """The process that measures, started with the first question and ended with the session.
 
-    All code asked about must be trusted (`known.may_run`). Raises `UserError` for code that is not.
+    What ends it, or takes too long, is the answer to one question; for the next there is another process.
     """
-    asked = list(dict.fromkeys(questions))
-    for question in asked:
-        if not known.may_run(question.file):
-            raise UserError(f"{question.file or question.name}: the folder it is in is not trusted.")
-    if asked:
-        known.learn(dict(zip(asked, _answers(asked, patience_s), strict=True)))
 
+    def __init__(self, *, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
+        self._unread = b""
 
-def _answers(asked: list[Question], patience_s: float) -> list[Measured | Failed]:
-    """The answers in order; those behind a crash are failures."""
-    lines, end = _run(asked, patience_s)
-    found: list[Measured | Failed] = []
-    for line in lines[: len(asked)]:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        self._folder.cleanup()
+
+    def ask(self, questions: Iterable[Question]) -> None:
+        """Measure, and keep the answers in `engine.custom.known`. What went wrong is kept as an answer, too.
+
+        All code asked about must be trusted (`known.may_run`). Raises `UserError` for code that is not.
+        """
+        for question in dict.fromkeys(questions):
+            if not known.may_run(question.file):
+                raise UserError(f"{question.file or question.name}: the folder it is in is not trusted.")
+            known.learn({question: self._answer(question)})
+
+    def _answer(self, question: Question) -> Measured | Failed:
+        what = question.file or f"The expression {question.name}"
+        code = known.file(question.file)
+        asked = {**question.write(), "file": question.file, "path": str(code.path) if code else ""}
+        asked["base"] = str(known.base())
+        if self._process is None:
+            self._start()
+        line = self._exchange(json.dumps(asked).encode() + b"\n")
+        if line is None:
+            return Failed(f"{what}: {self._end()}")
         try:
             said = json.loads(line)
-            found.append(Failed(str(said["failed"])) if "failed" in said else Measured.read(said["answer"]))
+            return Failed(str(said["failed"])) if "failed" in said else Measured.read(said["answer"])
         except (ValueError, KeyError, TypeError):
-            break
-    if len(found) < len(asked):
-        first = asked[len(found)]
-        what = first.file or f"The expression {first.name}"
-        found.append(Failed(f"{what}: {end}"))
-    while len(found) < len(asked):
-        found.append(Failed(f"It was not tried, because {first.file or 'an expression'} ended the process."))
-    return found
+            return Failed(f"{what}: it wrote into the answer of the process that measures it.")
 
+    def _start(self) -> None:
+        paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+        self._unread = b""
+        with open(self._errors, "wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "engine.build.measuring"],
+                cwd=self._folder.name,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+            )
 
-def _run(asked: list[Question], patience_s: float) -> tuple[list[bytes], str]:
-    """The lines that the process printed, and how it ended, in words."""
-    files = {q.file: str(code.path) for q in asked if q.file and (code := known.file(q.file)) is not None}
-    given: dict[str, Any] = {
-        "base": str(known.base()),
-        "files": files,
-        "questions": [{**q.write(), "file": q.file} for q in asked],
-    }
-    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
-    with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "engine.build.measuring"],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+    @property
+    def _errors(self) -> Path:
+        return Path(self._folder.name) / "errors"
+
+    def _exchange(self, request: bytes) -> bytes | None:
+        """Send a line and wait for one; None where the process ended or took too long."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(request)
+            self._process.stdin.flush()
+        deadline = time.monotonic() + self._patience_s
+        while b"\n" not in self._unread:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                return None
+            if not (chunk := os.read(self._process.stdout.fileno(), 2**16)):
+                return None
+            self._unread += chunk
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
+
+    def _end(self) -> str:
+        """End the process and all that it started; how it ended, in words."""
+        process, self._process = self._process, None
+        if process is None:
+            return ""
+        is_late = False
         try:
-            out, errors = process.communicate(json.dumps(given).encode(), timeout=patience_s)
-            end = _end(process.returncode, errors)
+            if process.stdin is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    process.stdin.close()
+            code = process.wait(timeout=1.0)
         except subprocess.TimeoutExpired:
-            _kill(process)
-            out, _ = process.communicate()
-            end = f"it gave no answer within {plural(round(patience_s), 'second')}, and was ended."
-        finally:
-            _kill(process)
-    return out.splitlines(), end
+            is_late, code = True, 0
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        if is_late:
+            return f"it gave no answer within {plural(round(self._patience_s), 'second')}, and was ended."
+        return _ended(code, self._errors.read_bytes()[-4000:])
 
 
-def _end(code: int, errors: bytes) -> str:
+def ask(questions: Iterable[Question], *, patience_s: float = PATIENCE_S) -> None:
+    """Measure in a session for these questions alone."""
+    with Session(patience_s=patience_s) as session:
+        session.ask(questions)
+
+
+def _ended(code: int, errors: bytes) -> str:
     last = errors.decode(errors="replace").strip().rpartition("\n")[2][:300]
-    if "MemoryError" in last or "can't allocate memory" in last:
-        return "it took more memory than a layer may take while it is measured."
     if code < 0:
         return f"it ended the process by {signal.Signals(-code).name}."
     return f"it ended the process with code {code}{': ' + last if last else ''}."
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """End the process and what it started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -1,5 +1,8 @@
 """How a `Call` names code of the user's: `code:layers/swish.py:Swish`, `expression:2:x1 * torch.sigmoid(x2)`."""
 
+import hashlib
+import re
+
 CODE = "code:"
 EXPRESSION = "expression:"
 
@@ -28,6 +31,14 @@ def split_code(target: str) -> tuple[str, str]:
     """File and name."""
     file, _, name = target.removeprefix(CODE).rpartition(":")
     return file, name
+
+
+def companion(file: str) -> str:
+    """The module beside an exported file that holds a copy of this one: `layers/swish.py` as `custom_layers__swish`."""
+    stem = file.removesuffix(".py")
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", stem.replace("/", "__"))
+    other = "" if plain == stem.replace("/", "__") else f"_{hashlib.sha256(file.encode()).hexdigest()[:6]}"
+    return f"custom_{plain}{other}"
 
 
 def split_expression(target: str) -> tuple[str, int]:

@@ -1,6 +1,7 @@
 """Export as users mean it: from a project file or from a run, to the format they name."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from engine.data.facts import DataFacts
 from engine.errors import UserError
 from engine.network.outputs import output_softmaxes
+from engine.project import code
 from engine.project.check import check
 from engine.project.file import load
 from engine.project.project import Project
-from engine.runs.folder import open_run
+from engine.runs.folder import frozen_code, open_run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,13 +56,17 @@ class Source:
     weights: "dict[str, torch.Tensor] | None"
     notes: tuple[str, ...]
     title: str
+    code_base: Path
+    """The folder that the project's own code belongs to: for a run its folder, which holds copies."""
+    code: Mapping[str, Path] = field(default_factory=dict)
 
 
 def read_source(path: Path) -> Source:
     """A run's folder or a project file. Raises `UserError`."""
     if not path.is_dir():
         note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
-        return Source(load(path).project, path.resolve().parent, None, (note,), path.stem)
+        base = path.resolve().parent
+        return Source(load(path).project, base, None, (note,), path.stem, base)
     from engine.exchange.weights import load as load_weights
 
     folder = open_run(path)
@@ -72,12 +78,21 @@ def read_source(path: Path) -> Source:
     base = Path(info.get("base") or path)
     note = f"Weights of the {'best validation' if kept == folder.best else 'last iteration'}"
     note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
-    return Source(load(folder.project).project, base, weights, (note,), str(info.get("name", path.name)))
+    project, title = load(folder.project).project, str(info.get("name", path.name))
+    return Source(project, base, weights, (note,), title, folder.path.resolve(), frozen_code(folder))
 
 
-def export(path: Path, format: str, to: Path) -> Exported:
-    """Write the network of a project or run. Raises `UserError` for what cannot be exported, and why."""
+def export(path: Path, format: str, to: Path, *, trusted: bool = False) -> Exported:
+    """Write the network of a project or run. `trusted` lets code of the user's in it run this time.
+
+    Raises `UserError` for what cannot be exported, and why.
+    """
     source = read_source(path)
+    network = source.project.network
+    code.look(network, source.code_base, source.code)
+    if trusted:
+        code.grant(network)
+    code.ready(network, source.code_base, source.code)
     facts, facts_note = _facts(source)
     report = check(source.project, facts)
     if report.analysis.has_errors:

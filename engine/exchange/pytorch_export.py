@@ -8,6 +8,7 @@ from safetensors.torch import save
 
 from engine.build.module import build
 from engine.build.source import source
+from engine.custom.targets import companion
 from engine.data.facts import DataFacts
 from engine.errors import UserError
 from engine.exchange.destination import not_written, refuse_destination
@@ -15,6 +16,7 @@ from engine.exchange.weights import fill
 from engine.files import write_atomically
 from engine.network.analysis import analyse
 from engine.network.network import Network
+from engine.project import code
 
 
 def export_pytorch(
@@ -31,7 +33,12 @@ def export_pytorch(
     classes = facts.classes if facts else ()
     columns = facts.inputs[0].columns if facts and len(facts.inputs) == 1 else ()
     text = source(network, analysis, title=title, classes=classes, columns=columns)
+    companions = {to.with_name(f"{companion(file)}.py"): data for file, data in code.contents(network).items()}
+    for beside in companions:
+        refuse_destination(beside)
     try:
+        for beside, data in companions.items():
+            write_atomically(beside, data)
         if state is not None:
             module = build(network, analysis)
             fill(module, state)

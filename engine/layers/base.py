@@ -28,6 +28,7 @@ FAMILIES = (
     "Reshape",
     "Utility",
     "Block",
+    "Custom",
 )
 
 
@@ -92,6 +93,11 @@ class LayerType(Record):
     """What MATLAB calls it (`convolution2dLayer`), or nothing where MATLAB has no such layer."""
     random: ClassVar[bool] = False
     """Whether training uses random numbers here (dropout), so that two runs differ by worker."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether what leaves it is no matter of rules, but measured: it may be unknown now and known later."""
+        return False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

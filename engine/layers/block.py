@@ -96,6 +96,11 @@ class Block(LayerType):
         inner = (layer.type for layer in self.network.layers.values())
         return 1 + max((type.depth for type in inner if isinstance(type, Block)), default=0)
 
+    @cached_property
+    def is_measured(self) -> bool:
+        """Whether a layer inside, however deep, is."""
+        return any(layer.type.is_measured for layer in self.network.layers.values())
+
     def ids(self, kind: type[BlockInput] | type[BlockOutput]) -> tuple[str, ...]:
         """The ids of the inner layers that are its inputs, or its outputs, in the order of the ports."""
         return self._port_ids[kind is BlockOutput]

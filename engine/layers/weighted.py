@@ -40,6 +40,10 @@ LSTM_BIAS_INITIALIZERS: Final[Mapping[str, str]] = {
 }
 
 
+AS_MADE: Final = "as-made"
+"""Not for a person to choose: the parameters of the user's own modules start as their constructor leaves them."""
+
+
 @dataclass(frozen=True)
 class ParameterOptions:
     """What the trainer has to obey for one parameter. Without an initializer it starts as its module makes it."""

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from engine.errors import MisfitError
+from engine.errors import MisfitError, UnknownSizesError
 from engine.layers.base import LayerType
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.types import Sizes, TensorType
 from engine.network.network import Layer, Network, Port
-from engine.network.problems import Problem
+from engine.network.problems import Problem, Severity
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,19 @@ class Analysis:
         return tuple(p for p in self.problems if p.path[0] == layer)
 
 
-@lru_cache(maxsize=20_000)
 def _facts(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | MisfitError:
-    """The rules' answer, or what does not fit. Values in, values out: safe to remember."""
+    """The answer for these inputs: remembered where it is the rules', looked up anew where it was measured."""
+    return _answer(type, inputs) if type.is_measured else _ruled(type, inputs)
+
+
+@lru_cache(maxsize=20_000)
+def _ruled(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | MisfitError:
+    """The rules' answer. Values in, values out: safe to remember."""
+    return _answer(type, inputs)
+
+
+def _answer(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | MisfitError:
+    """What is known about a layer, or what does not fit."""
     try:
         outputs = type.output_types(*inputs)
         weights = type.weights(*inputs)
@@ -123,9 +133,17 @@ def copy_path(id: str, number: int, count: int) -> str:
     return id if count == 1 else f"{id}/{number}"
 
 
-@lru_cache(maxsize=4_000)
 def inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
-    """The analysis of every copy of a block that is fed with these."""
+    """The analysis of every copy of a block that is fed with these; remembered, unless a layer in it is measured."""
+    return _inside(block, inputs) if block.is_measured else _ruled_inside(block, inputs)
+
+
+@lru_cache(maxsize=4_000)
+def _ruled_inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
+    return _inside(block, inputs)
+
+
+def _inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
     ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
     copies: list[Analysis] = []
     given = inputs
@@ -181,7 +199,8 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
             continue  # a layer upstream has already complained
         found = _block_facts(layer, inputs, blocks[id]) if id in blocks else _facts(layer.acting, inputs)
         if isinstance(found, MisfitError):
-            problems.append(Problem("error", id, layer.name, found.field or found.port or "", str(found)))
+            severity: Severity = "warning" if isinstance(found, UnknownSizesError) else "error"
+            problems.append(Problem(severity, id, layer.name, found.field or found.port or "", str(found)))
         elif found is not None:
             facts[id] = found
     whole = _whole_problems(network) if given is None else _inner_problems(network)

@@ -32,6 +32,8 @@ def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> Of
     alike = {(one.axes, one.kind) for one in known.values() if _takes(target, port, known, one)}
 
     def fits(type: LayerType) -> bool:
+        if type.is_measured:
+            return True
         results = _results(type, samples)
         return any((given.axes, given.kind) in alike or _takes(target, port, known, given) for given in results)
 
@@ -72,6 +74,8 @@ def known_inputs(network: Network, analysis: Analysis, target: Port) -> dict[str
 
 def _refusal(type: LayerType, given: Sequence[TensorType | None]) -> str:
     """Why a layer does not take what arrives, or nothing; what is not known is no reason."""
+    if type.is_measured:
+        return ""
     known = [one for one in given if one is not None]
     if len(known) < len(given):
         return ""

@@ -8,12 +8,14 @@ Only the coordinator writes here, except for requests in `control/`.
 import contextlib
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import re
 import secrets
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,11 @@ class RunFolder:
     def events(self) -> Path:
         """The log of events."""
         return self.path / "events.jsonl"
+
+    @property
+    def code(self) -> Path:
+        """Copies of the user's files of code, as they were when the run was prepared, by their hash."""
+        return self.path / "code"
 
     @property
     def control(self) -> Path:
@@ -155,6 +162,13 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     return data
 
 
+def frozen_code(folder: RunFolder) -> dict[str, Path]:
+    """Where a run keeps its copy of each file of code, by the file's path in the project."""
+    listed = folder.read_info().get("code", {})
+    items = listed.items() if isinstance(listed, dict) else ()
+    return {str(file): folder.code / f"{re.sub('[^0-9a-f]', '', str(sha256))}.py" for file, sha256 in items}
+
+
 def open_run(path: Path) -> RunFolder:
     """The run in this folder. Raises `UserError` if there is none."""
     folder = RunFolder(path)
@@ -198,8 +212,11 @@ def _free(path: Path) -> Path:
     return found
 
 
-def create(path: Path, project_text: str, info: Mapping[str, Any]) -> RunFolder:
-    """Make the folder of a new run, private to the user. It must be absent or empty. Raises `UserError`."""
+def create(path: Path, project_text: str, info: Mapping[str, Any], code: Iterable[bytes] = ()) -> RunFolder:
+    """Make the folder of a new run, private to the user, with copies of its code. It must be absent or empty.
+
+    Raises `UserError`.
+    """
     folder = RunFolder(path)
     try:
         was_there = path.is_dir()
@@ -209,7 +226,7 @@ def create(path: Path, project_text: str, info: Mapping[str, Any]) -> RunFolder:
         if any(path.iterdir()):
             raise UserError(f"{path} is not empty. A run needs a folder of its own: name one that is absent or empty.")
         try:
-            _fill(folder, project_text, info)
+            _fill(folder, project_text, info, code)
         except BaseException:  # a half-made run would keep the folder from being used again
             _clear(folder, keep_folder=was_there)
             raise
@@ -219,8 +236,11 @@ def create(path: Path, project_text: str, info: Mapping[str, Any]) -> RunFolder:
     return folder
 
 
-def _fill(folder: RunFolder, project_text: str, info: Mapping[str, Any]) -> None:
+def _fill(folder: RunFolder, project_text: str, info: Mapping[str, Any], code: Iterable[bytes]) -> None:
     folder.path.chmod(0o700)
+    for data in code:
+        folder.code.mkdir(0o700, exist_ok=True)
+        write_atomically(folder.code / f"{hashlib.sha256(data).hexdigest()}.py", data, mode=0o600)
     folder.control.mkdir(0o700)
     write_atomically(folder.project, project_text.encode(), mode=0o600)
     folder.lock.touch(0o600)
@@ -235,6 +255,8 @@ def _clear(folder: RunFolder, *, keep_folder: bool) -> None:
             file.unlink(missing_ok=True)
         if folder.control.is_dir():
             folder.control.rmdir()
+        if folder.code.is_dir():
+            shutil.rmtree(folder.code)
         if not keep_folder:
             folder.path.rmdir()
 

@@ -9,9 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from engine.custom import known, trust
 from engine.environments.choose import resolve
 from engine.environments.devices import hardware, probe
 from engine.errors import UserError
+from engine.project import code
 from engine.project.check import check
 from engine.project.file import dumps
 from engine.project.project import Project
@@ -29,6 +31,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     `UnavailableError` for the environment, `RunError` where no folder can be made.
     """
     base = project_path.resolve().parent if project_path else Path.cwd()
+    code.ready(project.network, base)
+    files = code.contents(project.network)
     facts = _facts(project, base)
     check(project, facts).refuse_errors()
     inventory = probe()
@@ -44,9 +48,12 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         "places": [asdict(place) for place in placement.workers],
         "hardware": hardware(placement, inventory),
         "sentence": placement.sentence,
+        **({"code": {file: known.hash_of_bytes(data) for file, data in files.items()}} if files else {}),
         **_circumstances(project),
     }
-    folder = create((run_dir or new_path(project_path, name)).absolute(), text, info)
+    folder = create((run_dir or new_path(project_path, name)).absolute(), text, info, files.values())
+    if code.has_code(project.network):
+        trust.grant(folder.path)  # it was found to be trusted above, and is a copy of that
     hold(folder, take_lock(folder))
     return folder
 

@@ -17,6 +17,7 @@ from torch import nn
 from engine.build.init import initialize
 from engine.build.module import build, prefixes
 from engine.build.parameters import frozen_modules, parameter_options
+from engine.build.user_code import blame
 from engine.data.facts import PARTS, DataFacts, InputFacts
 from engine.data.load import LoadedData
 from engine.data.load import load as load_data
@@ -33,10 +34,11 @@ from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at
 from engine.network.network import Network
 from engine.project.check import match_inputs
+from engine.project.code import ready
 from engine.project.file import load as load_project
 from engine.project.project import Project
 from engine.runs.events import Message, Started, to_json
-from engine.runs.folder import RunFolder
+from engine.runs.folder import RunFolder, frozen_code
 from engine.training.batches import Batches, Resident
 from engine.training.channel import Reports, RequestPipe
 from engine.training.clipping import clipping
@@ -84,6 +86,8 @@ def _describe(error: Exception) -> dict[str, Any]:
         return {**known, "cause": f"A file could not be read or written: {words}."}
     if known["is_lost_peer"]:
         return {**known, "cause": f"The connection to another worker broke: {words}"}
+    if where := blame(error):
+        return {**known, "cause": f"The project's own code went wrong: {where}"}
     return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}
 
 
@@ -186,6 +190,7 @@ def _set_up(seat: Seat) -> Setting:
     folder = RunFolder(Path(seat.folder))
     info = folder.read_info()
     project = load_project(folder.project).project
+    ready(project.network, folder.path, frozen_code(folder))
     place = info["places"][seat.rank]
     torch.set_num_threads(place["threads"])
     if project.training.deterministic:

@@ -94,7 +94,9 @@ def test_sizes_weights_and_work_are_measured_and_remembered(folder: Path):
     line = CODE.splitlines().index('        raise ValueError("not today")') + 1
     assert known.answer(wrong) == Failed(f"code.py, line {line}: ValueError: not today")
     assert known.answer(crash) == Failed("code.py: it ended the process with code 7: a print is not an answer.")
-    assert isinstance(known.answer(after), Failed)
+    failed = known.answer(after)
+    assert isinstance(failed, Failed)
+    assert "the first axis of what comes out must be the batch" in failed.message
     known.forget()
     assert known.answer(swish) == found
     assert known.answer(wrong) is None

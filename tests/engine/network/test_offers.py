@@ -27,6 +27,8 @@ def test_every_offer_for_an_output_keeps_its_word():
     for given in (features(10), image(3, 8, 8), sequence(5, 4), tokens(7)):
         for key in fitting(offers.takers(given)):
             type = catalog()[key]()
+            if type.is_measured:
+                continue  # a layer of the user's code may take anything
             assert isinstance(type.output(*[given] * len(type.input_ports())), TensorType)
 
 

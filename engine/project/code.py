@@ -1,0 +1,121 @@
+"""Code of the user's in a project: which files and expressions, whether they may run, what is to be measured."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from engine.custom import known, trust
+from engine.custom.known import Question
+from engine.custom.measure import Session
+from engine.errors import MisfitError, UserError
+from engine.layers.block import Block
+from engine.layers.custom import UserCode
+from engine.network.analysis import Analysis, analyse
+from engine.network.network import Network
+
+
+def code_layers(network: Network) -> Iterator[UserCode]:
+    """The types of all layers of the user's code, those in blocks included."""
+    for layer in network.layers.values():
+        if isinstance(layer.type, UserCode):
+            yield layer.type
+        elif isinstance(layer.type, Block):
+            yield from code_layers(layer.type.network)
+
+
+def has_code(network: Network) -> bool:
+    """Whether anything in the network is code of the user's."""
+    return any(True for _ in code_layers(network))
+
+
+def code_files(network: Network) -> tuple[str, ...]:
+    """The files of the user's code, by their paths in the project."""
+    return tuple(dict.fromkeys(type.code_file for type in code_layers(network) if type.code_file))
+
+
+def look(network: Network, base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
+    """Read the text of the network's files of code. Returns whether anything has changed since."""
+    return known.look(code_files(network), base, frozen)
+
+
+def untrusted(network: Network) -> tuple[str, ...]:
+    """The files and expressions that may not run, as a person calls them."""
+    found = (type for type in code_layers(network) if type.code_name and not known.may_run(type.code_file))
+    return tuple(dict.fromkeys(type.code_file or type.code_name for type in found))
+
+
+def folders(network: Network) -> tuple[Path, ...]:
+    """The folders that have to be trusted for all of it to run: the project's, and those of files elsewhere."""
+    base = known.base()
+    found = {} if not has_code(network) else {Path(base).resolve(): None}
+    for name in code_files(network):
+        code = known.file(name)
+        if code is not None and not any(folder in code.path.parents for folder in found):
+            found[code.path.parent] = None
+    return tuple(found)
+
+
+def grant(network: Network) -> None:
+    """Let all of it run in this process and those it starts: what `--trust` says."""
+    for folder in folders(network):
+        trust.grant(folder)
+
+
+def refuse_untrusted(network: Network) -> None:
+    """Raise `UserError` for code that may not run, with what that means and the way out."""
+    names = untrusted(network)
+    if names:
+        raise UserError(trust.refusal(list(names), known.base()))
+
+
+def open_questions(network: Network, analysis: Analysis) -> list[Question]:
+    """What would have to be measured, and may be, for more sizes to be known."""
+    found: list[Question] = []
+    for id, layer in network.layers.items():
+        if isinstance(layer.type, Block) and id in analysis.inside:
+            for copy in analysis.inside[id].copies:
+                found += open_questions(layer.type.network, copy)
+        if not isinstance(layer.type, UserCode) or layer.bypassed or not known.may_run(layer.type.code_file):
+            continue
+        sources = network.incoming[id]
+        types = [analysis.type_at(sources[port]) if port in sources else None for port in layer.type.input_ports()]
+        inputs = tuple(type for type in types if type is not None)
+        if len(inputs) < len(types):
+            continue
+        try:
+            question = layer.type.question(inputs)
+        except MisfitError:
+            continue  # it is a problem already, without running anything
+        if known.answer(question) is None:
+            found.append(question)
+    return list(dict.fromkeys(found))
+
+
+def measure(network: Network) -> None:
+    """Measure all that may run, layer behind layer, until nothing more can be learnt."""
+    if not has_code(network):
+        return
+    with Session() as session:
+        while questions := open_questions(network, analyse(network)):
+            session.ask(questions)
+
+
+def contents(network: Network) -> dict[str, bytes]:
+    """The bytes of each file of code, the same that were looked at. Raises `UserError` where one has changed."""
+    found = {}
+    for name in code_files(network):
+        code = known.file(name)
+        if code is None or code.error:
+            raise UserError(code.error if code is not None else f"Nothing is known about the file {name}.")
+        found[name] = known.read_code(code.path, name)
+        if known.hash_of_bytes(found[name]) != code.sha256:
+            raise UserError(f"{name} was changed just now. Try again.")
+    return found
+
+
+def ready(network: Network, base: Path, frozen: Mapping[str, Path] | None = None) -> None:
+    """Make the sizes of the user's code known, before a training or an export. Raises `UserError` where it may not
+    run."""
+    look(network, base, frozen)
+    if has_code(network):
+        refuse_untrusted(network)
+        measure(network)
