@@ -18,7 +18,12 @@ DEPTH_LIMIT = 8
 
 
 class BlockInput(LayerType):
-    """Stands inside a block for one of its inputs. Its name is the name of the port."""
+    """Stands inside a block for one of its inputs. Its name is the name of the port.
+
+        y = what arrives at the block's port
+
+    Nothing of it is computed, and nothing of it is in the built module or the source.
+    """
 
     key, label, family = "block_input", "Block input", "Block"
 
@@ -33,7 +38,12 @@ class BlockInput(LayerType):
 
 
 class BlockOutput(LayerType):
-    """Stands inside a block for one of its outputs. Its name is the name of the port."""
+    """Stands inside a block for one of its outputs. Its name is the name of the port.
+
+        the block's port = x
+
+    Nothing of it is computed, and nothing of it is in the built module or the source.
+    """
 
     key, label, family = "block_output", "Block output", "Block"
 
@@ -56,6 +66,7 @@ class Block(LayerType):
     """
 
     key, label, family = "block", "Block", "Block"
+    matlab = "networkLayer"
     repeat = Int(1, low=1, high=1000, help="Copies in a row, each with weights of its own")
 
     def __init__(self, /, network: "Network | None" = None, **values: object) -> None:
