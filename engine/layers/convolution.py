@@ -8,15 +8,18 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Int, Padding, Size
+from engine.errors import FieldError, MisfitError
+from engine.fields import Bool, Choice, Int, Padding, Size
 from engine.layers import types, windows
 from engine.layers.base import Call, Lowered, channels_first, expect, module
+from engine.layers.padding import MODES, TORCH_MODES, refuse_wide
 from engine.layers.types import Sizes, TensorType, derive
 from engine.layers.weighted import WithWeightsAndBias
 
 KERNEL_HELP = {1: "Steps", 2: "Height × width", 3: "Depth × height × width"}
-PADDING_HELP = "Zeros on both sides of each axis, or same: the output is as large as the input divided by the stride"
+PADDING_HELP = (
+    "Places added on both sides of each axis, or same: the output is as large as the input divided by the stride"
+)
 CAUSAL_HELP = PADDING_HELP + "; or causal: as same, all of them in front, so that no step sees a later one"
 
 
@@ -38,6 +41,15 @@ def dilation_field(dims: int) -> Size:
 def padding_field(dims: int, default: str | int = "same", words: Sequence[str] = ("same",)) -> Padding:
     """The border before a window slides."""
     return Padding(default, length=dims, words=words, help=CAUSAL_HELP if "causal" in words else PADDING_HELP)
+
+
+CONVOLUTION_MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
+"""What torch's convolutions call them."""
+BORDERS = {name: MODES[name] for name in ("zeros", "reflection", "replication", "circular")}
+
+
+def _is_padded(layer: Any) -> bool:
+    return isinstance(layer.padding, str) or any(layer.padding)
 
 
 def filters_field() -> Int:
@@ -69,7 +81,16 @@ class _Convolution(_Sliding):
     stride = stride_field(2)
     padding = padding_field(2)
     dilation = dilation_field(2)
+    padding_mode = Choice(
+        "zeros", options=tuple(BORDERS), notes=BORDERS, help="What padded places hold", visible_when=_is_padded
+    )
     bias = bias_field()
+
+    def problems(self) -> list[FieldError]:
+        if self.padding == "causal" and self.padding_mode in ("reflection", "circular"):
+            message = f"{self.padding_mode} takes later steps, which causal must not. Use zeros or replication."
+            return [FieldError("padding_mode", message)]
+        return []
 
     def _groups(self, channels: int) -> int:
         return 1
@@ -90,7 +111,10 @@ class _Convolution(_Sliding):
                 f"Use a divisor of {channels:,}.",
                 field="groups",
             )
-        return x.with_sizes(C=self._filters(channels), **windows.window_sizes(x, **self._window))
+        sizes = windows.window_sizes(x, **self._window)
+        for axis, sides in zip(x.spatial, windows.borders(x, **self._window), strict=True):
+            refuse_wide(x, axis, max(sides), self.padding_mode, "padding")
+        return x.with_sizes(C=self._filters(channels), **sizes)
 
     def weights(self, x: TensorType) -> dict[str, Sizes]:
         channels = x.channels
@@ -118,13 +142,15 @@ class _Convolution(_Sliding):
             conv["bias"] = False
         if windows.is_symmetric(sides):
             conv |= _unless(0, padding=tuple(before for before, _ in sides))
+            if "padding" in conv and self.padding_mode != "zeros":
+                conv["padding_mode"] = CONVOLUTION_MODES[self.padding_mode]
             return channels_first(x, module(f"Conv{self.dims}d", **conv))
-        return channels_first(x, zero_pad(sides), module(f"Conv{self.dims}d", **conv))
+        return channels_first(x, pad(sides, self.padding_mode), module(f"Conv{self.dims}d", **conv))
 
 
-def zero_pad(sides: windows.Borders) -> Call:
-    """Zeros before and after each axis, as a named module of its own."""
-    call = module(f"ZeroPad{len(sides)}d", padding=windows.torch_borders(sides))
+def pad(sides: windows.Borders, mode: str = "zeros") -> Call:
+    """A border before and after each axis, as a named module of its own."""
+    call = module(f"{TORCH_MODES[mode]}{len(sides)}d", padding=windows.torch_borders(sides))
     return Call(call.target, kwargs=call.kwargs, name="pad")
 
 

@@ -33,6 +33,18 @@ def _border(dims: int) -> Ints:
     return Ints(1, length=2 * dims, low=0, high=100_000, help=SIDES[dims])
 
 
+def refuse_wide(x: TensorType, axis: str, width: int, mode: str, field: str) -> None:
+    """Refuse a border for which there is not enough to mirror or to repeat."""
+    size = x[axis]
+    most = {"reflection": -1, "circular": 0}.get(mode)
+    if most is not None and isinstance(size, int) and width > size + most:
+        raise MisfitError(
+            f"A border of {width:,} is wider than what can fill it: along axis {axis} there are {size:,}, "
+            f"so '{mode}' gives at most {size + most:,}. Use a smaller border or another mode.",
+            field=field,
+        )
+
+
 class _Padding(LayerType):
     """What padding in all dimensions shares."""
 
@@ -54,21 +66,10 @@ class _Padding(LayerType):
     def output(self, x: TensorType) -> TensorType:
         expect(x, windows.LAYOUT_OF[self.dims])
         for axis, sides in zip(x.spatial, self._sides, strict=True):
-            self._refuse_wide(x, axis, max(sides))
+            refuse_wide(x, axis, max(sides), self.mode, "border")
         return x.with_sizes(
             **{axis: derive(sum(sides).__add__, x[axis]) for axis, sides in zip(x.spatial, self._sides, strict=True)}
         )
-
-    def _refuse_wide(self, x: TensorType, axis: str, width: int) -> None:
-        """Refuse a border for which there is not enough to mirror or to repeat."""
-        size = x[axis]
-        most = {"reflection": -1, "circular": 0}.get(self.mode)
-        if most is not None and isinstance(size, int) and width > size + most:
-            raise MisfitError(
-                f"A border of {width:,} is wider than what can fill it: along axis {axis} there are {size:,}, "
-                f"so '{self.mode}' gives at most {size + most:,}. Use a smaller border or another mode.",
-                field="border",
-            )
 
     def lower(self, x: TensorType) -> Lowered:
         given: dict[str, Any] = {"padding": windows.torch_borders(self._sides)}

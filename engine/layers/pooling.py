@@ -3,14 +3,14 @@
 from typing import Any, ClassVar
 
 from engine.errors import MisfitError
-from engine.fields import Choice, Size
+from engine.fields import Bool, Choice, Size
 from engine.layers import windows
 from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, method, module
-from engine.layers.convolution import kernel_field, padding_field, stride_field, zero_pad
+from engine.layers.convolution import kernel_field, pad, padding_field, stride_field
 from engine.layers.types import TensorType, features
 
 
-class _Pooling(LayerType):
+class WindowPooling(LayerType):
     """What max and average pooling share."""
 
     dims: ClassVar[int] = 2
@@ -65,16 +65,16 @@ class _Pooling(LayerType):
         return " × ".join(map(str, self.kernel))
 
 
-class MaxPooling(_Pooling):
+class MaxPooling(WindowPooling):
     """The largest number of each window; padded places never win."""
 
     def _torch_name(self) -> str:
         return "MaxPool"
 
     def _uneven(self, sides: windows.Borders) -> tuple[Call, ...]:
-        lowest = {"padding": windows.torch_borders(sides), "value": float("-inf")}
-        pad = Call(f"torch.nn.ConstantPad{self.dims}d", kwargs=lowest, name="pad")
-        return pad, module(f"MaxPool{self.dims}d", **self._arguments())
+        given = {"padding": windows.torch_borders(sides), "value": float("-inf")}
+        lowest = Call(f"torch.nn.ConstantPad{self.dims}d", kwargs=given, name="pad")
+        return lowest, module(f"MaxPool{self.dims}d", **self._arguments())
 
 
 class MaxPool1d(MaxPooling):
@@ -143,7 +143,7 @@ PADDING_VALUES = {
 }
 
 
-class AveragePooling(_Pooling):
+class AveragePooling(WindowPooling):
     """The mean of each window."""
 
     padding_value = Choice(
@@ -162,7 +162,7 @@ class AveragePooling(_Pooling):
 
     def _uneven(self, sides: windows.Borders) -> tuple[Call, ...]:
         if self.padding_value == "zeros":
-            return zero_pad(sides), module(f"AvgPool{self.dims}d", **self._arguments())
+            return pad(sides), module(f"AvgPool{self.dims}d", **self._arguments())
         sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
         return (module("engine.build.modules.pooling.InnerAveragePool", **sizes),)
 
@@ -221,14 +221,19 @@ class AveragePool3d(AveragePooling):
 class _GlobalPooling(LayerType):
     """One number a channel, over all places."""
 
+    keep_axes = Bool(
+        False, help="Keeps the axes, each with a size of 1, such as to multiply each channel by its number"
+    )
+
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image", "volume", "sequence")
-        return features(x["C"])
+        return x.with_sizes(**dict.fromkeys(x.spatial, 1)) if self.keep_axes else features(x["C"])
 
-    def _dims(self, x: TensorType) -> int | tuple[int, ...]:
-        """The dimensions that go away."""
+    def _over(self, x: TensorType) -> dict[str, Any]:
+        """The dimensions that go away, or become 1."""
         dims = tuple(x.dim(axis) for axis in x.spatial)
-        return dims if len(dims) > 1 else dims[0]
+        over: dict[str, Any] = {"dim": dims if len(dims) > 1 else dims[0]}
+        return {**over, "keepdim": True} if self.keep_axes else over
 
 
 class GlobalAveragePool(_GlobalPooling):
@@ -236,7 +241,7 @@ class GlobalAveragePool(_GlobalPooling):
 
         y[c] = (sum over all places i of x[c, i]) / number of places
 
-    MATLAB has a layer for each dimension (globalAveragePooling1dLayer, 2d, 3d), which keep axes of size 1.
+    MATLAB has a layer for each dimension (globalAveragePooling1dLayer, 2d, 3d), which always keep the axes.
 
     Source: Lin, Chen, Yan: Network in network, 2014.
     """
@@ -245,7 +250,7 @@ class GlobalAveragePool(_GlobalPooling):
     matlab = "globalAveragePooling2dLayer"
 
     def lower(self, x: TensorType) -> Lowered:
-        return method("mean", dim=self._dims(x))
+        return method("mean", **self._over(x))
 
 
 class GlobalMaxPool(_GlobalPooling):
@@ -253,7 +258,7 @@ class GlobalMaxPool(_GlobalPooling):
 
         y[c] = max over all places i of x[c, i]
 
-    MATLAB has a layer for each dimension (globalMaxPooling1dLayer, 2d, 3d), which keep axes of size 1.
+    MATLAB has a layer for each dimension (globalMaxPooling1dLayer, 2d, 3d), which always keep the axes.
 
     Source: Oquab, Bottou, Laptev, Sivic: Is object localization for free?, 2015.
     """
@@ -262,7 +267,7 @@ class GlobalMaxPool(_GlobalPooling):
     matlab = "globalMaxPooling2dLayer"
 
     def lower(self, x: TensorType) -> Lowered:
-        return method("amax", dim=self._dims(x))
+        return method("amax", **self._over(x))
 
 
 def _cells(dims: int) -> Size:

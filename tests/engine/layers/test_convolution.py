@@ -1,11 +1,14 @@
+from typing import Any
+
 import pytest
 import torch
 
 from engine.errors import MisfitError
+from engine.layers import windows
 from engine.layers.base import LayerType
 from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from tests.builders import layer
-from tests.lowered import Lowered, assert_as_declared, run
+from tests.lowered import Lowered, assert_as_declared, run, sizes_of
 
 T = Symbol("T")
 
@@ -171,3 +174,27 @@ def test_what_is_told_on_the_canvas():
     assert layer("conv2d", filters=1).telling() == "1 filter"
     assert layer("grouped_conv2d").telling() == "channel-wise"
     assert layer("grouped_conv2d", groups=2).telling() == "2 groups"
+
+
+@pytest.mark.parametrize("mode", ["reflection", "replication", "circular"])
+@pytest.mark.parametrize(("dims", "x"), [(1, sequence(9, 4)), (2, image(4, 9, 8)), (3, volume(4, 9, 8, 7))])
+@pytest.mark.parametrize("values", [{"kernel": 3}, {"kernel": 4}, {"kernel": 3, "padding": 2}])
+def test_borders_of_another_kind_are_those_of_a_padding_layer(mode, dims, x, values):
+    conv: Any = layer(f"conv{dims}d", padding_mode=mode, **values)
+    assert_as_declared(conv, x)
+    sides = windows.borders(x, kernel=conv.kernel, stride=conv.stride, padding=conv.padding)
+    pad = layer(f"pad{dims}d", mode=mode, border=[side for pair in sides for side in pair])
+    plain = Lowered(conv.replace(padding=0), pad.output(x))
+    module, given = Lowered(conv, x), torch.rand(2, *sizes_of(x))
+    module.load_state_dict({f"parts.{len(module.made) - 1}.{n}": v for n, v in plain.made[0].state_dict().items()})
+    with torch.no_grad():
+        torch.testing.assert_close(module(given), plain(Lowered(pad, x)(given)))
+
+
+def test_borders_that_cannot_be_filled():
+    error = refusal(layer("conv2d", kernel=7, padding_mode="reflection"), image(1, 9, 3))
+    assert error.field == "padding"
+    assert "along axis W there are 3, so 'reflection' gives at most 2" in str(error)
+    assert layer("conv1d", padding="causal", padding_mode="circular").problems()[0].path == "padding_mode"
+    assert not layer("conv1d", padding="causal", padding_mode="replication").problems()
+    assert not layer("conv2d", padding=0).is_visible("padding_mode")

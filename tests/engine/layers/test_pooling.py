@@ -98,6 +98,16 @@ def test_global_pooling_leaves_features(key, dims):
     assert_as_declared(layer(key), INPUTS[dims])
 
 
+@pytest.mark.parametrize("key", ["global_average_pool", "global_max_pool"])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_global_pooling_may_keep_the_axes(key, dims):
+    x = INPUTS[dims]
+    pool, given = layer(key, keep_axes=True), torch.rand(2, *sizes_of(x))
+    assert pool.output(x) == x.with_sizes(**dict.fromkeys(x.spatial, 1))
+    assert_as_declared(pool, x)
+    assert torch.equal(run(pool, given, x=[x]).flatten(1), run(layer(key), given, x=[x]))
+
+
 def test_global_pooling_by_hand():
     x = torch.tensor([[[1.0, 10.0], [3.0, 20.0]]])
     assert run(layer("global_average_pool"), x, x=[sequence(2, 2)]).tolist() == [[2, 15]]
