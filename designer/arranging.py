@@ -2,7 +2,6 @@
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
@@ -11,7 +10,7 @@ from designer.editor import Editor
 from engine.network import arranging
 from engine.network.arrange import Outline, arranged, outline, positions
 from engine.network.layout import Flow, Position
-from engine.project.project import Project
+from engine.network.network import Network
 
 MANY = 1500
 """From so many layers on the window would stand still."""
@@ -35,7 +34,7 @@ class Arranging(QObject):
         self._editor = editor
         self._many = many
         self._process: QProcess | None = None
-        self._project: Project | None = None
+        self._network: Network | None = None
         self._shape: Outline | None = None
         self._flow: Flow | None = None
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
@@ -47,13 +46,13 @@ class Arranging(QObject):
         return self._process is not None
 
     def arrange(self, flow: Flow | None = None) -> None:
-        """Arrange all layers, down or to the right, or as the network flows already. One step to undo.
+        """Arrange all layers that are shown, down or to the right, or as the network flows already. One step to undo.
 
         What takes long goes on in the background, and is given up if the network changes meanwhile.
         """
         self.cancel()
-        self._project, self._flow = self._editor.project, flow
-        self._shape = outline(self._project.network, self._project.layout, flow)
+        self._network, self._flow = self._editor.network, flow
+        self._shape = outline(self._network, self._editor.layout, flow)
         if len(self._shape.names) < self._many:
             self._take(positions(self._shape))
             return
@@ -117,10 +116,9 @@ class Arranging(QObject):
         self.ended.emit()
 
     def _take(self, places: dict[str, Position]) -> None:
-        project = self._editor.project
-        if self._project is None or project.network is not self._project.network:
+        if self._editor.network is not self._network:
             self._editor.refused.emit("The network has changed meanwhile: it was not arranged.")
             return
-        layout = arranged(project.layout, places, self._flow)
-        self._editor.apply(_WORDS[self._flow], replace(project, layout=layout))
-        self.arranged.emit(project.layout)
+        before = self._editor.layout
+        self._editor.apply_here(_WORDS[self._flow], layout=arranged(before, places, self._flow))
+        self.arranged.emit(before)

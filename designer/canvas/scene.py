@@ -116,7 +116,8 @@ class Scene(QGraphicsScene):
         was = self._repeats
         if before.connections is not now.connections:
             self._repeats = repeated(now)
-        return dict.fromkeys(was ^ self._repeats)
+        fed = now.incoming
+        return {c: None for c in was ^ self._repeats if fed.get(c.target.layer, {}).get(c.target.name) == c.source}
 
     def show_report(self, report: Report) -> None:
         """Draw sizes, counts and problems that are new."""

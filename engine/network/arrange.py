@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from engine.network.carrying import carried
 from engine.network.columns import columns
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
 from engine.network.network import Connection, Network
@@ -58,8 +59,9 @@ def arrange(network: Network, layout: Layout | None = None, flow: Flow | None = 
 
 
 def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None) -> Layout:
-    """The layout with all layers elsewhere."""
-    return replace(old, positions=places, flow=flow or old.flow)
+    """The layout with all layers elsewhere; frames and comments go along."""
+    frames, comments = carried(old, places)
+    return replace(old, positions=places, frames=frames, comments=comments, flow=flow or old.flow)
 
 
 def outline(network: Network, layout: Layout, flow: Flow | None = None) -> Outline:

@@ -77,7 +77,7 @@ class Layout:
         chosen = set(ids)
         places = {id: at for id, at in self.positions.items() if id in chosen}
         inside = {id: layout for id, layout in self.inside.items() if id in chosen}
-        return Layout(places, inside=inside)
+        return Layout(places, inside=inside, flow=self.flow)
 
     def at(self, id: str) -> Position:
         """Where a layer stands; the origin if nobody said."""

@@ -1,7 +1,6 @@
 """Arranging from the canvas: small at once and gliding, large in a process that can be cancelled."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -14,9 +13,9 @@ from engine.network.network import Network
 from tests.designer.mouse import Hand
 
 
-def scatter(hand: Hand) -> Layout:
+def scatter(hand: Hand, text: str = "Scatter") -> Layout:
     places = {id: (160.0 * (n % 3), 60.0 * (7 - n)) for n, id in enumerate(hand.editor.network.layers)}
-    hand.editor.apply("Scatter", replace(hand.editor.project, layout=hand.editor.layout.moved(places)))
+    hand.editor.apply_here(text, layout=hand.editor.layout.moved(places))
     return hand.editor.layout
 
 
@@ -143,3 +142,19 @@ def test_nothing_is_no_work(make_hand: Callable[[Network], Hand]):
     hand = make_hand(Network.empty())
     Arranging(hand.editor).arrange()
     assert hand.editor.stack.count() == 0
+
+
+def test_what_is_arranged_is_the_block_that_is_open(hand: Hand):
+    hand.editor.set_selection({hand.id("fc_1"), hand.id("relu_1")})
+    hand.editor.group()
+    (block,) = hand.editor.selection
+    assert hand.editor.open_block(block)
+    outside = hand.editor.project.layout.positions
+    before = scatter(hand, "Scatter inside")
+    hand.view.arrange("right")
+    hand.view.glide.stop()
+    assert hand.editor.layout == arrange(hand.editor.network, before, "right")
+    assert hand.editor.project.layout.positions == outside
+    assert hand.editor.project.layout.flow == "down"
+    hand.editor.undo()
+    assert hand.editor.layout == before

@@ -73,6 +73,7 @@ def test_a_tag_is_selected_by_a_click_and_removed_by_delete(hand: Hand):
     assert hand.editor.selected_connections == {line}
     hand.key(Qt.Key.Key_Delete)
     assert ("mask", "extra") not in hand.links()
+    assert hand.view.network_scene.edges.edges.keys() == set(hand.editor.network.connections)
 
 
 @pytest.mark.parametrize("flow", ["down", "right"])

@@ -1,4 +1,6 @@
+import pytest
 from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter, QPixmap
 
 from designer.canvas import tips
 from designer.canvas.scene import Scene
@@ -163,3 +165,17 @@ def test_a_project_without_places_is_drawn(qapp):
     scene = Scene(editor)
     assert len(scene.nodes.nodes) == 2
     assert scene.content_box().width() == 176
+
+
+@pytest.mark.parametrize("ratio", [1.5, 2.0])
+def test_layers_are_painted_in_the_pixels_of_the_screen(hand: Hand, ratio: float):
+    picture = QPixmap(hand.view.viewport().size() * ratio)
+    picture.setDevicePixelRatio(ratio)
+    painter = QPainter(picture)
+    hand.view.render(painter, QRectF(hand.view.viewport().rect()), hand.view.viewport().rect())
+    painter.end()
+    nodes = hand.view.network_scene.nodes
+    node = nodes.nodes[hand.id("fc_1")]
+    assert node.pixmap is not None
+    assert node.scale == ratio
+    assert node.pixmap.width() == round((176 + 20) * ratio)
