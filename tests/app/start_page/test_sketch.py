@@ -8,6 +8,7 @@ import pytest
 from app.documents import EXAMPLES
 from app.start_page import sketch
 from app.start_page.sketch import HEIGHT, WIDTH, Sketch, cache_folder, draw, sketch_of
+from app.start_page.unfolded import MOST_IN_BLOCK
 from engine.layers.base import LayerType
 from engine.layers.block import Block
 from engine.network import edits
@@ -97,7 +98,7 @@ def test_a_block_shows_and_counts_what_it_holds() -> None:
     assert is_inside(found)
     many = sketched(chain(layer("feature_input", channels=4), block(layer("relu"), layer("tanh"), repeat=500)))
     assert many.size == "1,001 layers · 0 learnables"
-    assert len(many.bars) <= 1 + sketch._MOST_STRIPES
+    assert len(many.bars) <= 1 + MOST_IN_BLOCK
 
 
 def test_unfinished_and_empty_networks_say_so() -> None:
