@@ -2,7 +2,8 @@
 
     .venv/bin/python benchmarks/palette.py [--types 150 300]
 
-A letter counts until the rows are found, laid out and painted. The types that are not there yet are made up.
+A letter counts until the rows are found, laid out and painted. It is the processor's time that counts, since machines
+are shared. The types that are not there yet are made up.
 """
 
 import argparse
@@ -38,23 +39,24 @@ def fill(count: int) -> None:
 
 def milliseconds(since: float) -> float:
     """From then to now."""
-    return (time.perf_counter() - since) * 1e3
+    return (time.process_time() - since) * 1e3
 
 
 def measure(application: QApplication) -> tuple[float, float, float, float]:
     """The library made and shown, the first letter, the median letter, the worst."""
-    start = time.perf_counter()
+    start = time.process_time()
     palette = Palette(Editor())
     palette.resize(232, 800)
     palette.show()
     application.processEvents()
     made = milliseconds(start)
-    while milliseconds(start) < 600:  # nobody types at once; meanwhile the words are gathered
+    until = time.monotonic() + 0.6
+    while time.monotonic() < until:  # nobody types at once; meanwhile the words are gathered
         application.processEvents()
     letters = []
     for word in TYPED:
         for length in range(1, len(word) + 1):
-            start = time.perf_counter()
+            start = time.process_time()
             palette.search.setText(word[:length])
             application.processEvents()
             letters.append(milliseconds(start))

@@ -32,6 +32,7 @@ OWN_ROLE = KEY_ROLE + 4
 FAVOURITES, RECENT, OWN = "Favourites", "Recent", "My blocks"
 SQUARE = 10
 _HEADING_HEIGHT = 32
+_ROW = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
 _AT_ONCE = 12
 """Rows whose words are gathered between two events."""
 
@@ -144,21 +145,22 @@ class LibraryModel(QStandardItemModel):
 
     def _entry(self, key: str, type: type[LayerType]) -> QStandardItem:
         entry = QStandardItem(self._icon(type.family), type.label)
-        entry.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled)
+        entry.setFlags(_ROW)
         entry.setData(key, KEY_ROLE)
         refusal = self._refusals.get(key, "")
         words = [type.label, refusal or type.summary()]
         if type.onnx_refusal:
             words.append(f"No ONNX form: {type.onnx_refusal}")
             entry.setData(type.onnx_refusal, ONNX_ROLE)
-        if (source := add_on_of(type.__module__)) is not None:
+        if not type.__module__.startswith("engine.") and (source := add_on_of(type.__module__)):
             words.append(f"From the add-on {source.title}")
         entry.setToolTip("\n".join(words))
         entry.setData("\n".join(words[1:]), Qt.ItemDataRole.AccessibleDescriptionRole)
         if refusal:
             entry.setData(refusal, REFUSAL_ROLE)
             entry.setForeground(theme.current().muted)
-        self._mark(entry)
+        if key in self._favourites or type.onnx_refusal:
+            self._mark(entry)
         return entry
 
     def _mark(self, entry: QStandardItem) -> None:
@@ -170,7 +172,7 @@ class LibraryModel(QStandardItemModel):
 
     def _own_item(self, entry: OwnEntry) -> QStandardItem:
         item = QStandardItem(self._icon(entry.family), entry.name)
-        item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled)
+        item.setFlags(_ROW)
         item.setData(entry, OWN_ROLE)
         item.setToolTip(f"{entry.name}\n{entry.tooltip}".strip())
         item.setData(entry.tooltip, Qt.ItemDataRole.AccessibleDescriptionRole)
