@@ -68,7 +68,7 @@ def _heading(planned: Plan, title: str) -> list[str]:
         standard.insert(0, "import math")
     if "import math" not in standard and any("math." in line for helper in _helpers(planned) for line in helper):
         standard.insert(0, "import math")
-    torch = ["import torch", "from torch import nn", *_add_on_imports(planned)]
+    torch = ["import torch", "from torch import nn", *_add_on_imports(planned), *_code_imports(targets)]
     return [*lines, '"""', "", *standard, "from pathlib import Path", "", *torch]
 
 
