@@ -15,7 +15,6 @@ from designer import theme
 from designer.search_field import SearchField
 
 MARGIN = 32
-WIDEST = 1400
 SECTIONS = (("recent", "Recent"), ("examples", "Examples"), ("templates", "Templates"))
 NOTHING_RECENT = "Projects that you open or save appear here."
 
@@ -123,7 +122,15 @@ class StartPage(QWidget):
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setWidget(content)
+        self.area.verticalScrollBar().rangeChanged.connect(self._line_up)
         return self.area
+
+    def _line_up(self, _least: int, most: int) -> None:
+        """The scroll bar stands in the margin, so that the cards end where the header does."""
+        bar = self.area.verticalScrollBar().sizeHint().width() if most else 0
+        column = self._content.layout()
+        assert column is not None
+        column.setContentsMargins(MARGIN, 0, MARGIN - bar, MARGIN)
 
     # ---- what is shown ----
 

@@ -387,6 +387,8 @@ def test_a_narrow_window_scrolls_down_only(qtbot, window: MainWindow, page: Star
     assert page.area.horizontalScrollBar().maximum() == 0
     edge = page.browse.mapTo(page, QPoint(page.browse.width(), 0)).x()
     assert edge <= page.width()
+    grid = page.grids["examples"]
+    qtbot.waitUntil(lambda: grid.mapTo(page, QPoint(grid.width(), 0)).x() == edge)
 
 
 # ---- the command line ----
