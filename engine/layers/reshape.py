@@ -1,12 +1,26 @@
-"""Layers that only move numbers: flatten, reshape, permute, and ways between images and sequences."""
+"""Layers that only move numbers: flatten, reshape, permute, cut out, repeat, and ways from one layout to another."""
 
 import math
 from collections.abc import Callable
 
 from engine.errors import MisfitError
 from engine.fields import Choice, Int, Ints, Size
-from engine.layers.base import LayerType, Lowered, expect, expect_real, method
-from engine.layers.types import LAYOUTS, Sizes, TensorType, derive, features, image, sequence, with_article
+from engine.layers.base import LayerType, Lowered, expect, expect_real, function, method
+from engine.layers.types import (
+    LAYOUTS,
+    Sizes,
+    TensorType,
+    derive,
+    features,
+    image,
+    sequence,
+    tokens,
+    volume,
+    with_article,
+)
+
+OWN = "engine.build.modules.reshape."
+AXIS_NOTES = {"C": "Channels", "H": "Height", "W": "Width", "D": "Depth", "T": "Steps"}
 
 
 def _count(x: TensorType) -> int:
@@ -216,3 +230,404 @@ class SelectStep(LayerType):
         if self.step:
             return f"{self.step:,} from the {self.counted_from}"
         return "last" if self.counted_from == "end" else "first"
+
+
+def _axis(default: str, help: str) -> Choice:
+    return Choice(default, options=tuple(AXIS_NOTES), notes=AXIS_NOTES, help=help)
+
+
+def _refuse_absent(axis: str, x: TensorType) -> None:
+    """Refuse an axis that the input does not have, in words."""
+    expect_real(x)
+    if not x.has(axis):
+        raise MisfitError(
+            f"The input has no axis {axis}: received {x}. Choose one of {', '.join(x.axes)}.", field="axis"
+        )
+
+
+class Slice(LayerType):
+    """Takes a part of one axis: from a place on, up to another, every so many-th.
+
+        y[i] = x[start + i · step], as long as that is before the end
+
+    Places count from 0; below zero they count from the end, as in Python: -1 is the last one. The end itself is left
+    out; 0 means that there is none.
+    """
+
+    key, label, family = "slice", "Slice", "Reshape"
+    axis = _axis("C", "The axis of which a part is taken")
+    start = Int(0, low=-1_000_000_000, high=1_000_000_000, help="The first place; below zero it counts from the end")
+    end = Int(0, low=-1_000_000_000, high=1_000_000_000, help="The first place that is left out; 0: none")
+    step = Int(1, low=1, high=1_000_000_000, help="Takes every so many-th place")
+
+    def output(self, x: TensorType) -> TensorType:
+        _refuse_absent(self.axis, x)
+        if isinstance(size := x[self.axis], int) and not self._count(size):
+            raise MisfitError(
+                f"Nothing is left of axis {self.axis}: it has {size:,} places, from {self.start:,} "
+                f"{f'up to {self.end:,}' if self.end else 'on'} there is none. Start earlier, or end later.",
+                field="start",
+            )
+        return x.with_sizes(**{self.axis: derive(self._count, x[self.axis])})
+
+    def _count(self, size: int) -> int:
+        return len(range(*slice(self.start, self.end or None, self.step).indices(size)))
+
+    def lower(self, x: TensorType) -> Lowered:
+        given = {"start": self.start, "end": self.end or None, "step": self.step}
+        usual = {"start": 0, "end": None, "step": 1}
+        chosen = {name: value for name, value in given.items() if value != usual[name]}
+        return function(f"{OWN}slice_axis", x.dim(self.axis), **chosen)
+
+    def telling(self) -> str:
+        step = f":{self.step}" if self.step > 1 else ""
+        return f"{self.axis}[{self.start or ''}:{self.end or ''}{step}]"
+
+
+REPEATS = {
+    "whole": "The whole, again and again: 1 2 1 2",
+    "each": "Each place so many times before the next: 1 1 2 2",
+}
+
+
+class Repeat(LayerType):
+    """Repeats what lies along one axis: the whole again and again, or each place before the next.
+
+        whole: y[i] = x[i mod size]
+        each: y[i] = x[floor(i / times)]
+
+    An axis of size 1 is spread out by it. Along an image's axes, each repeats places as nearest upsampling does.
+    """
+
+    key, label, family = "repeat", "Repeat", "Reshape"
+    axis = _axis("C", "The axis that becomes longer")
+    times = Int(2, low=1, high=1_000_000, help="How often; 1 changes nothing")
+    order = Choice("whole", options=tuple(REPEATS), notes=REPEATS, help="What is repeated")
+
+    def output(self, x: TensorType) -> TensorType:
+        _refuse_absent(self.axis, x)
+        return x.with_sizes(**{self.axis: derive(lambda size: size * self.times, x[self.axis])})
+
+    def lower(self, x: TensorType) -> Lowered:
+        dim = x.dim(self.axis)
+        if self.order == "each":
+            return method("repeat_interleave", self.times, dim)
+        return method("repeat", *(self.times if at == dim else 1 for at in range(x.rank + 1)))
+
+    def telling(self) -> str:
+        return f"{self.times:,} times along {self.axis}"
+
+
+class RepeatVector(LayerType):
+    """Makes a sequence of one vector: the same at each step.
+
+        y[t, c] = x[c]
+
+    Between an encoder that ends in one vector and a recurrent decoder that makes a sequence of it.
+    """
+
+    key, label, family = "repeat_vector", "Repeat vector", "Reshape"
+    steps = Int(10, low=1, high=10_000_000, unit="steps", help="Length of the sequence")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "features")
+        return sequence(self.steps, x["C"])
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("unsqueeze", 1), method("repeat", 1, self.steps, 1)
+
+    def telling(self) -> str:
+        return f"{self.steps:,} step{'s' * (self.steps > 1)}"
+
+
+class Roll(LayerType):
+    """Moves everything along one axis by so many places; what leaves at one end comes in at the other.
+
+        y[i] = x[(i - shift) mod size]
+
+    Shifted windows are made with it.
+
+    Source: Liu et al.: Swin transformer: hierarchical vision transformer using shifted windows, 2021.
+    """
+
+    key, label, family = "roll", "Roll", "Reshape"
+    axis = _axis("W", "The axis along which everything moves")
+    shift = Int(1, low=-1_000_000_000, high=1_000_000_000, help="How far; below zero towards the start")
+
+    def output(self, x: TensorType) -> TensorType:
+        _refuse_absent(self.axis, x)
+        return x
+
+    def lower(self, x: TensorType) -> Lowered:
+        return method("roll", self.shift, x.dim(self.axis))
+
+    def telling(self) -> str:
+        return f"{self.shift:+,} along {self.axis}"
+
+
+class Flip(LayerType):
+    """Turns one axis round: the last place becomes the first.
+
+        y[i] = x[size - 1 - i]
+
+    Before and after a recurrent layer it makes that one run backwards.
+    """
+
+    key, label, family = "flip", "Flip", "Reshape"
+    axis = _axis("T", "The axis that is turned round")
+
+    def output(self, x: TensorType) -> TensorType:
+        _refuse_absent(self.axis, x)
+        return x
+
+    def lower(self, x: TensorType) -> Lowered:
+        return method("flip", x.dim(self.axis))
+
+    def telling(self) -> str:
+        return f"along {self.axis}"
+
+
+CROPS = {
+    "reference": "That of a second input, ref, of which nothing else is used",
+    "size": "Sizes given here",
+}
+POSITIONS = {"centre": "The middle; MATLAB's centercrop", "place": "From a given place on"}
+
+
+class _Crop(LayerType):
+    """Cuts a part out of an image or a volume."""
+
+    layout = ""
+    to = Choice("reference", options=tuple(CROPS), notes=CROPS, label="Crop to the size", help="How large the part is")
+    position = Choice("centre", options=tuple(POSITIONS), notes=POSITIONS, help="Where the part lies")
+    size: Size
+    start: Ints
+
+    def input_ports(self) -> tuple[str, ...]:
+        return ("in", "ref") if self.to == "reference" else ("in",)
+
+    def _cut(self, *x: TensorType) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The first place and the size along each axis. Raises `MisfitError`."""
+        places = LAYOUTS[self.layout][1:]
+        for port, type in zip(self.input_ports(), x, strict=True):
+            expect_real(type, port)
+            if type.layout != self.layout:
+                axes = " × ".join(LAYOUTS[self.layout])
+                raise MisfitError(f"Expected {with_article(self.layout)} ({axes}), received {type}.", port=port)
+        why = "cropping must know it"
+        sizes = tuple(x[1].known(axis, why) for axis in places) if self.to == "reference" else self.size
+        starts = self.start
+        found = []
+        for axis, size, start in zip(places, sizes, starts, strict=True):
+            whole = x[0].known(axis, why)
+            first = (whole - size) // 2 if self.position == "centre" else start
+            if size > whole or first + size > whole:
+                field = "start" if size <= whole else "size"
+                is_reference = self.to == "reference" and field == "size"
+                raise MisfitError(
+                    f"The part does not lie inside along axis {axis}: {size:,} places from {first:,} on, of {whole:,}. "
+                    "Make the part smaller, or start earlier.",
+                    field=None if is_reference else field,
+                    port="ref" if is_reference else None,
+                )
+            found.append(first)
+        return tuple(found), sizes
+
+    def output(self, *x: TensorType) -> TensorType:
+        _, sizes = self._cut(*x)
+        return x[0].with_sizes(**dict(zip(LAYOUTS[self.layout][1:], sizes, strict=True)))
+
+    def lower(self, *x: TensorType) -> Lowered:
+        starts, sizes = self._cut(*x)
+        return function(f"{OWN}crop", starts=starts, sizes=sizes)
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.size)) if self.to == "size" else ""
+
+
+def _is_sized(layer: LayerType) -> bool:
+    return bool(getattr(layer, "to", "") == "size")
+
+
+def _is_placed(layer: LayerType) -> bool:
+    return bool(getattr(layer, "position", "") == "place")
+
+
+class Crop2d(_Crop):
+    """Cuts a part out of an image: as large as another input, or as told; from the middle, or from a place on.
+
+        y[c, h, w] = x[c, top + h, left + w]
+
+    Where the middle is no whole place, the part lies nearer to the top and the left. In a U-Net it brings what comes
+    from the encoder to the size of what the decoder has.
+
+    Source: Ronneberger, Fischer, Brox: U-Net: convolutional networks for biomedical image segmentation, 2015.
+    """
+
+    key, label, family = "crop2d", "2-D crop", "Reshape"
+    matlab = "crop2dLayer"
+    layout = "image"
+    size = Size(8, length=2, help="Height × width of the part", visible_when=_is_sized)
+    start = Ints(
+        0, length=2, high=1_000_000, help="Top, left: the first place of the part, from 0", visible_when=_is_placed
+    )
+
+
+class Crop3d(_Crop):
+    """Cuts a part out of a volume: as large as another input, or as told; from the middle, or from a place on.
+
+        y[c, d, h, w] = x[c, front + d, top + h, left + w]
+
+    Where the middle is no whole place, the part lies nearer to the front, the top and the left.
+
+    Source: Çiçek, Abdulkadir, Lienkamp, Brox, Ronneberger: 3D U-Net, 2016.
+    """
+
+    key, label, family = "crop3d", "3-D crop", "Reshape"
+    matlab = "crop3dLayer"
+    layout = "volume"
+    size = Size(8, length=3, help="Depth × height × width of the part", visible_when=_is_sized)
+    start = Ints(
+        0,
+        length=3,
+        high=1_000_000,
+        help="Front, top, left: the first place of the part, from 0",
+        visible_when=_is_placed,
+    )
+
+
+class ImageToVolume(LayerType):
+    """Reads the channels of an image as slices of a volume, one behind the other.
+
+        y[c, d, h, w] = x[c · depth + d, h, w]
+
+    With as much depth as there are channels, a volume of one channel leaves: a stack of slices, ready for 3-D
+    convolution.
+    """
+
+    key, label, family = "image_to_volume", "Image to volume", "Reshape"
+    depth = Int(0, low=0, high=1_000_000, help="Slices of the volume; 0: as many as the image has channels")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image")
+        depth = self.depth or x.channels
+        if x.channels % depth:
+            raise MisfitError(
+                f"The {x.channels:,} channels of the image cannot be divided into slices of {depth:,}. "
+                f"Use a divisor of {x.channels:,}.",
+                field="depth",
+            )
+        return volume(x.channels // depth, depth, x["H"], x["W"])
+
+    def lower(self, x: TensorType) -> Lowered:
+        depth = self.depth or x.channels
+        return method("unflatten", 1, (x.channels // depth, depth))
+
+    def telling(self) -> str:
+        return f"{self.depth:,} slice{'s' * (self.depth > 1)}" if self.depth else ""
+
+
+class VolumeToImage(LayerType):
+    """Reads the slices of a volume as channels of an image.
+
+        y[c · depth + d, h, w] = x[c, d, h, w]
+
+    The reverse of reading the channels of an image as slices: 2-D convolution sees all slices at once.
+    """
+
+    key, label, family = "volume_to_image", "Volume to image", "Reshape"
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "volume")
+        times: Callable[[int, int], int] = int.__mul__
+        return image(derive(times, x["C"], x["D"]), x["H"], x["W"])
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("flatten", 1, 2)
+
+
+class VolumeToSequence(LayerType):
+    """Reads a volume as a sequence of its slices, such as a film as a sequence of pictures.
+
+        y[d, (c · height + h) · width + w] = x[c, d, h, w]
+
+    Each slice is a step: T = D, with channels × height × width numbers.
+    """
+
+    key, label, family = "volume_to_sequence", "Volume to sequence", "Reshape"
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "volume")
+        return sequence(x["D"], derive(lambda c, h, w: c * h * w, x["C"], x["H"], x["W"]))
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("transpose", 1, 2), method("flatten", 2)
+
+
+class OneHot(LayerType):
+    """Makes a vector of each index: one at its place, zero elsewhere. Nothing is learned.
+
+        y[t, c] = 1 where c = x[t], else 0
+
+    Indices count from 0 (MATLAB's from 1). An index that is no class gets zeros everywhere.
+    """
+
+    key, label, family = "one_hot", "One-hot", "Reshape"
+    classes = Int(10, low=2, high=1_000_000, help="Numbers in each vector: indices go from 0 to this less 1")
+
+    def output(self, x: TensorType) -> TensorType:
+        _refuse_numbers(x)
+        return sequence(x["T"], self.classes)
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return function(f"{OWN}one_hot", self.classes)
+
+    def telling(self) -> str:
+        return f"{self.classes:,} classes"
+
+
+def _refuse_numbers(x: TensorType) -> None:
+    """Refuse what is not a sequence of indices."""
+    if x.axes != ("T",) or x.kind != "index" or x["T"] == 0:
+        raise MisfitError(
+            f"Expected tokens: a sequence of indices (T), received {x}. "
+            "Set the content of the sequence input to indices.",
+            port="in",
+        )
+
+
+CASTS = {
+    "numbers": "Indices become numbers: a sequence with one channel",
+    "indices": "A sequence with one channel becomes indices, each number rounded; it passes no gradient",
+}
+
+
+class Cast(LayerType):
+    """Makes numbers of indices, or indices of numbers: a sequence with one channel, or tokens.
+
+        numbers: y[t, 1] = x[t]
+        indices: y[t] = round(x[t, 1])
+
+    As numbers, indices have an order, as counts and levels have. Words have none: they take an embedding or one-hot
+    vectors.
+    """
+
+    key, label, family = "cast", "Cast", "Reshape"
+    to = Choice("numbers", options=tuple(CASTS), notes=CASTS, help="What leaves the layer")
+
+    def output(self, x: TensorType) -> TensorType:
+        if self.to == "numbers":
+            _refuse_numbers(x)
+            return sequence(x["T"], 1)
+        expect(x, "sequence")
+        if x.channels != 1:
+            raise MisfitError(f"Expected a sequence with one channel, received {x}.", port="in")
+        return tokens(x["T"])
+
+    def lower(self, *x: TensorType) -> Lowered:
+        if self.to == "numbers":
+            return method("float"), method("unsqueeze", 2)
+        return method("squeeze", 2), method("round"), method("long")
+
+    def telling(self) -> str:
+        return f"to {self.to}"
