@@ -117,7 +117,7 @@ def _accepts(type: LayerType, inputs: tuple[TensorType, ...]) -> bool:
 
 def input_for(type: TensorType) -> LayerType:
     """An input layer that gives this type, without a normalisation."""
-    match type.layout:
+    match type.layout if type.kind == "real" or type.rank == 1 else "":
         case "image":
             return layer("image_input", channels=type["C"], size=type.sizes[1:], normalization="none")
         case "features":
@@ -151,6 +151,11 @@ class AnyInput(LayerType):
         return ()
 
 
+def as_indices(type: TensorType) -> TensorType:
+    """The type with whole numbers in place of real ones, for a port that is called `indices`."""
+    return TensorType(type.axes, type.sizes, "index")
+
+
 @st.composite
 def cases(draw: st.DrawFn, key: str) -> Case:
     """A layer of this type with generated values, and the first inputs that it accepts, from a drawn one on.
@@ -162,13 +167,15 @@ def cases(draw: st.DrawFn, key: str) -> Case:
     if type.is_input:
         return Case(type, ())
     start = draw(st.integers(0, len(CANDIDATES) - 1))
-    ports = len(type.input_ports())
+    names = type.input_ports()
+    ports = len(names)
     port, place, size = draw(st.integers(0, ports - 1)), draw(st.integers(0, 3)), draw(st.sampled_from([0, 1, 3]))
     for offset in range(len(CANDIDATES)):
         candidate = CANDIDATES[(start + offset) % len(CANDIDATES)]
         inputs = [candidate] * ports
         if size and ports > 1 and isinstance(candidate.sizes[place % candidate.rank], int):
             inputs[port] = candidate.with_sizes(**{candidate.axes[place % candidate.rank]: size})
+        inputs = [as_indices(x) if name == "indices" else x for name, x in zip(names, inputs, strict=True)]
         if _accepts(type, tuple(inputs)):
             return Case(type, tuple(inputs))
     return draw(st.nothing())

@@ -111,13 +111,37 @@ class MaxPool2d(MaxPooling):
 
         y[c, i] = max over k of x[c, stride · i + k - padding]
 
-    Each channel by itself. Nothing is learned; the gradient goes to the largest number only.
+    Each channel by itself. Nothing is learned; the gradient goes to the largest number only. With `indices` the places
+    of the largest numbers leave by a second port, row · width + column in the image that came in, counted from 0: max
+    unpooling puts numbers back there. (MATLAB: HasUnpoolingOutputs, which counts from 1)
 
     Source: Boureau, Ponce, LeCun: A theoretical analysis of feature pooling in visual recognition, 2010.
     """
 
     key, label, family, dims = "max_pool2d", "2-D max pooling", "Pooling", 2
     matlab = "maxPooling2dLayer"
+    indices = Bool(False, help="Gives the places of the largest numbers too, by a second port, for max unpooling")
+
+    def output_ports(self) -> tuple[str, ...]:
+        return ("out", "indices") if self.indices else ("out",)
+
+    def side_ports(self) -> tuple[str, ...]:
+        return ("indices",) if self.indices else ()
+
+    def output_types(self, x: TensorType) -> tuple[TensorType, ...]:
+        out = self.output(x)
+        return (out, TensorType(out.axes, out.sizes, "index")) if self.indices else (out,)
+
+    def lower(self, x: TensorType) -> Lowered:
+        if not self.indices:
+            return super().lower(x)
+        sides = windows.borders(x, **self._window)
+        if windows.is_symmetric(sides):
+            inner = super().lower(x)
+            pool = inner if isinstance(inner, Call) else inner[-1]
+            return Call(pool.target, kwargs={**pool.kwargs, "return_indices": True})
+        sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
+        return module("engine.build.modules.pooling.MaxPoolWithIndices", **sizes)
 
 
 class MaxPool3d(MaxPooling):

@@ -65,3 +65,29 @@ class FractionalMaxPool(nn.Module):
         step = last / (size - 1)
         first = ((torch.arange(size - 1, device=x.device) + shift) * step).floor() - (shift * step).floor()
         return torch.cat([first.long(), torch.full((1,), last, device=x.device)])
+
+
+class MaxPoolWithIndices(nn.Module):
+    """Max pooling with borders of any width, and the places of the largest numbers in the image without them."""
+
+    def __init__(self, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, ...]) -> None:
+        super().__init__()
+        self.padding = padding
+        self.pool = nn.MaxPool2d(kernel_size, stride, return_indices=True)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        left, right, top, _ = self.padding
+        largest, places = self.pool(nn.functional.pad(x, self.padding, value=float("-inf")))
+        width = x.shape[3] + left + right
+        rows = torch.div(places, width, rounding_mode="floor")
+        return largest, (rows - top) * x.shape[3] + places - rows * width - left
+
+
+class MaxUnpool2d(nn.Module):
+    """Adds each number to its place in an image of zeros as large as `like`; places count row by row."""
+
+    def forward(self, x: torch.Tensor, indices: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+        height, width = like.shape[2:]
+        zeros = torch.zeros((*x.shape[:2], height * width), dtype=x.dtype, device=x.device)
+        placed = zeros.scatter_add(2, indices.long().flatten(2), x.flatten(2))
+        return torch.unflatten(placed, 2, (height, width))

@@ -12,7 +12,7 @@ from engine.errors import MisfitError, UserError
 from engine.layers.base import Call, LayerType
 from engine.layers.catalog import catalog, layer_type
 from engine.layers.types import Kind, Size, Symbol, TensorType, features, image, sequence, tokens, volume
-from tests.strategies import records
+from tests.strategies import as_indices, records
 
 SIZES: st.SearchStrategy[Size] = st.one_of(st.integers(0, 9), st.sampled_from([1, 2**31, Symbol("T"), Symbol("S")]))
 AXES = st.sampled_from(["C", "CHW", "CDHW", "TC", "T", "H", "CTHW", "WHC"])
@@ -95,7 +95,8 @@ def test_a_default_layer_takes_some_common_input():
         if type().is_measured:
             continue  # what code of the user's takes is no matter of rules
         ports = type().input_ports()
-        answers = [answer(type(), [x] * len(ports)) for x in COMMON]
+        given = [[as_indices(x) if port == "indices" else x for port in ports] for x in COMMON]
+        answers = [answer(type(), x) for x in given]
         assert any(isinstance(found, TensorType) for found in answers), key
 
 
