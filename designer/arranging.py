@@ -12,7 +12,7 @@ from engine.network.arrange import Outline, arranged, outline, positions
 from engine.network.layout import Flow, Position
 from engine.network.network import Network
 
-MANY = 1500
+MANY = 800
 """From so many layers on the window would stand still."""
 _PATIENCE_MS = 1000
 _ROOT = Path(arranging.__file__).parents[2]

@@ -1,12 +1,13 @@
 """Connecting by keys: arrows or typing choose the layer, Tab its input, Enter connects."""
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
 from designer.canvas import walk
 from designer.canvas.scene import PortHit
 from designer.gestures.connect import Connect
 from designer.gestures.gesture import Canvas, Pointer
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Port
 
 _WAYS: dict[Qt.Key, walk.Way] = {
@@ -98,7 +99,9 @@ class ConnectByKeys(Connect):
         if goal.port.name in feeds:
             words += f", instead of {layers[feeds[goal.port.name].layer].name}"
         trouble = self._refusal(goal) or self._warning(goal)
-        self.canvas.hint("\n".join(filter(None, (words, trouble, _HOW))), goal.at)
+        x, y = self.editor.layout.at(self.target)
+        beside = QPointF(x + NODE_WIDTH, y - NODE_HEIGHT / 2)
+        self.canvas.hint("\n".join(filter(None, (words, trouble, _HOW))), beside)
 
     def _goal(self, pointer: Pointer) -> PortHit | None:
         return self._goals[self._number] if self._goals else None
