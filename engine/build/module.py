@@ -72,7 +72,13 @@ def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[fx.Node]
 
 
 def _construct(target: str, kwargs: Mapping[str, Any]) -> nn.Module:
-    made: nn.Module = resolve(target)(**kwargs)
+    make = resolve(target)
+    try:
+        made: nn.Module = make(**kwargs)
+    except Exception as error:
+        if add_on := add_on_of(target):
+            raise _failed(add_on, f"cannot make {target}", error) from error
+        raise
     return made
 
 
@@ -105,9 +111,13 @@ def _of_add_on(add_on: AddOn, target: str) -> Callable[..., Any]:
     try:
         found: Callable[..., Any] = getattr(importlib.import_module(path), name)
     except Exception as error:
-        why = f"{type(error).__name__}: {error}".rstrip(".")
-        raise UserError(f"The add-on '{add_on.title}' does not give {target}: {why}. Tell its makers.") from error
+        raise _failed(add_on, f"does not give {target}", error) from error
     return found
+
+
+def _failed(add_on: AddOn, what: str, error: Exception) -> UserError:
+    why = f"{type(error).__name__}: {error}".rstrip(".")
+    return UserError(f"The add-on '{add_on.title}' {what}: {why}. Tell its makers.")
 
 
 def resolve(target: str) -> Callable[..., Any]:

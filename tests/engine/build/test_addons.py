@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.addons import MODULES, install
 
 ROOT = Path(__file__).parents[3]
@@ -51,6 +53,13 @@ def test_a_layer_of_an_add_on_is_built_and_its_source_imports_the_package(tmp_pa
     assert "acme_layers.modules.Swirl(share=0.25)" in text
 
 
-def test_an_add_on_whose_modules_are_broken_is_told_by_name(tmp_path: Path) -> None:
-    told = run(install(tmp_path, modules=MODULES.replace("class Swirl", "class Other")))
-    assert told.startswith("The add-on 'acme-layers 1.2' does not give acme_layers.modules.Swirl: AttributeError")
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ("class Swirl", "class Other", "does not give acme_layers.modules.Swirl: AttributeError"),
+        ("share: float", "part: float", "cannot make acme_layers.modules.Swirl: TypeError"),
+    ],
+)
+def test_an_add_on_whose_modules_are_broken_is_told_by_name(tmp_path: Path, before: str, after: str, why: str) -> None:
+    told = run(install(tmp_path, modules=MODULES.replace(before, after)))
+    assert told.startswith(f"The add-on 'acme-layers 1.2' {why}")
