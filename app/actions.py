@@ -18,6 +18,8 @@ class WindowState:
     has_selection: bool = False
     has_connections: bool = False
     num_selected: int = 0
+    has_block_selected: bool = False
+    is_in_block: bool = False
     can_undo: bool = False
     can_redo: bool = False
     is_running: bool = False
@@ -231,6 +233,42 @@ ACTIONS: tuple[Action, ...] = (
         "Ctrl+Shift+L",
         help="Lay out only the selected layers, where they are",
         enabled_when=_with_several,
+    ),
+    Action(
+        "block.group",
+        "Group into a block",
+        "Network",
+        "editor.group",
+        "Ctrl+G",
+        help="Put the selected layers into a block, which can be repeated and opened",
+        enabled_when=_with_selection,
+        separator_before=True,
+    ),
+    Action(
+        "block.ungroup",
+        "Ungroup",
+        "Network",
+        "editor.ungroup",
+        "Ctrl+Shift+G",
+        help="Put what is inside the selected blocks in their place",
+        enabled_when=lambda s: s.tab == "design" and s.has_block_selected,
+    ),
+    Action(
+        "block.open",
+        "Open block",
+        "Network",
+        "canvas.open_selected",
+        "Alt+Down",
+        help="Show and edit what is inside the selected block; a double click does the same",
+        enabled_when=lambda s: s.tab == "design" and s.has_block_selected and s.num_selected == 1,
+    ),
+    Action(
+        "block.leave",
+        "Leave block",
+        "Network",
+        "editor.leave_block",
+        "Alt+Up",
+        enabled_when=lambda s: s.tab == "design" and s.is_in_block,
     ),
     Action("align.left", "Align left", "Network", "align.left", enabled_when=_with_several, separator_before=True),
     Action("align.centre", "Align centre", "Network", "align.centre", enabled_when=_with_several),

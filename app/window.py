@@ -37,6 +37,7 @@ from designer.library.memory import LibraryMemory
 from designer.palette import Palette
 from designer.problems import ProblemsPanel
 from designer.properties import Properties
+from engine.layers.block import Block
 from engine.project.check import memory_of
 from engine.project.file import SUFFIX
 
@@ -305,7 +306,7 @@ class MainWindow(QMainWindow):
         report = self.editor.report
         errors, all_problems = len(report.errors), len(report.problems)
         self.bottom.setTabText(0, f"Problems {all_problems}" if all_problems else "Problems")
-        self.bottom.setTabText(1, f"Layers {len(self.editor.project.network)}")
+        self.bottom.setTabText(1, f"Layers {len(self.editor.network)}")
         analysis = report.analysis
         parts = [
             f"{len(self.editor.project.network):,} layers",
@@ -335,6 +336,10 @@ class MainWindow(QMainWindow):
             has_selection=bool(self.editor.selection),
             has_connections=bool(self.editor.selected_connections),
             num_selected=len(self.editor.selection),
+            has_block_selected=any(
+                isinstance(self.editor.network.layers[id].type, Block) for id in self.editor.selection
+            ),
+            is_in_block=bool(self.editor.scope),
             can_undo=stack.canUndo(),
             can_redo=stack.canRedo(),
             is_running=self.training.is_running,

@@ -17,7 +17,7 @@ from designer import clipboard, placing
 from engine.data.facts import DataFacts
 from engine.errors import MisfitError, UserError
 from engine.layers.base import LayerType
-from engine.layers.block import Block
+from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.catalog import layer_type
 from engine.network import blocks, edits
 from engine.network.analysis import Analysis
@@ -324,6 +324,8 @@ class Editor(QObject):
             (connect_from,) = self._selection
         try:
             type = layer_type(key)()
+            if isinstance(type, BlockInput | BlockOutput) and not self._scope:
+                raise UserError(f"A {type.label.lower()} stands inside a block. Open a block first.")
         except UserError as error:
             self.refused.emit(str(error))
             return None

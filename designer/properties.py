@@ -15,8 +15,10 @@ from designer.layer_help import LayerHelp
 from designer.line_editors import LineEditor
 from engine.fields import Record, Text
 from engine.layers.base import LayerType
+from engine.layers.block import BlockInput, BlockOutput
 from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
+from engine.network.blocks import names_of
 from engine.network.freezing import frozen_parameters, is_frozen
 from engine.network.memory import activation_bytes, bytes_in_words
 from engine.network.network import Layer, name_refusal
@@ -339,14 +341,18 @@ class Properties(QScrollArea):
     def _show_network(self) -> None:
         network, analysis = self._editor.network, self._editor.analysis
         self._layer_part.hide()
-        self.header.say("Network", "Nothing is selected")
+        names = names_of(self._editor.project.network, self._editor.scope)
+        self.header.say(names[-1] if names else "Network", "Nothing is selected")
         outputs = [(port, analysis.type_at(port)) for port in network.output_ports]
         lines = [("Layers", f"{len(network):,}"), ("Connections", f"{len(network.connections):,}")]
-        for layer in network.inputs[:6]:
+        for layer in (*network.inputs, *(x for x in network.layers.values() if isinstance(x.type, BlockInput)))[:6]:
             facts = analysis.facts.get(layer.id)
             lines.append((f"Input {layer.name}", facts.output.short() if facts else UNKNOWN))
         for port, given in outputs[:6]:
             lines.append((f"Output {network.layers[port.layer].name}", given.short() if given else UNKNOWN))
+        for layer in [x for x in network.layers.values() if isinstance(x.type, BlockOutput)][:6]:
+            facts = analysis.facts.get(layer.id)
+            lines.append((f"Output {layer.name}", facts.output.short() if facts else UNKNOWN))
         lines.append(("Parameters", f"{analysis.parameters:,}"))
         if frozen := frozen_parameters(network, analysis):
             lines.append(("Frozen parameters", f"{frozen:,}"))
@@ -362,7 +368,7 @@ class Properties(QScrollArea):
         """What a training step takes, part by part."""
         if not self._editor.analysis.facts:
             return []
-        memory = memory_of(self._editor.project, self._editor.analysis)
+        memory = memory_of(self._editor.here, self._editor.analysis)
         least = "" if memory.is_whole else "at least "
         return [
             (f"Activations, batch {memory.batch:,}", least + bytes_in_words(memory.activations)),

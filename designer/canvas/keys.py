@@ -31,7 +31,8 @@ _CTRL, _SHIFT, _ALT = (
 
 HELP = (
     "Tab goes from layer to layer, arrow keys go along the connections. Enter edits, F2 renames, C connects, "
-    "A adds a layer, Del removes. Ctrl with an arrow key moves the selected layers."
+    "A adds a layer, Del removes. Alt with Down opens a block, Alt with Up leaves it. "
+    "Ctrl with an arrow key moves the selected layers."
 )
 
 
@@ -71,6 +72,11 @@ class Keys:
             else:
                 self._view.scroll_by(QPoint(_PAN * dx, _PAN * dy))
             return True
+        if held == _ALT and key == Qt.Key.Key_Up:
+            self._editor.leave_block()
+            return True
+        if held == _ALT and key == Qt.Key.Key_Down:
+            return self._view.open_selected()
         if held & (_CTRL | _ALT):
             return False
         return self._letter(key, has_shift=bool(held & _SHIFT))

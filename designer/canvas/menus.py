@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from designer import theme
 from designer.aligning import align_menu
 from designer.editor import Editor
+from engine.layers.block import Block
 from engine.network import edits
 from engine.network.network import Connection, bypass_refusal
 
@@ -30,6 +31,7 @@ def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object)
     if able:
         text = "Stop bypassing" if all(layer.bypassed for layer in able) else "Bypass"
         _add(menu, text, "", "B", lambda: editor.toggle_bypass())
+    _block_entries(menu, editor)
     menu.addSeparator()
     _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
     _add(menu, "Copy", "copy", "Ctrl+C", lambda: editor.copy())
@@ -45,6 +47,17 @@ def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object)
     if edits.remove_and_heal(network, chosen).connections != edits.remove_layers(network, chosen).connections:
         _add(menu, "Delete without reconnecting", "", "Shift+Del", lambda: editor.delete_selection(heal=False))
     return menu
+
+
+def _block_entries(menu: QMenu, editor: Editor) -> None:
+    chosen = [editor.network.layers[id] for id in editor.selection]
+    blocks = [layer for layer in chosen if isinstance(layer.type, Block)]
+    menu.addSeparator()
+    if len(chosen) == len(blocks) == 1:
+        _add(menu, "Open block", "", "Alt+Down", lambda: editor.open_block(blocks[0].id))
+    _add(menu, "Group into a block", "", "Ctrl+G", lambda: editor.group())
+    if blocks:
+        _add(menu, "Ungroup", "", "Ctrl+Shift+G", lambda: editor.ungroup())
 
 
 def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> QMenu:
@@ -69,4 +82,7 @@ def canvas_menu(editor: Editor, parent: QWidget, at: QPointF, fit: object, add: 
         menu.addSeparator()
         _add(menu, "Arrange", "arrange", "Ctrl+L", arrange)
         _add(menu, "Fit to window", "fit", "F", fit)
+    if editor.scope:
+        menu.addSeparator()
+        _add(menu, "Leave block", "", "Alt+Up", lambda: editor.leave_block())
     return menu

@@ -47,6 +47,7 @@ class Content:
     severity: str = ""
     is_selected: bool = False
     is_bypassed: bool = False
+    is_block: bool = False
     heat: int | None = None
     """How heavy the layer is beside the heaviest (see `designer.canvas.tint`), if that is shown."""
     flow: Flow = "down"
@@ -109,6 +110,8 @@ def paint(painter: QPainter, content: Content) -> None:
     """Paint a layer with its top left corner at the origin."""
     palette = theme.current()
     outline, edge, border = _shapes()
+    if content.is_block:
+        _paint_stack(painter, palette)
     painter.fillPath(outline, tint.ground(content.heat or 0))
     family = palette.family(content.family)
     painter.fillPath(edge, palette.mixed(family, palette.node, 0.35) if content.is_bypassed else family)
@@ -125,6 +128,15 @@ def paint(painter: QPainter, content: Content) -> None:
         paint_port(painter, geometry.output_point((0, 0), index, content.outputs, content.flow))
     if content.severity in ("error", "warning"):
         _paint_badge(painter, content.severity, palette)
+
+
+def _paint_stack(painter: QPainter, palette: theme.Palette) -> None:
+    """Two more sheets behind a block: there is something inside. Sideways, where no size is in the way."""
+    painter.setBrush(palette.mixed(palette.node, palette.canvas, 0.7))
+    painter.setPen(QPen(palette.mixed(palette.muted, palette.node, 0.35), 1.0))
+    for step in (2, 1):
+        sheet = QRectF(20, 3.0 * step + 0.5, NODE_WIDTH - 20.5 + 3.5 * step, NODE_HEIGHT - 6.0 * step - 1)
+        painter.drawRoundedRect(sheet, _CORNER - 2, _CORNER - 2)
 
 
 @lru_cache(maxsize=1)

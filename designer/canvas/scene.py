@@ -19,6 +19,7 @@ from designer.canvas.overlay import Marks, Overlay
 from designer.canvas.pictures import Content
 from designer.canvas.tint import Kind, Tint, tint_by
 from designer.editor import Editor
+from engine.layers.block import Block
 from engine.network.analysis import Facts
 from engine.network.compare import difference, moved
 from engine.network.layout import Flow, Position
@@ -266,6 +267,7 @@ class Scene(QGraphicsScene):
             severity=self._messages.get(layer.id, ("", ()))[0],
             is_selected=layer.id in self._selected,
             is_bypassed=layer.bypassed,
+            is_block=isinstance(layer.type, Block),
             heat=self.tint.level(figure) if self.tint.kind else None,
             flow=self.flow,
         )

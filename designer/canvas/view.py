@@ -32,6 +32,7 @@ from designer.canvas.offering import Offering
 from designer.canvas.overlay import Marks
 from designer.canvas.rename import RenameField
 from designer.canvas.scene import PortHit, Scene
+from designer.canvas.trail import Trail
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor
 from designer.gestures.connect import Connect
@@ -75,6 +76,9 @@ class CanvasView(Viewport):
         self.chip = ZoomChip(self)
         self.minimap = Minimap(self._scene, self)
         self.empty = EmptyState(self)
+        self.trail = Trail(editor, self)
+        self._seen: dict[tuple[str, ...], tuple[float, QPointF]] = {}
+        self._scope: tuple[str, ...] = editor.scope
         self._hint = Hint(self)
         self.offering = Offering(self)
         self.busy = Busy(self)
@@ -87,11 +91,13 @@ class CanvasView(Viewport):
 
     def _wire(self) -> None:
         self.editor.centre = self._centre
+        self.editor.scope_changed.connect(self._leave_scope)
         self.editor.project_changed.connect(self._end_gesture)
         self.editor.project_changed.connect(self._note_new_layers)
         self.editor.selection_changed.connect(self._show_new_layers)
         self.editor.project_changed.connect(self._show_emptiness)
         self.editor.project_changed.connect(self.make_room)
+        self.editor.project_changed.connect(self._show_scope)
         self.chip.zoom_in.connect(self.zoom_in)
         self.chip.zoom_out.connect(self.zoom_out)
         self.chip.zoom_reset.connect(self.zoom_reset)
@@ -184,6 +190,26 @@ class CanvasView(Viewport):
         else:
             self.fit()
 
+    def _leave_scope(self, _path: object = None) -> None:
+        """Another block is about to be shown: remember what was seen of this one."""
+        self._seen[self._scope] = (self.zoom, self.visible_area().center())
+
+    def _show_scope(self) -> None:
+        """Show a block as it was left, or all of it."""
+        if self._scope == self.editor.scope:
+            return
+        self._scope = self.editor.scope
+        self._known = frozenset(self.editor.network.layers)
+        if (seen := self._seen.get(self._scope)) is not None:
+            self._set_zoom(seen[0])
+            self.look_at(seen[1])
+        else:
+            self.fit()
+
+    def open_selected(self) -> bool:
+        """Show what is inside the selected block, if one block is all that is selected."""
+        return len(self.editor.selection) == 1 and self.editor.open_block(next(iter(self.editor.selection)))
+
     def _centre(self) -> Position:
         middle = self.visible_area().center()
         return middle.x() - NODE_WIDTH / 2, middle.y() - NODE_HEIGHT / 2
@@ -198,6 +224,7 @@ class CanvasView(Viewport):
         self.chip.move(_MARGIN, height - self.chip.height() - _MARGIN)
         self.minimap.move(width - self.minimap.width() - _MARGIN, height - self.minimap.height() - _MARGIN)
         self.busy.place()
+        self.trail.move(_MARGIN, _MARGIN)
         self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
 
     def _show_emptiness(self) -> None:
@@ -297,7 +324,8 @@ class CanvasView(Viewport):
         if event.button() != Qt.MouseButton.LeftButton or self.keys.holds_space:
             self.mousePressEvent(event)
         elif (id := self._scene.node_at(pointer.scene)) is not None:
-            self.rename(id)
+            if not self.editor.open_block(id):
+                self.rename(id)
         elif (connection := self._scene.connection_at(pointer.scene, self.reach)) is not None:
             self.offering.into(connection, pointer.view)
         elif self._scene.port_at(pointer.scene, self.reach) is None:

@@ -27,6 +27,8 @@ class Facts:
     parameters: int
     flops: int
     ports: tuple[str, ...] = ("out",)
+    inner: tuple[TensorType, ...] = ()
+    """Of a block: what leaves each layer inside, in all copies."""
 
     def at(self, port: str) -> TensorType:
         """What leaves the output port of this name."""
@@ -227,7 +229,8 @@ def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) ->
             name = layer.type.network.layers[id].name
             weights |= {f"{path}{name}.{weight}": sizes for weight, sizes in facts.weights.items()}
     parameters, flops = (sum(getattr(copy, what) for copy in found.copies) for what in ("parameters", "flops"))
-    return Facts(inputs, outputs, weights, parameters, flops, layer.type.output_ports())
+    inner = tuple(type for copy in found.copies for _, facts in copy.all_facts() for type in facts.outputs)
+    return Facts(inputs, outputs, weights, parameters, flops, layer.type.output_ports(), inner)
 
 
 def _unconnected(layer: Layer, missing: list[str]) -> Problem:

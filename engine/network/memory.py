@@ -45,7 +45,7 @@ class Memory:
 
 def activation_bytes(facts: Facts, batch: int) -> int | None:
     """What is kept of what leaves one layer, or None where a size is not known."""
-    counts = [(type.count, _BYTES[type.kind]) for type in facts.outputs]
+    counts = [(type.count, _BYTES[type.kind]) for type in facts.inner or facts.outputs]
     return None if any(n is None for n, _ in counts) else sum(batch * n * size for n, size in counts if n is not None)
 
 
