@@ -1,6 +1,7 @@
 """Everything that takes the keyboard or a click has a name that a screen reader can say."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
@@ -10,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
-    QDialog,
     QGraphicsView,
     QHeaderView,
     QLineEdit,
@@ -24,6 +24,7 @@ from engine.layers.catalog import catalog
 from engine.network import edits
 from engine.network.network import Network
 from engine.project.project import Project
+from tests.builders import classifier
 
 INTERACTIVE = (
     *(QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox),
@@ -68,7 +69,7 @@ def test_a_widget_without_a_name_is_found(qtbot) -> None:
 
 
 def test_every_tab_of_the_window_says_what_its_widgets_are(window: MainWindow) -> None:
-    for tab in ("design", "data", "train"):
+    for tab in ("design", "data", "train", "start"):
         window.show_tab(tab)
         QApplication.processEvents()
     assert sorted(set(nameless(window))) == []
@@ -86,19 +87,26 @@ def test_the_form_of_every_layer_type_says_what_its_fields_are(window: MainWindo
     assert sorted(found) == []
 
 
-def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow) -> None:
+def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow, tmp_path: Path) -> None:
+    from app.dialogs.about import about_dialog
     from app.dialogs.commands import CommandFinder
+    from app.dialogs.compare import CompareDialog
+    from app.dialogs.export import ExportDialog
     from app.dialogs.training_options import TrainingOptionsDialog
 
-    options = TrainingOptionsDialog(window.editor.project, parent=window)
-    shown: list[QWidget] = [CommandFinder(window.actions_by_id, window), options]
+    window.editor.open(Project(classifier()))
+    project = window.editor.project
+    options = TrainingOptionsDialog(project, parent=window)
+    compare = CompareDialog(project, Project(), ("here", "there"), window)
+    export = ExportDialog(project, tmp_path, None, tmp_path / "network.onnx", window)
+    dialogs = [CommandFinder(window.actions_by_id, window), options, compare, export, about_dialog(window, ())]
+    shown: list[QWidget] = list(dialogs)
     window.find_bar.open()
     window.canvas.quick_add()
     assert window.canvas.offering.popup is not None
     shown += [window.find_bar, window.canvas.offering.popup]
     found = {name for one in shown for name in nameless(one)}
     window.canvas.offering.close()
-    for one in shown[:2]:
-        assert isinstance(one, QDialog)
+    for one in dialogs:
         one.deleteLater()
     assert sorted(found) == []
