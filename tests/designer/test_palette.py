@@ -245,3 +245,16 @@ def test_an_add_on_that_is_not_used_is_told_below_the_library(palette: Palette) 
     palette.tell_of_add_ons([AddOn("acme-layers", "1.2", ("acme.types",), error="it has no layer types.")])
     assert palette.notice.text() == "1 add-on is not used: acme-layers 1.2. Help, About says why."
     assert palette.notice.toolTip() == "The add-on 'acme-layers 1.2' is not used: it has no layer types."
+
+
+def test_the_arrows_reach_a_family_and_fold_it(qtbot, palette: Palette) -> None:
+    palette.view.setFocus()
+    palette.view.setCurrentIndex(index_of(palette, "conv1d"))
+    qtbot.keyClick(palette.view, Qt.Key.Key_Left)
+    family = palette.view.currentIndex()
+    assert family.data() == "Convolution"
+    qtbot.keyClick(palette.view, Qt.Key.Key_Left)
+    assert not palette.view.isExpanded(family)
+    qtbot.keyClick(palette.view, Qt.Key.Key_Return)
+    assert palette.view.isExpanded(family)
+    palette.grab()  # the frame around a heading that has the keyboard
