@@ -56,12 +56,6 @@ class Reader(Viewport):
         self._marks = DifferenceMarks(self._scene, layers, lines)
         self._scene.addItem(self._marks)
 
-    def look(self, zoom: float, middle: QPointF) -> None:
-        """Show a part of the canvas at a zoom."""
-        self._lowest = min(self._lowest, zoom)
-        self._set_zoom(zoom)
-        self.look_at(middle)
-
     def go_to(self, id: str) -> None:
         """Select a layer and bring it to the middle; without one nothing is selected."""
         self.editor.set_selection({id} if id else ())

@@ -1,8 +1,6 @@
 """The canvas as a widget: zoom, what the pointer and the keys do, and what lies over the network."""
 
-from collections.abc import Iterable
-
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -32,6 +30,7 @@ from designer.canvas.offering import Offering
 from designer.canvas.overlay import Marks
 from designer.canvas.rename import RenameField
 from designer.canvas.scene import PortHit, Scene
+from designer.canvas.sight import READABLE, Sight
 from designer.canvas.trail import Trail
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor
@@ -42,12 +41,10 @@ from designer.gestures.move import Move
 from designer.gestures.pan import Pan
 from designer.gestures.reconnect import Reconnect, near_end
 from designer.gestures.select import Select
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
+from engine.network.layout import NODE_WIDTH, Flow, Layout
 
 _MARGIN = 14
 _REACH_PIXELS = 8.0
-READABLE = 0.35
-"""The zoom from which ports can be hit and names read."""
 
 
 class CanvasView(Viewport):
@@ -66,8 +63,6 @@ class CanvasView(Viewport):
         self._press: Pointer | None = None
         self.keys = Keys(self)
         self._drops = Drops(self, self._pointer)
-        self._known: frozenset[str] = frozenset(editor.network.layers)
-        self._new: frozenset[str] = frozenset()
         self._pointer_at = QPoint()
         self.setAccessibleName("Network canvas")
         self.setAccessibleDescription(HELP)
@@ -77,8 +72,6 @@ class CanvasView(Viewport):
         self.minimap = Minimap(self._scene, self)
         self.empty = EmptyState(self)
         self.trail = Trail(editor, self)
-        self._seen: dict[tuple[str, ...], tuple[float, QPointF]] = {}
-        self._scope: tuple[str, ...] = editor.scope
         self._hint = Hint(self)
         self.offering = Offering(self)
         self.busy = Busy(self)
@@ -90,14 +83,10 @@ class CanvasView(Viewport):
         self._show_emptiness()
 
     def _wire(self) -> None:
-        self.editor.centre = self._centre
-        self.editor.scope_changed.connect(self._leave_scope)
         self.editor.project_changed.connect(self._end_gesture)
-        self.editor.project_changed.connect(self._note_new_layers)
-        self.editor.selection_changed.connect(self._show_new_layers)
         self.editor.project_changed.connect(self._show_emptiness)
         self.editor.project_changed.connect(self.make_room)
-        self.editor.project_changed.connect(self._show_scope)
+        self.sight = Sight(self, self.editor)
         self.chip.zoom_in.connect(self.zoom_in)
         self.chip.zoom_out.connect(self.zoom_out)
         self.chip.zoom_reset.connect(self.zoom_reset)
@@ -157,62 +146,18 @@ class CanvasView(Viewport):
 
     def reveal(self, id: str) -> None:
         """Bring a layer into sight, near enough to be read."""
-        x, y = self.editor.layout.at(id)
-        box = QRectF(x, y, NODE_WIDTH, NODE_HEIGHT)
-        if self.zoom < READABLE:
-            self._set_zoom(1.0)
-            self.look_at(box.center())
-        elif not self.visible_area().adjusted(8, 8, -8, -8).contains(box):
-            self.look_at(box.center())
-
-    def _note_new_layers(self) -> None:
-        before, self._known = self._known, frozenset(self.editor.network.layers)
-        self._new = self._known - before
-
-    def _show_new_layers(self, selection: frozenset[str]) -> None:
-        """Layers that were just added, pasted or brought back come into sight."""
-        if selection and selection <= self._new:
-            box = self._box(selection)
-            if not self.visible_area().contains(box):
-                self.look_at(box.center())
-
-    def _box(self, ids: Iterable[str]) -> QRectF:
-        """The box around some layers."""
-        box = QRectF()
-        for id in ids:
-            box = box.united(QRectF(*self.editor.layout.at(id), NODE_WIDTH, NODE_HEIGHT))
-        return box
+        self.sight.reveal(id)
 
     def fit_selection(self) -> None:
         """Show the selected layers as large as they go, at most at 100 %; without any the whole network."""
         if self.editor.selection:
-            self.fit_to(self._box(self.editor.selection))
-        else:
-            self.fit()
-
-    def _leave_scope(self, _path: object = None) -> None:
-        """Another block is about to be shown: remember what was seen of this one."""
-        self._seen[self._scope] = (self.zoom, self.visible_area().center())
-
-    def _show_scope(self) -> None:
-        """Show a block as it was left, or all of it."""
-        if self._scope == self.editor.scope:
-            return
-        self._scope = self.editor.scope
-        self._known = frozenset(self.editor.network.layers)
-        if (seen := self._seen.get(self._scope)) is not None:
-            self._set_zoom(seen[0])
-            self.look_at(seen[1])
+            self.fit_to(self.sight.box(self.editor.selection))
         else:
             self.fit()
 
     def open_selected(self) -> bool:
         """Show what is inside the selected block, if one block is all that is selected."""
         return len(self.editor.selection) == 1 and self.editor.open_block(next(iter(self.editor.selection)))
-
-    def _centre(self) -> Position:
-        middle = self.visible_area().center()
-        return middle.x() - NODE_WIDTH / 2, middle.y() - NODE_HEIGHT / 2
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -377,7 +322,7 @@ class CanvasView(Viewport):
         if event.reason() == QContextMenuEvent.Reason.Keyboard and self.editor.selection:
             id = next(one for one in self.editor.network.layers if one in self.editor.selection)
             self.reveal(id)
-            at = self.mapFromScene(self._box({id}).center())
+            at = self.mapFromScene(self.sight.box({id}).center())
         pointer = self._pointer(QPointF(at), Qt.KeyboardModifier.NoModifier)
         self.cancel()
         menu = self.menu_at(pointer.scene)

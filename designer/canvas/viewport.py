@@ -100,6 +100,12 @@ class Viewport(QGraphicsView):
         middle = self.viewport().rect().center() - at
         self.look_at(fixed + QPointF(middle) * (1 / self.zoom))
 
+    def look(self, zoom: float, middle: QPointF) -> None:
+        """Show a part of the canvas at a zoom."""
+        self._lowest = min(self._lowest, zoom)
+        self._set_zoom(zoom)
+        self.look_at(middle)
+
     def look_at(self, middle: QPointF) -> None:
         """Bring a point of the canvas to the middle of the window."""
         half = QPointF(self.viewport().width(), self.viewport().height()) * (1 / self.zoom)
