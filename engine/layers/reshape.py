@@ -284,6 +284,42 @@ class Slice(LayerType):
         return f"{self.axis}[{self.start or ''}:{self.end or ''}{step}]"
 
 
+class Split(LayerType):
+    """Cuts one axis into equal parts, each of which leaves through a port of its own. (chunk)
+
+        part n: y[i] = x[(n - 1) · size / parts + i]
+
+    The axis must be divisible by the number of parts. For parts of other sizes take slices.
+    """
+
+    key, label, family = "split", "Split", "Reshape"
+    axis = _axis("C", "The axis that is cut")
+    parts = Int(2, low=2, high=64, help="Number of parts, and of output ports")
+
+    def output_ports(self) -> tuple[str, ...]:
+        return tuple(f"out{number}" for number in range(1, self.parts + 1))
+
+    def output(self, x: TensorType) -> TensorType:
+        _refuse_absent(self.axis, x)
+        size = x.known(self.axis, "it is divided into equal parts")
+        if size % self.parts:
+            raise MisfitError(
+                f"The {size:,} places along axis {self.axis} cannot be divided into {self.parts:,} equal parts. "
+                f"Use a divisor of {size:,}, or slices.",
+                field="parts",
+            )
+        return x.with_sizes(**{self.axis: size // self.parts})
+
+    def output_types(self, x: TensorType) -> tuple[TensorType, ...]:
+        return (self.output(x),) * self.parts
+
+    def lower(self, x: TensorType) -> Lowered:
+        return method("chunk", self.parts, x.dim(self.axis))
+
+    def telling(self) -> str:
+        return f"{self.parts:,} parts along {self.axis}"
+
+
 REPEATS = {
     "whole": "The whole, again and again: 1 2 1 2",
     "each": "Each place so many times before the next: 1 1 2 2",
@@ -631,3 +667,35 @@ class Cast(LayerType):
 
     def telling(self) -> str:
         return f"to {self.to}"
+
+
+class ChannelShuffle(LayerType):
+    """Deals the channels out anew, so that each group behind it gets some of every group before it.
+
+        y[c · groups + g] = x[g · (channels / groups) + c]
+
+    Between two grouped convolutions it lets the groups exchange what they know. Nothing is lost.
+
+    Source: Zhang, Zhou, Lin, Sun: ShuffleNet, 2018.
+    """
+
+    key, label, family = "channel_shuffle", "Channel shuffle", "Reshape"
+    groups = Int(2, low=1, high=1_000_000, help="Equal groups of channels")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "features", "sequence", "image", "volume")
+        if x.channels % self.groups:
+            raise MisfitError(
+                f"The {x.channels:,} channels of the input cannot be divided into {self.groups:,} equal groups. "
+                f"Use a divisor of {x.channels:,}.",
+                field="groups",
+            )
+        return x
+
+    def lower(self, x: TensorType) -> Lowered:
+        at = x.dim("C")
+        apart = method("unflatten", at, (self.groups, x.channels // self.groups))
+        return apart, method("transpose", at, at + 1), method("flatten", at, at + 1)
+
+    def telling(self) -> str:
+        return f"{self.groups:,} group{'s' * (self.groups > 1)}"

@@ -7,11 +7,15 @@ from typing import Any, ClassVar
 from engine.errors import FieldError, MisfitError
 from engine.fields import Choice, Float, Size
 from engine.layers import types, windows
-from engine.layers.base import LayerType, Lowered, channels_first, expect, method, module
+from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, function, method, module
 from engine.layers.convolution import dilation_field, kernel_field, stride_field
-from engine.layers.types import Symbol, TensorType, derive, image, sequence
+from engine.layers.types import Sizes, Symbol, TensorType, derive, image, sequence
 
-BY = {"scale": "Every axis grows by the same factor", "size": "The size is given, whatever comes in"}
+BY = {
+    "scale": "Every axis grows by the same factor",
+    "size": "The size is given, whatever comes in",
+    "like": "As large as another input, whose numbers do not matter; MATLAB's EnableReferenceInput",
+}
 METHODS = {
     "nearest": "The place that is nearest",
     "linear": "Straight lines between the places on both sides, along each axis",
@@ -65,19 +69,34 @@ class _Resize(LayerType):
             return [FieldError("coordinates", "cubic takes half-pixel or align-corners, received asymmetric.")]
         return []
 
-    def output(self, x: TensorType) -> TensorType:
-        expect(x, windows.LAYOUT_OF[self.dims])
-        return x.with_sizes(**{axis: self._along(x[axis], axis, i) for i, axis in enumerate(x.spatial)})
+    def input_ports(self) -> tuple[str, ...]:
+        return ("in", "like") if self.by == "like" else ("in",)
 
-    def _along(self, size: types.Size, axis: str, i: int) -> types.Size:
-        if self.by == "size":
-            if isinstance(size, Symbol):
+    def output(self, x: TensorType, like: TensorType | None = None) -> TensorType:
+        expect(x, windows.LAYOUT_OF[self.dims])
+        if self.by == "scale":
+            return x.with_sizes(**{axis: self._grown(x[axis], axis) for axis in x.spatial})
+        wanted = self._wanted(x, like)
+        for axis, size in zip(x.spatial, wanted, strict=True):
+            if isinstance(x[axis], Symbol):
                 raise MisfitError(
                     f"The size of axis {axis} is not known before the network runs, and so is the factor to "
-                    f"{self.size[i]:,}. Resize by a whole scale, or give the input a length.",
+                    f"{size:,}. Resize by a whole scale, or give the input a length.",
                     field="by",
                 )
-            return self.size[i]
+        return x.with_sizes(**dict(zip(x.spatial, wanted, strict=True)))
+
+    def _wanted(self, x: TensorType, like: TensorType | None) -> Sizes:
+        """The sizes along each axis, where they are given."""
+        if like is None:
+            return self.size
+        if like.axes != x.axes:
+            raise MisfitError(f"Expected something of the same layout as {x}, received {like}.", port="like")
+        if 0 in like.sizes:
+            raise MisfitError(f"Expected at least one number along each axis, received {like}.", port="like")
+        return tuple(like.known(axis, "the output becomes as large") for axis in like.spatial)
+
+    def _grown(self, size: types.Size, axis: str) -> types.Size:
         if isinstance(size, Symbol) and not (self.scale.is_integer() and self._torch_mode):
             raise MisfitError(
                 f"The size of axis {axis} is not known before the network runs. Expected a whole scale, and "
@@ -104,26 +123,33 @@ class _Resize(LayerType):
             return ""
         return "bicubic" if self.method == "cubic" else self.linear
 
-    def lower(self, x: TensorType) -> Lowered:
-        out = self.output(x)
+    def lower(self, x: TensorType, like: TensorType | None = None) -> Lowered:
+        out = self.output(x, like)
         sizes = [out[axis] for axis in out.spatial]
         known = tuple(size for size in sizes if isinstance(size, int))
-        if not self._torch_mode:
-            return channels_first(x, module("engine.build.modules.resizing.Resize", size=known, **self._own()))
-        if len(known) == len(sizes):
-            given: dict[str, Any] = {"size": known, "mode": self._torch_mode}
+        if self._torch_mode:
+            given: dict[str, Any] = {"size": known} if len(known) == len(sizes) else {"scale_factor": int(self.scale)}
+            given["mode"] = self._torch_mode
+            if self.method != "nearest" and self.coordinates == "align-corners":
+                given["align_corners"] = True
+            call = module("Upsample", **given)
         else:
-            given = {"scale_factor": int(self.scale), "mode": self._torch_mode}
-        if self.method != "nearest" and self.coordinates == "align-corners":
-            given["align_corners"] = True
-        return channels_first(x, module("Upsample", **given))
-
-    def _own(self) -> dict[str, Any]:
-        way = {"coordinates": self.coordinates}
-        return {**way, "rounding": self.rounding if self.method == "nearest" else ""}
+            rounding = self.rounding if self.method == "nearest" else ""
+            own = {"size": known, "coordinates": self.coordinates, "rounding": rounding}
+            call = module("engine.build.modules.resizing.Resize", **own)
+        calls = channels_first(x, call)
+        if like is None:
+            return calls
+        first = function("engine.build.modules.resizing.first_of")
+        return (first, calls) if isinstance(calls, Call) else (first, *calls)
 
     def telling(self) -> str:
-        return f"× {self.scale:g}" if self.by == "scale" else " × ".join(map(str, self.size))
+        match self.by:
+            case "scale":
+                return f"× {self.scale:g}"
+            case "size":
+                return " × ".join(map(str, self.size))
+        return self.by
 
 
 class Resize1d(_Resize):

@@ -1,11 +1,13 @@
 import pytest
 import torch
 
+from engine.build.module import build
 from engine.errors import MisfitError
 from engine.layers.base import LayerType
 from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
-from tests.builders import layer
-from tests.lowered import assert_as_declared, run
+from engine.network.analysis import analyse
+from tests.builders import chain, layer
+from tests.lowered import assert_as_declared, run, sizes_of
 
 T = Symbol("T")
 
@@ -278,3 +280,37 @@ def test_indices_as_numbers_and_back():
     assert run(layer("cast", to="indices"), numbers + 0.3, x=[sequence(3, 1)]).tolist() == [[0, 2, 5]]
     assert layer("cast", to="indices").output(sequence(T, 1)) == tokens(T)
     assert "one channel" in str(refusal(layer("cast", to="indices"), sequence(T, 2)))
+
+
+def test_a_split():
+    type = layer("split", parts=3, axis="W")
+    assert type.output_ports() == ("out1", "out2", "out3")
+    assert type.output_types(image(2, 4, 6)) == (image(2, 4, 2),) * 3
+    network = chain(layer("image_input", channels=2, size=[4, 6], normalization="none"), type)
+    data = places(2, 4, 6)
+    found = build(network, analyse(network))(data)
+    assert all(torch.equal(part, data[..., 2 * n : 2 * n + 2]) for n, part in enumerate(found))
+    assert len(found) == 3
+    error = refusal(layer("split"), features(5))
+    assert error.field == "parts"
+    assert "The 5 places along axis C cannot be divided into 2 equal parts. Use a divisor of 5" in str(error)
+    assert "axis T is not known" in str(refusal(layer("split", axis="T"), sequence(T, 4)))
+
+
+@pytest.mark.parametrize("x", [features(6), sequence(4, 6), image(6, 2, 3), volume(6, 2, 3, 2)], ids=str)
+@pytest.mark.parametrize("groups", [1, 2, 3, 6])
+def test_channels_are_dealt_out_by_the_definition(x, groups):
+    shuffle = layer("channel_shuffle", groups=groups)
+    given = torch.rand(2, *sizes_of(x))
+    found = run(shuffle, given, x=[x]).movedim(x.dim("C"), 1)
+    before = given.movedim(x.dim("C"), 1)
+    for g in range(groups):
+        for c in range(6 // groups):
+            assert torch.equal(found[:, c * groups + g], before[:, g * (6 // groups) + c])
+    assert_as_declared(shuffle, x)
+
+
+def test_channels_that_cannot_be_dealt_out():
+    with pytest.raises(MisfitError, match="6 channels of the input cannot be divided into 4") as caught:
+        layer("channel_shuffle", groups=4).output(image(6, 2, 2))
+    assert caught.value.field == "groups"

@@ -167,3 +167,18 @@ def test_what_windows_refuse():
     assert error.field == "size"
     assert "An image of 8 × 8 has 16 such windows (4 × 4), received a sequence of 9 steps" in str(error)
     assert "number of windows" in str(refusal(layer("fold"), sequence(T, 4)))
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_a_size_may_be_that_of_another_input(dims):
+    x, small = INPUTS[dims], INPUTS[dims].with_sizes(**dict.fromkeys(INPUTS[dims].spatial, 2))
+    resize = layer(f"resize{dims}d", by="like")
+    assert resize.input_ports() == ("in", "like")
+    assert resize.output(small, x) == x
+    assert_as_declared(resize, small, x)
+    given = torch.rand(2, *sizes_of(small))
+    same = layer(f"resize{dims}d", by="size", size=[x[axis] for axis in x.spatial])
+    assert torch.equal(run(resize, given, torch.rand(2, *sizes_of(x)), x=[small, x]), run(same, given, x=[small]))
+    with pytest.raises(MisfitError, match="Expected something of the same layout") as caught:
+        resize.output(small, features(3))
+    assert caught.value.port == "like"
