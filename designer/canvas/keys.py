@@ -58,6 +58,8 @@ class Keys:
         if self.connecting is not None and not held & (_CTRL | _ALT):
             if self.connecting.key(event):
                 self.connecting = None
+            else:
+                self._say(self.connecting.words)
             return True
         if key == Qt.Key.Key_Space and not event.isAutoRepeat():
             self.holds_space = True
@@ -132,6 +134,7 @@ class Keys:
         """Go on to the next layer in the order of the network; False behind the last."""
         if self.connecting is not None:
             self.connecting.next_input(1 if is_next else -1)
+            self._say(self.connecting.words)
             return True
         order = list(self._editor.network.order)
         known = set(order)
@@ -168,8 +171,11 @@ class Keys:
         layer, facts = self._editor.network.layers[id], self._editor.analysis.facts.get(id)
         words = [layer.name, layer.label, facts.output.short() if facts else ""]
         words += [problem.message for problem in self._editor.problems if problem.layer == id]
-        event = QAccessibleAnnouncementEvent(self._view, ", ".join(filter(None, words)))
-        QAccessible.updateAccessibility(event)
+        self._say(", ".join(filter(None, words)))
+
+    def _say(self, text: str) -> None:
+        """Let a screen reader say something."""
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, text))
 
     def _nudge(self, dx: int, dy: int, steps: int) -> None:
         """Moves the selection; presses in a row are one step to undo."""
@@ -200,6 +206,7 @@ class Keys:
         why = connecting.begin()
         if why is None:
             self.connecting = connecting
+            self._say(connecting.words)
         else:
             connecting.cancel()
             editor.refused.emit(why)

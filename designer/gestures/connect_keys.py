@@ -29,6 +29,8 @@ class ConnectByKeys(Connect):
         self._number = 0
         self.target: str | None = None
         """The layer that Enter would connect."""
+        self.words = ""
+        """What is chosen and what it means, as a sentence."""
 
     def begin(self) -> str | None:
         """Choose the likeliest target; why there is none, in words."""
@@ -89,7 +91,8 @@ class ConnectByKeys(Connect):
         self.move(self._pointer)
         layers, start = self.editor.network.layers, self._start.port
         if self.target is None:
-            self.canvas.hint(f"No layer is called '{self._typed}'\n{_HOW}", self._start.at)
+            self.words = f"No layer is called '{self._typed}'"
+            self.canvas.hint(f"{self.words}\n{_HOW}", self._start.at)
             return
         self.canvas.reveal(self.target)
         goal = self._goals[self._number]
@@ -101,7 +104,8 @@ class ConnectByKeys(Connect):
         trouble = self._refusal(goal) or self._warning(goal)
         x, y = self.editor.layout.at(self.target)
         beside = QPointF(x + NODE_WIDTH, y - NODE_HEIGHT / 2)
-        self.canvas.hint("\n".join(filter(None, (words, trouble, _HOW))), beside)
+        self.words = "\n".join(filter(None, (words, trouble)))
+        self.canvas.hint(f"{self.words}\n{_HOW}", beside)
 
     def _goal(self, pointer: Pointer) -> PortHit | None:
         return self._goals[self._number] if self._goals else None
