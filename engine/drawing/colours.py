@@ -23,7 +23,8 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "Attention": "#2fb5d6",
         "Resize": "#8fb0d9",
         "Signal": "#c98be0",
-        "Block": "#c9ced9",
+        "Block": "#b08968",
+        "Custom": "#b9c23c",
     }
 )
 

@@ -174,6 +174,8 @@ def test_the_menu_of_a_layer_selects_it_and_can_cut_its_connections(hand: Hand):
         "Replace with…",
         "Bypass",
         "",
+        "Group into a block",
+        "",
         "Cut",
         "Copy",
         "Duplicate",
