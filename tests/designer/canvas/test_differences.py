@@ -6,6 +6,8 @@ import pytest
 
 from designer.canvas.scene import Scene
 from designer.editor import Editor
+from engine.network.arrange import arrange
+from engine.network.layout import FLOWS
 from engine.network.network import Port
 from engine.project.project import Project
 from tests.builders import classifier
@@ -54,7 +56,7 @@ def random_edit(editor: Editor, dice: random.Random) -> None:
             editor.set_selection(some)
             editor.duplicate()
         case 9:
-            editor.arrange()
+            editor.apply_here("Arrange", layout=arrange(editor.network, editor.layout, dice.choice(FLOWS)))
         case 14:
             editor.set_selection(some)
             editor.toggle_bypass()
