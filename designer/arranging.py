@@ -76,7 +76,7 @@ class Arranging(QObject):
         self._patience.stop()
         process.blockSignals(True)
         process.kill()
-        process.waitForFinished(1000)
+        process.waitForFinished()
         process.deleteLater()
         self.ended.emit()
         return True

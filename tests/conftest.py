@@ -5,6 +5,7 @@ import importlib.util
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -48,6 +49,12 @@ os.environ[SESSION_VARIABLE] = SESSION_MARK
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
+
+# Tests end programs by signals, which those would not notice where the tests are started in the background or by nohup:
+# what is ignored is inherited.
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGCHLD):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 # The same examples on every machine and in every run; no deadline, because CI shares its cores.
 settings.register_profile("netwright", deadline=None, derandomize=True)

@@ -25,8 +25,8 @@ from engine.files import write_atomically, write_json
 from engine.runs.events import ENDS, LINE_LIMIT_BYTES, Event, read_event
 
 REQUESTS = ("stop", "stop_after_epoch")
-LOCK_PATIENCE_S = 0.5
-"""Readers hold the lock for an instant, to see whether somebody has it."""
+LOCK_PATIENCE_S = 3.0
+"""Readers hold the lock for an instant, to see whether somebody has it; a long one where the machine is busy."""
 TAIL_BYTES = 2**16
 
 
