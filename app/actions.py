@@ -293,6 +293,14 @@ ACTIONS: tuple[Action, ...] = (
         help="Equal steps from top to bottom",
         enabled_when=_with_three,
     ),
+    Action(
+        "code.trust",
+        "Trust the project's code…",
+        "Network",
+        "code.review",
+        help="Let the custom layers and functions of this project run",
+        separator_before=True,
+    ),
     Action("data.choose", "Choose data…", "Data", "show_data", "Ctrl+Shift+D", "data"),
     Action(
         "run.train",

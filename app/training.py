@@ -113,6 +113,8 @@ class Training(QObject):
             window.show_data()
             window.hint("Choose data first: the network learns from it.")
             return
+        if not window.code.ask():
+            return
         window.show_train()
         self._is_starting, self._stop_when_started = True, ""
         assert self._monitor is not None

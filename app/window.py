@@ -22,6 +22,7 @@ from app import documents
 from app.actions import ACTIONS, MENUS, WindowState, enabled_ids
 from app.align_actions import AlignActions
 from app.bars import TopBar
+from app.code import CodeKeeper
 from app.dialogs import messages
 from app.document_actions import DocumentActions
 from app.documents import Documents
@@ -85,6 +86,7 @@ class MainWindow(QMainWindow):
         self.files = DocumentActions(self)
         self.align = AlignActions(self.editor)
         self.facts = FactsKeeper(self.editor, self.documents, self.server)
+        self.code = CodeKeeper(self.editor, self.documents, self)
         self.training = Training(self)
         self._tab = "design"
         self._make_title()
@@ -235,6 +237,7 @@ class MainWindow(QMainWindow):
         self.server.ready.connect(lambda: self._show_engine("ready"))
         self.server.failed.connect(self._on_engine_failed)
         self.facts.failed.connect(self.hint)
+        self.code.told.connect(self.hint)
         self.training.state_changed.connect(self._on_training_changed)
         theme.changed.connect(self._retheme)
 
@@ -503,6 +506,7 @@ class MainWindow(QMainWindow):
     def _warm_engine(self) -> None:
         self.server.start()
         self.facts.start()
+        self.code.start()
         self.training.look_for_devices()
         QTimer.singleShot(PRELOAD_MS, self, self._start_preload)
 
@@ -538,6 +542,7 @@ class MainWindow(QMainWindow):
     def shutdown(self) -> None:
         """Let go of processes, plots and timers, in order."""
         self.documents.close()
+        self.code.close()
         self.training.close()
         if self._preload is not None:
             self._preload.close()

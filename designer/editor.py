@@ -243,6 +243,10 @@ class Editor(QObject):
         network = blocks.network_in(project.network, self._scope)
         return replace(project, network=network, layout=project.layout.within(self._scope))
 
+    def recheck(self) -> None:
+        """Check again: something that is known beside the project, such as measured sizes, has changed."""
+        self._check()
+
     def _check(self) -> None:
         self._report = check(self._project, self._facts)
         self._report_here = self._report_on_scope()
@@ -346,7 +350,7 @@ class Editor(QObject):
         if not type.input_ports() or not type.output_ports():
             return f"{type.label} has no input: it cannot be inserted into a connection."
         given = self.analysis.type_at(into.source)
-        if given is not None and len(type.input_ports()) == 1:
+        if given is not None and len(type.input_ports()) == 1 and not type.is_measured:
             try:
                 type.output(given)
             except MisfitError as misfit:
@@ -413,7 +417,7 @@ class Editor(QObject):
             return network
         start = Port(source, outputs[0])
         given = self.analysis.type_at(start)
-        if given is not None and len(inputs) == 1:
+        if given is not None and len(inputs) == 1 and not type.is_measured:
             try:
                 type.output(given)
             except MisfitError:

@@ -184,6 +184,24 @@ def learn(answers: Mapping[Question, Measured | Failed]) -> None:
             write_json(path, rows)
 
 
+def answers(asked: Iterable[Question]) -> list[JSON]:
+    """What is known about questions, as JSON, for a process that shows it."""
+    rows: list[JSON] = []
+    for question in asked:
+        found = _answers.get(question)
+        if found is not None:
+            told = {"failed": found.message} if isinstance(found, Failed) else {"answer": found.write()}
+            rows.append({"question": question.write(), **told})
+    return rows
+
+
+def learn_answers(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Take up what another process measured and wrote to disk, and what failed there."""
+    for row in rows:
+        question = Question.read(row["question"])
+        _answers[question] = Failed(str(row["failed"])) if "failed" in row else Measured.read(row["answer"])
+
+
 def forget_failures() -> None:
     """Let what failed be tried again."""
     for question in [q for q, found in _answers.items() if isinstance(found, Failed)]:

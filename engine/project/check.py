@@ -16,6 +16,7 @@ from engine.network.network import Layer, Network, Port
 from engine.network.problems import Fix, Problem
 from engine.project import fixes
 from engine.project.advice import advice
+from engine.project.code import with_code_fix
 from engine.project.ends import idle_inputs, nothing_learns, several_networks, several_outputs
 from engine.project.lengths import length_problems
 from engine.project.matching import with_channel_fix
@@ -72,7 +73,8 @@ def report_in(report: Report, path: Path) -> Report:
 def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) -> Problem:
     *path, id = problem.path
     network, found = network_in(project.network, path), analysis_in(analysis, path)
-    fix = with_channel_fix(network, found, replace(problem, layer=id)).fix
+    here = with_code_fix(network, replace(problem, layer=id))
+    fix = with_channel_fix(network, found, here).fix
     return replace(problem, fix=lifted(project, path, replace(problem, layer=id, fix=fix)).fix) if fix else problem
 
 

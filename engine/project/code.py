@@ -1,16 +1,18 @@
 """Code of the user's in a project: which files and expressions, whether they may run, what is to be measured."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from engine.custom import known, trust
 from engine.custom.known import Question
-from engine.custom.measure import Session
 from engine.errors import MisfitError, UserError
 from engine.layers.block import Block
 from engine.layers.custom import UserCode
 from engine.network.analysis import Analysis, analyse
-from engine.network.network import Network
+from engine.network.network import Network, Port
+from engine.network.problems import Fix, Problem
+from engine.project.project import Project
 
 
 def code_layers(network: Network) -> Iterator[UserCode]:
@@ -30,6 +32,46 @@ def has_code(network: Network) -> bool:
 def code_files(network: Network) -> tuple[str, ...]:
     """The files of the user's code, by their paths in the project."""
     return tuple(dict.fromkeys(type.code_file for type in code_layers(network) if type.code_file))
+
+
+def with_type(network: Network, id: str, type: UserCode) -> Network:
+    """The network with other code in one layer. Connections to ports that are no longer there are cut."""
+    changed = replace(network.layers[id], type=type)
+    ports = {Port(id, name) for name in (*type.input_ports(), *type.output_ports())}
+    before = network.layers[id].type
+    if (before.input_ports(), before.output_ports()) == (type.input_ports(), type.output_ports()):
+        return network.with_layer(changed)
+    kept = (
+        c
+        for c in network.connections
+        if (c.source.layer != id or c.source in ports) and (c.target.layer != id or c.target in ports)
+    )
+    return Network({**network.layers, id: changed}, tuple(kept))
+
+
+def with_code_fix(network: Network, problem: Problem) -> Problem:
+    """The problem with the edit that solves it, where the file of a layer says something else than the layer does."""
+    layer = network.layers.get(problem.layer)
+    if layer is None or not isinstance(layer.type, UserCode) or problem.severity != "error" or not layer.type.file:
+        return problem
+    code = known.file(layer.type.file)
+    if code is None or code.error:
+        return problem
+    type = layer.type
+    fitting = [one for one in code.signatures if one.kind == type.code_kind and not one.refusal]
+    named = [one for one in fitting if one.name == type.code_name]
+    found = named or (fitting if len(fitting) == 1 else [])
+    if not found:
+        return problem
+    other = type.with_signature(found[0])
+    if other == type:
+        return problem
+    label = f"Read the fields of {found[0].name} again" if named else f"Use {found[0].name}"
+
+    def edit(project: Project) -> Project:
+        return replace(project, network=with_type(project.network, problem.layer, other))
+
+    return replace(problem, fix=Fix(label, edit))
 
 
 def look(network: Network, base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
@@ -90,13 +132,17 @@ def open_questions(network: Network, analysis: Analysis) -> list[Question]:
     return list(dict.fromkeys(found))
 
 
-def measure(network: Network) -> None:
-    """Measure all that may run, layer behind layer, until nothing more can be learnt."""
-    if not has_code(network):
-        return
-    with Session() as session:
-        while questions := open_questions(network, analyse(network)):
-            session.ask(questions)
+def measure(network: Network) -> list[Question]:
+    """Measure all that may run, layer behind layer, until nothing more can be learnt. Returns what was asked."""
+    asked: list[Question] = []
+    if has_code(network):
+        from engine.custom.measure import Session  # the window, which never measures by itself, starts without it
+
+        with Session() as session:
+            while questions := open_questions(network, analyse(network)):
+                session.ask(questions)
+                asked += questions
+    return asked
 
 
 def contents(network: Network) -> dict[str, bytes]:
