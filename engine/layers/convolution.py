@@ -174,6 +174,7 @@ class Conv1d(Convolution):
     with stride s, dilation d and padding p along each axis. Padding `causal` puts all zeros in front, so that no step
     sees a later one (van den Oord et al.: WaveNet, 2016). With padding `same` the output has ceil(size / stride)
     places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
+    Padded places hold zeros unless the padding mode says otherwise: MATLAB's PaddingValue, torch's padding_mode.
 
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
     Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
@@ -194,6 +195,7 @@ class Conv2d(Convolution):
 
     with stride s, dilation d and padding p along each axis. With padding `same` the output has ceil(size / stride)
     places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
+    Padded places hold zeros unless the padding mode says otherwise: MATLAB's PaddingValue, torch's padding_mode.
 
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
     Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
@@ -210,6 +212,7 @@ class Conv3d(Convolution):
 
     with stride s, dilation d and padding p along each axis. With padding `same` the output has ceil(size / stride)
     places; an odd zero goes behind. In MATLAB the padding is 0 unless told otherwise.
+    Padded places hold zeros unless the padding mode says otherwise: MATLAB's PaddingValue, torch's padding_mode.
 
     Source: LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998. Dilation: Yu,
     Koltun: Multi-scale context aggregation by dilated convolutions, 2016.
