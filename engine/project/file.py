@@ -189,9 +189,10 @@ def _network(network: Mapping[str, Any], indent: str) -> str:
     """A line for each layer, connection, frame and comment; what is inside a block is indented."""
     text = ""
     for key, value in network.items():
+        is_listed = key in NETWORK_KEYS and isinstance(value, list)
         between = f",\n{indent} " if text and key not in NETWORK_KEYS else ", " if text else ""
         text += f"{between}{json.dumps(key)}: "
-        if key in NETWORK_KEYS:
+        if is_listed:
             rows = (f"{indent}  {_row(row, indent)}" for row in value)
             text += "".join(["[\n", ",\n".join(rows), "\n" if value else "", f"{indent} ]"])
         else:
