@@ -91,6 +91,12 @@ class Case:
         """What the layer declares."""
         return self.type.output(*self.inputs)
 
+    @property
+    def outputs(self) -> tuple[TensorType, ...]:
+        """What the network of the case gives: what leaves each port that is no side port."""
+        named = zip(self.type.output_ports(), self.type.output_types(*self.inputs), strict=True)
+        return tuple(type for name, type in named if name not in self.type.side_ports())
+
     def with_steps(self, steps: int) -> "Case | None":
         """The case with a length for sequences of any length, or None where the layer does not take that length."""
         sizes = [tuple(s if isinstance(s, int) else steps for s in x.sizes) for x in self.inputs]

@@ -23,6 +23,7 @@ import torch
 from torch import fx
 
 from engine.build.module import build
+from engine.build.names import unique
 from engine.build.plan import refuse_errors
 from engine.data.facts import DataFacts
 from engine.errors import RunError, UserError
@@ -140,7 +141,6 @@ def metadata(network: Network, facts: DataFacts | None) -> dict[str, str]:
 def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, described: Mapping[str, str]) -> None:
     """Export and check the file. Raises `RunError` where torch or the checker refuse."""
     inputs = [layer.name for layer in network.inputs]
-    outputs = [network.layers[port.layer].name for port in network.output_ports]
     dynamic = tuple(_dynamic_axes(layer.type.output()) for layer in network.inputs)
     try:
         with quiet(), free_lengths():
@@ -151,7 +151,7 @@ def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, des
                 external_data=False,
                 opset_version=OPSET,
                 input_names=inputs,
-                output_names=[f"{name}_out" if name in inputs else name for name in outputs],
+                output_names=output_names(network),
                 dynamic_shapes=dynamic,
                 verbose=False,
             )
@@ -164,6 +164,18 @@ def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, des
             onnx.checker.check_model(str(to), full_check=True)
     except (torch.onnx.OnnxExporterError, onnx.checker.ValidationError) as error:
         raise RunError(f"The network cannot be exported to ONNX: {_cause(error)}") from error
+
+
+def output_names(network: Network) -> list[str]:
+    """One name for each output: that of its layer, with the port where several leave one layer."""
+    taken = {layer.name for layer in network.inputs}
+    names = []
+    for port in network.output_ports:
+        layer = network.layers[port.layer]
+        name = f"{layer.name}_{port.name}" if len(layer.type.output_ports()) > 1 else layer.name
+        names.append(unique(f"{name}_out" if name in taken else name, taken))
+        taken.add(names[-1])
+    return names
 
 
 def forget_origin(model: onnx_ir.Model) -> None:

@@ -140,6 +140,15 @@ def test_several_inputs_and_outputs_have_their_layers_names(tmp_path: Path) -> N
     assert [result.name for result in graph.output] == ["from_one", "from_two"]
 
 
+def test_several_outputs_of_one_layer_have_its_name_and_their_ports(tmp_path: Path) -> None:
+    network = chain(layer("feature_input", channels=4, normalization="none"), layer("split"))
+    exported = export_onnx(network, {}, tmp_path / "n.onnx", facts=None, samples=None)
+    session = onnxruntime.InferenceSession(str(exported.path))
+    assert [output.name for output in session.get_outputs()] == ["split_1_out1", "split_1_out2"]
+    found = run(tmp_path / "n.onnx", np.arange(8, dtype=np.float32).reshape(2, 4))
+    assert [part.tolist() for part in found] == [[[0, 1], [4, 5]], [[2, 3], [6, 7]]]
+
+
 def test_a_network_of_inputs_alone_can_be_exported(tmp_path: Path) -> None:
     for kind in ("none", "zscore"):
         network = chain(layer("feature_input", channels=2, normalization=kind))
