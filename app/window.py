@@ -84,7 +84,7 @@ class MainWindow(QMainWindow):
         self.documents = Documents(lambda: self.editor.project, lambda: self.editor.is_modified, self)
         self.server = server or EngineServer(self)
         self.files = DocumentActions(self)
-        self.align = AlignActions(self.editor)
+        self.align = AlignActions(self.editor, lambda before: self.canvas.glide.begin(before.positions))
         self.facts = FactsKeeper(self.editor, self.documents, self.server)
         self.code = CodeKeeper(self.editor, self.documents, self)
         self.training = Training(self)

@@ -18,6 +18,7 @@ _TILE_WIDTH = 1200.0
 _TILE_HEIGHT = 720.0
 _MANY = 500
 _PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
+_SLIGHT = 20.0
 Tile = tuple[int, int]
 
 
@@ -264,9 +265,9 @@ def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPoint
 
 def _corners_above(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
     """Where a size can stand where the flow is to the right: above or below a level piece, beside a steep one."""
-    if path.elementCount() == 2:
-        first = path.elementAt(0)
-        yield QPointF((first.x + path.currentPosition().x() - width) / 2, first.y - height - 2)
+    first, end = path.elementAt(0), path.currentPosition()
+    if abs(end.y() - first.y) < _SLIGHT and 0 < end.x() - first.x < 2 * width:
+        yield QPointF((first.x + end.x() - width) / 2, min(first.y, end.y()) - height - 2)
     for share in _PLACES:
         point, angle = path.pointAtPercent(share), path.angleAtPercent(share) % 180
         if 30 < angle < 150:

@@ -17,7 +17,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
-from designer.aligning import arrange_selection
 from designer.arranging import Arranging
 from designer.canvas import menus, tips
 from designer.canvas.busy import Busy
@@ -124,12 +123,6 @@ class CanvasView(Viewport):
     def arrange(self, flow: Flow | None = None) -> None:
         """Arrange the whole network and show it; a large one in the background."""
         self.arranging.arrange(flow)
-
-    def arrange_selection(self) -> None:
-        """Arrange only the selected layers, where they are."""
-        before = self.editor.layout
-        arrange_selection(self.editor)
-        self.glide.begin(before.positions)
 
     def _show_arranged(self, before: Layout) -> None:
         """Layers that were few glide to where they are now."""

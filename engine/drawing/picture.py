@@ -25,6 +25,7 @@ _LABEL_HEIGHT, _LABEL_PADDING = 14.0, 3.0
 _LANES = (12.0, 7.0, 17.0)
 _PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
 _WIDEST_LABEL = 400.0
+_SLIGHT = 20.0
 _WIDEST_TAG, _TAG_PADDING = 76.0, 6.0
 
 
@@ -275,7 +276,9 @@ def _corners(curve: Curve, width: float) -> Iterator[Point]:
 
 def _corners_above(curve: Curve, width: float) -> Iterator[Point]:
     """Where a size can stand where the flow is to the right: above or below a level piece, beside a steep one."""
-    height = _LABEL_HEIGHT
+    (x1, y1), (x2, y2), height = curve.start, curve.end, _LABEL_HEIGHT
+    if abs(y2 - y1) < _SLIGHT and 0 < x2 - x1 < 2 * width:
+        yield (x1 + x2 - width) / 2, min(y1, y2) - height - 2
     chain = Chain(curve.points())
     for share in _PLACES:
         (x, y), angle = chain.at(share)
