@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 FALLBACK_FAMILY = "Utility"
 
@@ -85,3 +86,39 @@ def mixed(colour: str, ground: str, share: float) -> str:
     """A solid colour: `share` of one, the rest of the ground below it."""
     pairs = zip(parts(colour), parts(ground), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+# One colour a tone in both schemes; a frame and a comment mix it into the ground of the canvas.
+TONES: Mapping[str, str] = MappingProxyType(
+    {
+        "grey": "#8a93a6",
+        "blue": "#4f8cff",
+        "green": "#3fbf6f",
+        "yellow": "#e0b23c",
+        "orange": "#ef8a43",
+        "red": "#ee6470",
+        "violet": "#9b7bff",
+    }
+)
+
+
+class Toned(NamedTuple):
+    """What a frame or a comment of some tone is painted in: its ground, its border and its words."""
+
+    fill: str
+    line: str
+    text: str
+
+
+def frame(tone: str, scheme: str) -> Toned:
+    """The colours of a frame: so quiet a ground that layers and connections stand on it as on the canvas."""
+    colours, colour = SCHEMES[scheme], TONES[tone]
+    ground = colours["canvas"]
+    return Toned(mixed(colour, ground, 0.09), mixed(colour, ground, 0.42), mixed(colour, colours["text"], 0.25))
+
+
+def comment(tone: str, scheme: str) -> Toned:
+    """The colours of a comment: a sheet that stands out from the canvas and from frames."""
+    colours, colour = SCHEMES[scheme], TONES[tone]
+    ground = colours["node"]
+    return Toned(mixed(colour, ground, 0.20), mixed(colour, ground, 0.50), colours["text"])
