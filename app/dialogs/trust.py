@@ -10,10 +10,12 @@ from app.dialogs.messages import SHEET
 from designer import theme
 
 MOST_NAMES = 6
+LONGEST_NAME = 44
+"""As much as stands in one line of the box."""
 WORDS = (
     "To learn the sizes of these layers, to train and to export, Netwright has to run it. "
     "Code that runs has all your rights: it can read, change and delete your files, and reach the network.\n\n"
-    "Trust the folder only if you know who wrote what is in it. Netwright remembers it, with the folders inside."
+    "Trust it only if you know who wrote what is in the folder. Netwright remembers it, with all folders inside."
 )
 
 
@@ -31,7 +33,7 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
     shown = [f"    {_short(name)}" for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         shown.append(f"    and {len(names) - MOST_NAMES} more")
-    where = "\n".join(f"    {_short(str(folder))}" for folder in folders)
+    where = "\n".join(f"    {_clean(str(folder))}" for folder in folders)  # in full: it is what is answered about
     box = QMessageBox(parent)
     box.setWindowTitle("Netwright")
     box.setTextFormat(Qt.TextFormat.PlainText)
@@ -49,7 +51,12 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
     return box
 
 
+def _clean(text: str) -> str:
+    """Without characters that could change how the rest reads."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def _short(text: str) -> str:
-    """A name or path of a bearable length, without characters that could change how the rest reads."""
-    clean = "".join(c if c.isprintable() else "?" for c in text)
-    return clean if len(clean) <= 72 else f"{clean[:34]} … {clean[-34:]}"
+    """A name of a bearable length."""
+    clean = _clean(text)
+    return clean if len(clean) <= LONGEST_NAME else f"{clean[:16]} … {clean[-24:]}"

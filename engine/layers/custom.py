@@ -23,7 +23,17 @@ from engine.layers.weighted import AS_MADE, ParameterOptions, Weighted, l2_field
 
 _OWN = ("values", "signature")
 _AUTO = "As the input with as many axes, else the usual one: features, sequence, image, volume"
+_FIRST = ("expression", "file", "class_name", "function_name")
+"""What a form begins with: which code it is; then what the code is given."""
 PYTHON = "Python files (*.py)"
+
+
+def _is_expression(layer: Any) -> bool:
+    return not layer.file and layer.code_kind == "expression"
+
+
+def _is_function(layer: Any) -> bool:
+    return bool(layer.file)
 
 
 class UserCode(LayerType):
@@ -33,7 +43,9 @@ class UserCode(LayerType):
     """The fields of the class or function, as its file had them when they were read."""
 
     file = FilePath("", pattern=PYTHON, help="Python file that holds the code, from the project's folder")
-    num_inputs = Int(1, low=1, high=MOST_PORTS, label="Inputs", help="Number of tensors that go in")
+    num_inputs = Int(
+        1, low=1, high=MOST_PORTS, label="Inputs", help="Number of tensors that go in", visible_when=_is_expression
+    )
     num_outputs = Int(1, low=1, high=MOST_PORTS, label="Outputs", help="Number of tensors that come out")
     layout = Choice(
         "auto",
@@ -55,6 +67,12 @@ class UserCode(LayerType):
         type = cls.with_parameters(signature.parameters)
         values = {"file": file, "num_inputs": signature.num_inputs, "num_outputs": signature.num_outputs}
         return type(**values, **{cls._name_field: signature.name})
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        first = [name for name in _FIRST if name in cls.fields]
+        own = [name for name in cls._attributes.values() if name in cls.fields]
+        cls.fields = {name: cls.fields[name] for name in dict.fromkeys([*first, *own, *cls.fields])}
 
     _name_field: ClassVar[str] = ""
     _attributes: ClassVar[Mapping[str, str]] = {}
@@ -261,14 +279,6 @@ class Custom(UserCode, Weighted):
 
     def parameter_options(self, name: str) -> ParameterOptions:
         return replace(super().parameter_options(name), initializer=AS_MADE)
-
-
-def _is_expression(layer: Any) -> bool:
-    return not layer.file
-
-
-def _is_function(layer: Any) -> bool:
-    return bool(layer.file)
 
 
 class Function(UserCode):

@@ -49,7 +49,7 @@ class Inside:
 
     def problems(self, block: Layer) -> Iterator[Problem]:
         """The problems of the first copy that has any, as the network around the block tells them."""
-        number = next((n for n, copy in enumerate(self.copies) if copy.has_errors), None)
+        number = next((n for n, copy in enumerate(self.copies) if copy.problems), None)
         if number is None:
             return
         where = f" (In copy {number + 1} of {len(self.copies)}.)" if number else ""

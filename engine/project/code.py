@@ -1,5 +1,6 @@
 """Code of the user's in a project: which files and expressions, whether they may run, what is to be measured."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -47,6 +48,31 @@ def with_type(network: Network, id: str, type: UserCode) -> Network:
         if (c.source.layer != id or c.source in ports) and (c.target.layer != id or c.target in ports)
     )
     return Network({**network.layers, id: changed}, tuple(kept))
+
+
+def moved(network: Network, before: Path, after: Path) -> Network:
+    """The network for a project that goes from one folder to another: relative paths of code still lead to it."""
+    changed = {}
+    for id, layer in network.layers.items():
+        type = layer.type
+        if isinstance(type, Block):
+            inner = moved(type.network, before, after)
+            if inner is not type.network:
+                changed[id] = replace(layer, type=type.with_network(inner))
+        elif isinstance(type, UserCode) and type.file:
+            is_given = not Path(type.file).is_absolute()
+            same = is_given and before == after
+            file = type.file if same else _relative(before / type.file, after, is_given=is_given)
+            if file != type.file:
+                changed[id] = replace(layer, type=type.replace(file=file))
+    return Network({**network.layers, **changed}, network.connections) if changed else network
+
+
+def _relative(path: Path, folder: Path, *, is_given: bool) -> str:
+    """The path as a project in a folder names it: from there, where it lies there or was given that way before."""
+    if not is_given and not path.is_relative_to(folder):
+        return str(path)
+    return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def with_code_fix(network: Network, problem: Problem) -> Problem:

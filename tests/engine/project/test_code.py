@@ -1,0 +1,111 @@
+"""Code of the user's in a project: which files, whether they may run, what is asked, and what a move does to it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.custom import known, trust
+from engine.custom.known import Measured
+from engine.errors import UserError
+from engine.layers.block import Block, BlockInput, BlockOutput
+from engine.layers.custom import Custom, Function
+from engine.layers.types import features
+from engine.network.analysis import analyse
+from engine.network.network import Connection, Layer, Network, Port
+from engine.project import code
+from engine.project.check import check
+from engine.project.project import Project
+from tests.builders import chain, layer
+
+TEXT = """
+class Plain(nn.Module):
+    def __init__(self, gain: float = 1.0): ...
+    def forward(self, x): ...
+"""
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setenv(trust.GRANTS, "[]")
+    known.forget()
+    (tmp_path / "plain.py").write_text(TEXT)
+    yield
+    known.forget()
+
+
+def inside_a_block() -> Network:
+    """A layer of code, alone in a block."""
+    layers = {
+        "in": Layer("in", "input_1", BlockInput()),
+        "own": Layer("own", "own_1", Custom(file="plain.py", class_name="Plain")),
+        "out": Layer("out", "output_1", BlockOutput()),
+    }
+    joined = (
+        Connection(Port("in", "out"), Port("own", "in")),
+        Connection(Port("own", "out"), Port("out", "in")),
+    )
+    return chain(layer("feature_input", channels=4), Block(Network(layers, joined)), Function(expression="x1 * 2"))
+
+
+def test_code_inside_blocks_counts_and_is_measured(tmp_path: Path):
+    network = inside_a_block()
+    code.look(network, tmp_path)
+    assert code.code_files(network) == ("plain.py",)
+    assert code.untrusted(network) == ("plain.py", "x1 * 2")
+    assert code.open_questions(network, analyse(network)) == []
+    (problem,) = (p for p in check(Project(network)).problems if p.severity == "warning")
+    assert problem.name == "block_1/own_1"
+    with pytest.raises(UserError, match=r"plain\.py, x1 \* 2.*--trust"):
+        code.ready(network, tmp_path)
+    code.grant(network)
+    (question,) = code.open_questions(network, analyse(network))
+    known.learn({question: Measured((features(6),), {"w": (3,)}, 5)})
+    (question,) = code.open_questions(network, analyse(network))
+    assert (question.kind, question.inputs) == ("expression", (features(6),))
+    known.learn({question: Measured((features(6),), {}, 0)})
+    analysis = analyse(network)
+    assert (analysis.parameters, analysis.flops, analysis.problems) == (3, 5, ())
+    code.ready(network, tmp_path)  # all is known: nothing has to run
+
+
+def test_files_elsewhere_are_trusted_with_their_own_folder(tmp_path: Path):
+    (tmp_path / "project").mkdir()
+    network = chain(layer("feature_input"), Custom(file="../plain.py", class_name="Plain"))
+    code.look(network, tmp_path / "project")
+    assert code.folders(network) == (tmp_path / "project", tmp_path)
+    trust.grant(tmp_path / "project")
+    assert code.untrusted(network) == ("../plain.py",)
+
+
+def test_a_run_keeps_what_was_looked_at(tmp_path: Path):
+    network = inside_a_block()
+    code.look(network, tmp_path)
+    assert code.contents(network) == {"plain.py": TEXT.encode()}
+    (tmp_path / "plain.py").write_text(TEXT + "# changed")
+    with pytest.raises(UserError, match="was changed just now"):
+        code.contents(network)
+
+
+def test_a_layer_follows_its_file(tmp_path: Path):
+    old = Custom(file="plain.py", class_name="Plan")
+    network = chain(layer("feature_input", channels=4), old)
+    code.look(network, tmp_path)
+    (problem,) = (p for p in check(Project(network)).errors if p.name == "custom_1")
+    assert problem.fix is not None
+    assert problem.fix.label == "Use Plain"
+    fixed = problem.fix.edit(Project(network)).network.layer("custom_1").type
+    assert (fixed.class_name, list(fixed.handed()), "gain" in fixed.fields) == ("Plain", [], True)
+
+
+def test_paths_of_code_still_lead_to_it_after_a_move(tmp_path: Path):
+    network = inside_a_block()
+    assert code.moved(network, tmp_path, tmp_path) is network
+    there = code.moved(network, tmp_path, tmp_path / "deep")
+    assert code.code_files(there) == ("../plain.py",)
+    assert code.code_files(code.moved(there, tmp_path / "deep", tmp_path)) == ("plain.py",)
+    given = Custom(file=str(tmp_path / "plain.py"), class_name="Plain")
+    absolute = chain(layer("feature_input"), given)
+    assert code.code_files(code.moved(absolute, Path("/"), tmp_path)) == ("plain.py",)
+    elsewhere = tmp_path / "elsewhere"
+    assert code.code_files(code.moved(absolute, Path("/"), elsewhere)) == (given.file,)
