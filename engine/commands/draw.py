@@ -59,7 +59,7 @@ def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
     network = project.network
     if not network.layers:
         raise UserError(f"{arguments.project}: the network has no layers, so there is nothing to draw.")
-    layout = placed(network, Layout() if arguments.arrange else project.layout)
+    layout = placed(network, Layout(flow=project.layout.flow) if arguments.arrange else project.layout)
     picture = draw(network, layout, analyse(network), arguments.theme)
     width, height = (math.ceil(side) for side in picture.area[2:])
     title = arguments.project.stem

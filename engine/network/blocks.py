@@ -14,6 +14,8 @@ Path = Sequence[str]
 """Ids of the blocks that stand in each other, from the outside in; empty for the network itself."""
 
 _ROW = 90.0
+_COLUMN, _STEP = 272.0, 72.0
+"""Where the network flows to the right."""
 
 
 def network_in(network: Network, path: Path) -> Network:
@@ -116,9 +118,12 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
     inputs: dict[Port, Layer] = {}
     outputs: dict[Port, Layer] = {}
     width = NODE_WIDTH + 24
+    is_down = layout.flow == "down"
     for number, source in enumerate(feeds):
         inner, inputs[source] = edits.add_layer(inner, BlockInput(), _port_name(inner, "input"))
-        places[inputs[source].id] = (left + number * width, top - _ROW)
+        places[inputs[source].id] = (
+            (left + number * width, top - _ROW) if is_down else (left - _COLUMN, top + number * _STEP)
+        )
         lines = [c for c in network.connections if c.source == source and c.target.layer in chosen]
         inner = replace(
             inner,
@@ -126,7 +131,11 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
         )
     for number, port in enumerate(gives):
         inner, outputs[port] = edits.add_layer(inner, BlockOutput(), _port_name(inner, "output"))
-        places[outputs[port].id] = (left + number * width, bottom - NODE_HEIGHT + _ROW)
+        places[outputs[port].id] = (
+            (left + number * width, bottom - NODE_HEIGHT + _ROW)
+            if is_down
+            else (right - NODE_WIDTH + _COLUMN, top + number * _STEP)
+        )
         inner = edits.connect(inner, port, Port(outputs[port].id, "in"))
     outside = edits.remove_layers(network, chosen)
     outside, block = edits.add_layer(outside, Block(inner), name or free_name("block", outside.by_name))
@@ -142,7 +151,8 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
             "Select it too."
         )
     at = ((left + right - NODE_WIDTH) / 2, (top + bottom - NODE_HEIGHT) / 2)
-    inside = Layout(places, inside={id: layout.inside[id] for id in chosen if id in layout.inside})
+    kept = {id: layout.inside[id] for id in chosen if id in layout.inside}
+    inside = Layout(places, inside=kept, flow=layout.flow)
     return result, layout.without(chosen).moved({block.id: at}).with_inside([block.id], inside), block.id
 
 

@@ -1,6 +1,7 @@
 """Arranging from the canvas: small at once and gliding, large in a process that can be cancelled."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -158,3 +159,16 @@ def test_what_is_arranged_is_the_block_that_is_open(hand: Hand):
     assert hand.editor.project.layout.flow == "down"
     hand.editor.undo()
     assert hand.editor.layout == before
+
+
+def test_a_block_made_of_a_network_that_flows_to_the_right_does_too(hand: Hand):
+    hand.view.arrange("right")
+    hand.view.glide.stop()
+    hand.editor.set_selection({hand.id("fc_1"), hand.id("relu_1")})
+    hand.editor.group()
+    (block,) = hand.editor.selection
+    assert hand.editor.open_block(block)
+    assert hand.editor.layout.flow == "right"
+    xs = [hand.place(name)[0] for name in ("input_1", "fc_1", "relu_1", "output_1")]
+    assert xs == sorted(xs)
+    assert min(b - a for a, b in pairwise(xs)) == 272
