@@ -216,7 +216,7 @@ class Where(_ElementWise):
 
 
 class MatrixProduct(_Several):
-    """Multiplies two inputs as matrices: the last two axes are rows and columns.
+    """Multiplies two inputs as matrices: the last two axes are rows and columns. (matmul)
 
         y[i, j] = sum over k of a[i, k] · b[k, j]
 

@@ -9,6 +9,7 @@ from torch import nn
 from engine.environments.gang import Gang
 from engine.environments.strategies.strategy import Strategy
 from engine.environments.strategies.sync_batch_norm import Share
+from engine.errors import UserError
 from engine.training.batches import Batch, Resident
 from engine.training.clipping import Clip
 from engine.training.losses import Loss
@@ -71,6 +72,11 @@ class Unit:
         output = self._strategy.module(*batch.inputs)[: batch.count]
         targets = batch.targets[: batch.count]
         loss = self._loss(output, targets) / batch.total
+        if not loss.requires_grad:
+            raise UserError(
+                "No gradient comes back to any weight: every way from a layer with weights to the output passes one "
+                "that stops it, such as a stop gradient or an arg max. Remove it, or add a layer with weights behind."
+            )
         self._strategy.backward(loss)
         if self._clip is not None:
             self._clip()

@@ -123,6 +123,19 @@ def test_batch_normalisation_of_features_takes_a_last_batch_of_one(tmp_path: Pat
     assert runs[1].losses == pytest.approx(runs[0].losses, rel=1e-4)
 
 
+def test_a_network_that_no_gradient_reaches_is_the_users_matter(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    np.savez(tmp_path / "data.npz", x=random.normal(size=(40, 3)), y=random.integers(0, 2, 40))
+    network = chain(layer("feature_input", channels=3), layer("fully_connected", outputs=2), layer("stop_gradient"))
+    data = {"source": "arrays", "path": "data.npz", "task": "classes", "validation_share": 0, "test_share": 0}
+    done = train(
+        project_of(network, data, {}, {"max_epochs": 1, "mini_batch_size": 20}), tmp_path / "run", end="failed"
+    )
+    assert done.exit_code == 2
+    assert done.events("failed")[0]["cause"].startswith("No gradient comes back to any weight")
+    assert not done.events("failed")[0]["defect"]
+
+
 def test_data_that_breaks_after_the_check_is_the_users_matter(tmp_path: Path) -> None:
     """Only the first picture is looked at before a run; a later one that is broken is named by the worker."""
     from PIL import Image
