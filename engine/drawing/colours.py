@@ -18,7 +18,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "Utility": "#a3a86b",
         "Pooling": "#9b7bff",
         "Combination": "#ec6fa9",
-        "Arithmetic": "#d9699f",
+        "Arithmetic": "#b98a62",
         "Fully connected": "#3fbf6f",
         "Recurrent": "#f07c4a",
         "Attention": "#2fb5d6",

@@ -122,6 +122,40 @@ class Multiplication(_Numbered, _ElementWise):
         return function("torch.mul" if self.inputs == 2 else "engine.build.modules.combination.multiply_all")
 
 
+class Concatenation(_Numbered):
+    """Joins its inputs along one axis: channels (depth concatenation), unless told otherwise.
+
+        size along the axis = the sum of the inputs' sizes
+
+    All other sizes are equal. In MATLAB depthConcatenationLayer joins channels, concatenationLayer any axis.
+
+    Source: Szegedy et al.: Going deeper with convolutions, 2015; Huang, Liu, van der Maaten, Weinberger: Densely
+    connected convolutional networks, 2017.
+    """
+
+    key, label, family = "concatenation", "Concatenation", "Combination"
+    matlab = "concatenationLayer"
+    axis = Choice("C", options=tuple(AXES), notes=AXES, help="The axis along which the inputs stand")
+
+    def output(self, *x: TensorType) -> TensorType:
+        self._refuse_mixed(x)
+        if not x[0].has(self.axis):
+            axes = ", ".join(x[0].axes)
+            raise MisfitError(
+                f"The inputs have no axis {self.axis}: received {x[0]}. Choose one of {axes}.", field="axis"
+            )
+        way_out = f"Only axis {self.axis}, which is joined, may differ."
+        sizes = {axis: self._same_size(axis, x, way_out) for axis in x[0].axes if axis != self.axis}
+        joined = derive(lambda *parts: sum(parts), *(type[self.axis] for type in x))
+        return x[0].with_sizes(**{**sizes, self.axis: joined})
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return Call("torch.cat", "function", kwargs={"dim": x[0].dim(self.axis)}, as_list=True)
+
+    def telling(self) -> str:
+        return f"along {self.axis}"
+
+
 class Subtraction(_ElementWise):
     """Subtracts the second input from the first, place by place. Sizes are equal, or 1 where one number counts for all.
 
@@ -445,40 +479,6 @@ class EinsteinSum(LayerType):
 
     def telling(self) -> str:
         return self.equation
-
-
-class Concatenation(_Numbered):
-    """Joins its inputs along one axis: channels (depth concatenation), unless told otherwise.
-
-        size along the axis = the sum of the inputs' sizes
-
-    All other sizes are equal. In MATLAB depthConcatenationLayer joins channels, concatenationLayer any axis.
-
-    Source: Szegedy et al.: Going deeper with convolutions, 2015; Huang, Liu, van der Maaten, Weinberger: Densely
-    connected convolutional networks, 2017.
-    """
-
-    key, label, family = "concatenation", "Concatenation", "Combination"
-    matlab = "concatenationLayer"
-    axis = Choice("C", options=tuple(AXES), notes=AXES, help="The axis along which the inputs stand")
-
-    def output(self, *x: TensorType) -> TensorType:
-        self._refuse_mixed(x)
-        if not x[0].has(self.axis):
-            axes = ", ".join(x[0].axes)
-            raise MisfitError(
-                f"The inputs have no axis {self.axis}: received {x[0]}. Choose one of {axes}.", field="axis"
-            )
-        way_out = f"Only axis {self.axis}, which is joined, may differ."
-        sizes = {axis: self._same_size(axis, x, way_out) for axis in x[0].axes if axis != self.axis}
-        joined = derive(lambda *parts: sum(parts), *(type[self.axis] for type in x))
-        return x[0].with_sizes(**{**sizes, self.axis: joined})
-
-    def lower(self, *x: TensorType) -> Lowered:
-        return Call("torch.cat", "function", kwargs={"dim": x[0].dim(self.axis)}, as_list=True)
-
-    def telling(self) -> str:
-        return f"along {self.axis}"
 
 
 class Stack(_Numbered):
