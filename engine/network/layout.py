@@ -18,6 +18,8 @@ FLOWS: tuple[Flow, ...] = ("down", "right")
 TONES: tuple[Tone, ...] = ("grey", "blue", "green", "yellow", "orange", "red", "violet")
 TITLE_LIMIT = 200
 TEXT_LIMIT = 10_000
+COUNT_LIMIT = 2_000
+"""How many frames, and how many comments, a network may have."""
 
 NODE_WIDTH = 176.0
 NODE_HEIGHT = 42.0

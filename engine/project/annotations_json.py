@@ -5,9 +5,19 @@ from typing import Any, TypeVar
 
 from engine.errors import FieldError, did_you_mean
 from engine.fields import path_part, quoted
-from engine.network.layout import TEXT_LIMIT, TITLE_LIMIT, TONES, Comment, Extent, Frame, Position, Tone, numbers
+from engine.network.layout import (
+    COUNT_LIMIT,
+    TEXT_LIMIT,
+    TITLE_LIMIT,
+    TONES,
+    Comment,
+    Extent,
+    Frame,
+    Position,
+    Tone,
+    numbers,
+)
 
-COUNT_LIMIT = 2_000
 FRAME_KEYS = ("id", "at", "size", "title", "tone")
 COMMENT_KEYS = ("id", "at", "size", "text", "tone")
 FURTHEST = 1e7

@@ -10,9 +10,8 @@ from typing import Any
 from engine.files import write_atomically
 from engine.layers.block import LAYER_LIMIT
 from engine.layers.catalog import built_in
-from engine.network.layout import FLOWS, TEXT_LIMIT, TITLE_LIMIT, TONES
+from engine.network.layout import COUNT_LIMIT, FLOWS, TEXT_LIMIT, TITLE_LIMIT, TONES
 from engine.network.network import NAME_LIMIT
-from engine.project.annotations_json import COUNT_LIMIT
 from engine.project.migrations import FORMAT
 from engine.project.network_json import CONNECTION_LIMIT
 from engine.project.project import SECTIONS

@@ -1,0 +1,230 @@
+"""Edits of frames and comments: pure functions from a layout to a new one. Each refuses in words (`UserError`)."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Literal, NamedTuple, TypeVar
+
+from engine.errors import UserError
+from engine.network.edits import new_id
+from engine.network.layout import (
+    COUNT_LIMIT,
+    NODE_HEIGHT,
+    NODE_WIDTH,
+    TEXT_LIMIT,
+    TITLE_LIMIT,
+    Comment,
+    Extent,
+    Frame,
+    Layout,
+    Position,
+    Tone,
+)
+
+Kind = Literal["frame", "comment"]
+Annotation = Frame | Comment
+_Annotation = TypeVar("_Annotation", Frame, Comment)
+
+TITLE_HEIGHT = 28.0
+"""The strip at the top of a frame in which its title stands."""
+ROOM = 24.0
+"""How far a new frame is from the layers in it."""
+LEAST: Extent = (64.0, 48.0)
+COMMENT_SIZE: Extent = (200.0, 88.0)
+
+
+class Mark(NamedTuple):
+    """Which frame or which comment is meant; both count their ids for themselves."""
+
+    kind: Kind
+    id: str
+
+
+def marks(layout: Layout) -> tuple[Mark, ...]:
+    """All of them, from back to front."""
+    frames = (Mark("frame", frame.id) for frame in layout.frames)
+    return (*frames, *(Mark("comment", comment.id) for comment in layout.comments))
+
+
+def find(layout: Layout, mark: Mark) -> Annotation | None:
+    """What is meant, if it is there."""
+    group: tuple[Annotation, ...] = layout.frames if mark.kind == "frame" else layout.comments
+    return next((one for one in group if one.id == mark.id), None)
+
+
+def words(annotation: Annotation) -> str:
+    """The title of a frame, the text of a comment."""
+    return annotation.title if isinstance(annotation, Frame) else annotation.text
+
+
+def add_frame(layout: Layout, at: Position, size: Extent, title: str = "", tone: Tone = "grey") -> tuple[Layout, Mark]:
+    """The layout with one more frame, before the others, and which it is."""
+    _refuse_more(layout.frames, "frames")
+    id = new_id({frame.id for frame in layout.frames})
+    frame = Frame(id, at, _at_least(size), _short_enough(title, TITLE_LIMIT, "title of a frame"), tone)
+    return replace(layout, frames=(*layout.frames, frame)), Mark("frame", id)
+
+
+def add_comment(
+    layout: Layout, at: Position, text: str = "", size: Extent = COMMENT_SIZE, tone: Tone = "yellow"
+) -> tuple[Layout, Mark]:
+    """The layout with one more comment, before the others, and which it is."""
+    _refuse_more(layout.comments, "comments")
+    id = new_id({comment.id for comment in layout.comments})
+    comment = Comment(id, at, _at_least(size), _short_enough(text, TEXT_LIMIT, "text of a comment"), tone)
+    return replace(layout, comments=(*layout.comments, comment)), Mark("comment", id)
+
+
+def remove(layout: Layout, gone: Collection[Mark]) -> Layout:
+    """The layout without these; the layers in a frame stay."""
+    frames, comments = _ids(gone, "frame"), _ids(gone, "comment")
+    return replace(
+        layout,
+        frames=tuple(one for one in layout.frames if one.id not in frames),
+        comments=tuple(one for one in layout.comments if one.id not in comments),
+    )
+
+
+def reword(layout: Layout, mark: Mark, text: str) -> Layout:
+    """The layout with another title of a frame, or text of a comment."""
+    if mark.kind == "frame":
+        title = _short_enough(" ".join(text.split()), TITLE_LIMIT, "title of a frame")
+        return replace(layout, frames=tuple(replace(f, title=title) if f.id == mark.id else f for f in layout.frames))
+    text = _short_enough(text, TEXT_LIMIT, "text of a comment")
+    return replace(layout, comments=tuple(replace(c, text=text) if c.id == mark.id else c for c in layout.comments))
+
+
+def recolour(layout: Layout, chosen: Collection[Mark], tone: Tone) -> Layout:
+    """The layout with these in another tone."""
+    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    return replace(
+        layout,
+        frames=tuple(replace(one, tone=tone) if one.id in frames else one for one in layout.frames),
+        comments=tuple(replace(one, tone=tone) if one.id in comments else one for one in layout.comments),
+    )
+
+
+def resize(layout: Layout, mark: Mark, at: Position, size: Extent) -> Layout:
+    """The layout with one of another size; what stands in a frame stays where it is."""
+    size = _at_least(size)
+    if mark.kind == "frame":
+        return replace(
+            layout, frames=tuple(replace(f, at=at, size=size) if f.id == mark.id else f for f in layout.frames)
+        )
+    return replace(
+        layout, comments=tuple(replace(c, at=at, size=size) if c.id == mark.id else c for c in layout.comments)
+    )
+
+
+def move(layout: Layout, chosen: Collection[Mark], step: Position) -> Layout:
+    """The layout with these elsewhere, and nothing else (see `standing_in` for what goes with a frame)."""
+    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+
+    def moved(one: _Annotation) -> _Annotation:
+        return replace(one, at=(one.at[0] + step[0], one.at[1] + step[1]))
+
+    return replace(
+        layout,
+        frames=tuple(moved(one) if one.id in frames else one for one in layout.frames),
+        comments=tuple(moved(one) if one.id in comments else one for one in layout.comments),
+    )
+
+
+def to_front(layout: Layout, chosen: Collection[Mark]) -> Layout:
+    """The layout with these before the others of their kind."""
+    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    return replace(
+        layout,
+        frames=tuple(sorted(layout.frames, key=lambda one: one.id in frames)),
+        comments=tuple(sorted(layout.comments, key=lambda one: one.id in comments)),
+    )
+
+
+def to_back(layout: Layout, chosen: Collection[Mark]) -> Layout:
+    """The layout with these behind the others of their kind."""
+    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    return replace(
+        layout,
+        frames=tuple(sorted(layout.frames, key=lambda one: one.id not in frames)),
+        comments=tuple(sorted(layout.comments, key=lambda one: one.id not in comments)),
+    )
+
+
+def standing_in(layout: Layout, chosen: Collection[Mark]) -> tuple[frozenset[str], frozenset[Mark]]:
+    """What goes along when these move: the layers and comments whose middle is in one of the frames, the smaller
+    frames that are whole in one, and themselves."""
+    frames = [frame for frame in layout.frames if Mark("frame", frame.id) in chosen]
+    layers: set[str] = set()
+    along = set(chosen)
+    for frame in frames:
+        layers.update(id for id, at in layout.positions.items() if _holds(frame, at, (NODE_WIDTH, NODE_HEIGHT)))
+        along.update(Mark("comment", one.id) for one in layout.comments if _holds(frame, one.at, one.size))
+        along.update(Mark("frame", one.id) for one in layout.frames if is_within(one, frame.at, frame.size))
+    return frozenset(layers), frozenset(along)
+
+
+def is_within(annotation: Annotation, at: Position, size: Extent) -> bool:
+    """Whether one is whole inside a box."""
+    (x, y), (width, height) = annotation.at, annotation.size
+    return at[0] <= x and at[1] <= y and x + width <= at[0] + size[0] and y + height <= at[1] + size[1]
+
+
+def _holds(frame: Frame, at: Position, size: Extent) -> bool:
+    x, y = at[0] + size[0] / 2, at[1] + size[1] / 2
+    return frame.at[0] <= x <= frame.at[0] + frame.size[0] and frame.at[1] <= y <= frame.at[1] + frame.size[1]
+
+
+def around(layout: Layout, ids: Collection[str], chosen: Collection[Mark] = ()) -> tuple[Position, Extent]:
+    """Corner and size of a frame around layers, comments and frames, with room. Raises `UserError` without any."""
+    boxes = [(*layout.at(id), NODE_WIDTH, NODE_HEIGHT) for id in ids]
+    boxes += [(*one.at, *one.size) for mark in chosen if (one := find(layout, mark)) is not None]
+    if not boxes:
+        raise UserError("Select the layers that the frame is to go around.")
+    left, top = min(x for x, _, _, _ in boxes) - ROOM, min(y for _, y, _, _ in boxes) - ROOM - TITLE_HEIGHT
+    right, bottom = max(x + w for x, _, w, _ in boxes) + ROOM, max(y + h for _, y, _, h in boxes) + ROOM
+    return (left, top), (right - left, bottom - top)
+
+
+def part(layout: Layout, chosen: Collection[Mark]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
+    """These frames and comments: what copying takes along."""
+    frames, comments = _ids(chosen, "frame"), _ids(chosen, "comment")
+    return (
+        tuple(one for one in layout.frames if one.id in frames),
+        tuple(one for one in layout.comments if one.id in comments),
+    )
+
+
+def paste(layout: Layout, clip: Layout, step: Position) -> tuple[Layout, frozenset[Mark]]:
+    """The layout with the frames and comments of another one, so far aside and under ids of their own; and which."""
+    added: set[Mark] = set()
+    for frame in clip.frames:
+        _refuse_more(layout.frames, "frames")
+        id = new_id({one.id for one in layout.frames})
+        at = (frame.at[0] + step[0], frame.at[1] + step[1])
+        layout = replace(layout, frames=(*layout.frames, replace(frame, id=id, at=at)))
+        added.add(Mark("frame", id))
+    for comment in clip.comments:
+        _refuse_more(layout.comments, "comments")
+        id = new_id({one.id for one in layout.comments})
+        at = (comment.at[0] + step[0], comment.at[1] + step[1])
+        layout = replace(layout, comments=(*layout.comments, replace(comment, id=id, at=at)))
+        added.add(Mark("comment", id))
+    return layout, frozenset(added)
+
+
+def _ids(chosen: Iterable[Mark], kind: Kind) -> set[str]:
+    return {mark.id for mark in chosen if mark.kind == kind}
+
+
+def _refuse_more(there: Collection[Annotation], what: str) -> None:
+    if len(there) >= COUNT_LIMIT:
+        raise UserError(f"There are {len(there):,} {what} already, as many as a network may have. Remove some first.")
+
+
+def _short_enough(text: str, limit: int, what: str) -> str:
+    if len(text) > limit:
+        raise UserError(f"The {what} has at most {limit:,} characters, received {len(text):,}. Shorten it.")
+    return text
+
+
+def _at_least(size: Extent) -> Extent:
+    return max(size[0], LEAST[0]), max(size[1], LEAST[1])
