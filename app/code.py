@@ -60,7 +60,10 @@ class CodeKeeper(QObject):
         self._is_started = True
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            app.applicationStateChanged.connect(lambda _state: self.refresh())
+            app.applicationStateChanged.connect(self._come_back)  # a method, so that Qt lets go of it with the window
+        self.refresh()
+
+    def _come_back(self, _state: object = None) -> None:
         self.refresh()
 
     def _on_project_changed(self, _project: object = None) -> None:
