@@ -103,14 +103,19 @@ def read_signatures(text: str, where: str) -> tuple[Signature, ...]:
         raise UserError(f"{where}{line}: this is not valid Python: {words}.") from None
     except (RecursionError, MemoryError):
         raise UserError(f"{where}: it is nested too deep to be read.") from None
+    try:
+        return tuple(_signatures(tree))
+    except RecursionError:  # an annotation or a base that is spelled deeper than Python can follow
+        raise UserError(f"{where}: it is nested too deep to be read.") from None
+
+
+def _signatures(tree: ast.Module) -> Iterator[Signature]:
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    found = []
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and _is_module(node, classes):
-            found.append(_class_signature(node, classes))
+            yield _class_signature(node, classes)
         elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            found.append(_function_signature(node))
-    return tuple(found)
+            yield _function_signature(node)
 
 
 def pick(signatures: Sequence[Signature], name: str, kind: str, where: str) -> Signature:

@@ -1,5 +1,7 @@
 """What the text of a file says, without running it."""
 
+import contextlib
+
 import pytest
 
 from engine.custom.signature import Parameter, Signature, pick, read_signatures
@@ -89,6 +91,21 @@ def test_what_cannot_be_a_layer_is_refused_in_words(name: str, words: str):
 def test_an_error_of_syntax_names_the_line():
     with pytest.raises(UserError, match=r"bad\.py, line 2: this is not valid Python"):
         read_signatures("x = 1\ndef (\n", "bad.py")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 5000,
+        "-" * 100_000 + "1",
+        f"class A(nn{'.a' * 3000}): ...",
+        f"class A(nn.Module):\n def forward(self, x: {'a[' * 150}0{']' * 150}): ...",
+        f"def f(x: torch.Tensor, y: int = {'+'.join('1' * 3000)}): ...",
+    ],
+)
+def test_a_hostile_text_is_read_or_refused_in_words(text: str):
+    with contextlib.suppress(UserError):
+        assert isinstance(read_signatures(text, "deep.py"), tuple)
 
 
 @pytest.mark.parametrize("parameter", signature("Gate").parameters, ids=lambda p: p.name)
