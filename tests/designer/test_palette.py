@@ -24,6 +24,8 @@ def palette(qtbot, editor: Editor) -> Palette:
     with qtbot.waitActive(palette):
         palette.show()
         palette.activateWindow()
+    # Where an earlier test left the pointer does not count.
+    palette.view.viewport().setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
     return palette
 
 
