@@ -4,6 +4,7 @@ Blocks are of one kind where their steps are the same but for the numbers their 
 differ become arguments of the class: a residual block in four widths is one class with two arguments.
 """
 
+import builtins
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +15,14 @@ from engine.build.names import RESERVED, unique
 from engine.build.plan import NamedCall, Plan, Step
 from engine.build.printing import LINE_LENGTH, call, keywords, literal, spelled
 from engine.custom.expression import spelled as users_expression
-from engine.custom.targets import is_expression, split_expression
+from engine.custom.targets import companion, is_expression, is_users, split_code, split_expression
 from engine.network.network import Port
 
+_USED_IN_FILE = {"Path", "COLUMNS", "CLASSES", "Network", *dir(builtins)}
+"""What the printed file uses, or the helper classes in it: no class of a block may hide it."""
+
 Slot = tuple[str, str]
-"""A number that a class could take as an argument: the attribute it is for, and the keyword there."""
+"""A number that a class could take as an argument: the attribute it is for (of a copy `block.2`), the keyword there."""
 
 
 @dataclass
@@ -41,8 +45,11 @@ class _Printer:
     def __init__(self, planned: Plan) -> None:
         self._keys: dict[int, Hashable] = {}
         self._kinds: dict[Hashable, Kind] = {}
-        self._taken = {*modules.names(), *RESERVED}
-        self._gather(planned, "Network")
+        used = {named.call.target for step in planned.all_steps() for named in step.calls}
+        files = {split_code(target)[0] for target in used if is_users(target) and not is_expression(target)}
+        self._taken = {*modules.names(), *RESERVED, *_USED_IN_FILE, *map(companion, files)}
+        self._kinds[self._key(planned)] = Kind("Network")
+        self._gather(planned, "")
         self.kinds = sorted(self._kinds.values(), key=lambda kind: _height(kind.plans[0]))
         for kind in self.kinds:
             kind.arguments = _arguments([self._slots(planned) for planned in kind.plans])
@@ -50,7 +57,7 @@ class _Printer:
     def _gather(self, planned: Plan, name: str) -> None:
         key = self._key(planned)
         if key not in self._kinds:
-            self._kinds[key] = Kind(unique(name, self._taken) if name != "Network" else name)
+            self._kinds[key] = Kind(unique(name, self._taken))
             self._taken.add(self._kinds[key].name)
         self._kinds[key].plans.append(planned)
         for step in planned.steps:
@@ -87,7 +94,7 @@ class _Printer:
                 if named.attribute:
                     found |= {(named.attribute, key): value for key, value in named.call.kwargs.items()}
             for number, copy in enumerate(step.copies):
-                found |= {(f"{step.variable}_{number}", key): value for key, value in self._given(copy).items()}
+                found |= {(f"{step.variable}.{number}", key): value for key, value in self._given(copy).items()}
         return found
 
     def _given(self, planned: Plan) -> dict[str, Any]:
@@ -121,7 +128,7 @@ class _Printer:
                 yield from call(8, f"self.{named.attribute} = {spelled(named.call.target)}(", given, ")")
         if not step.copies:
             return
-        made = [self._made(f"{step.variable}_{number}", copy, kind) for number, copy in enumerate(step.copies)]
+        made = [self._made(f"{step.variable}.{number}", copy, kind) for number, copy in enumerate(step.copies)]
         if len(made) == 1:
             name, given = made[0]
             yield from call(8, f"self.{step.variable} = {name}(", given, ")")
@@ -152,7 +159,7 @@ class _Printer:
                 continue
             values |= zip(step.ports, names, strict=True)
             sizes = {", ".join(type.short() for type in same.steps[number].outputs) for same in kind.plans}
-            statements = _copies(step, tensors, names) if step.copies else _calls(step, tensors, names)
+            statements = _copies(step, tensors, names, taken) if step.copies else _calls(step, tensors, names)
             lines += _commented(statements, sizes.pop() if len(sizes) == 1 else "")
         outputs = [values[port] for port in planned.outputs]
         if len(outputs) > 1:
@@ -171,7 +178,8 @@ def _call_key(named: NamedCall) -> Hashable:
 def _class_name(variable: str) -> str:
     """`bottleneck_2` as `Bottleneck`."""
     words = [word for word in re.sub(r"_*\d+_*$", "", variable).split("_") if word]
-    return "".join(word[0].upper() + word[1:] for word in words) or "Block"
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    return name if name.isidentifier() else f"Block{name}"
 
 
 def _height(planned: Plan) -> int:
@@ -191,7 +199,7 @@ def _arguments(instances: Sequence[Mapping[Slot, Any]]) -> dict[Slot, str]:
     plain = [slots[0][1] for slots in columns.values()]
     for slots in columns.values():
         attribute, key = slots[0]
-        name = unique(key if plain.count(key) == 1 else f"{attribute}_{key}", taken)
+        name = unique(key if plain.count(key) == 1 else f"{attribute.replace('.', '_')}_{key}", taken)
         taken.add(name)
         names |= dict.fromkeys(slots, name)
     return names
@@ -262,14 +270,15 @@ def _statement(variable: str, named: NamedCall, tensors: list[str]) -> list[str]
     return call(8, f"{variable} = {head}", arguments, f"){pick}")
 
 
-def _copies(step: Step, tensors: list[str], names: list[str]) -> list[list[str]]:
+def _copies(step: Step, tensors: list[str], names: list[str], taken: set[str]) -> list[list[str]]:
     """The call of a block, or the loop over its copies, where they are no plain chain."""
     target = ", ".join(names)
     if len(step.copies) == 1 or _is_chain(step):
         return [call(8, f"{target} = self.{step.variable}(", tensors, ")")]
     chained, kept = tensors[: len(names)], tensors[len(names) :]
-    begin = [f"        {target} = {', '.join(chained)}", f"        for copy in self.{step.variable}:"]
-    return [[*begin, *call(12, f"{target} = copy(", [*names, *kept], ")")]]
+    copy = unique("copy", taken)
+    begin = [f"        {target} = {', '.join(chained)}", f"        for {copy} in self.{step.variable}:"]
+    return [[*begin, *call(12, f"{target} = {copy}(", [*names, *kept], ")")]]
 
 
 def _commented(statements: list[list[str]], comment: str) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from engine.errors import MisfitError, UnknownSizesError
+from engine.errors import MisfitError, UnknownSizesError, plural
 from engine.layers.base import LayerType
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.types import Sizes, TensorType
@@ -46,13 +46,19 @@ class Inside:
 
     copies: tuple["Analysis", ...]
     outputs: tuple[TensorType | None, ...]
+    repeat: int = 1
+    """How many copies there are to be; after one with errors none is looked at."""
+    is_bypassed: bool = False
+    """Whether data goes past all of it; what is known then counts nowhere, and nothing is wrong with it."""
 
     def problems(self, block: Layer) -> Iterator[Problem]:
         """The problems of the first copy that has any, as the network around the block tells them."""
+        if self.is_bypassed:
+            return
         number = next((n for n, copy in enumerate(self.copies) if copy.problems), None)
         if number is None:
             return
-        where = f" (In copy {number + 1} of {len(self.copies)}.)" if number else ""
+        where = f" (In copy {number + 1} of {self.repeat}.)" if number else ""
         for problem in self.copies[number].problems:
             yield replace(problem.lifted(block.id, block.name), message=problem.message + where)
 
@@ -69,7 +75,7 @@ class Analysis:
     def all_facts(self) -> Iterator[tuple[str, Facts]]:
         """Facts of every layer that is no block, by id path: `stage/conv`, and of copies in a row `stage/2/conv`."""
         for id, facts in self.facts.items():
-            if id not in self.inside:
+            if id not in self.inside or self.inside[id].is_bypassed:
                 yield id, facts
                 continue
             copies = self.inside[id].copies
@@ -160,13 +166,13 @@ def _inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
             misfit = _too_many_outputs(len(outs), len(ins))
             copies[0] = replace(copy, problems=(*copy.problems, misfit))
             break
-    return Inside(tuple(copies), outputs)
+    return Inside(tuple(copies), outputs, block.repeat)
 
 
 def _too_many_outputs(outputs: int, inputs: int) -> Problem:
     message = (
-        f"A block that is repeated hands its outputs to the next copy; this one has {outputs} outputs for {inputs} "
-        "inputs. Remove outputs, add inputs, or do not repeat it."
+        f"A block that is repeated hands its outputs to the next copy; this one has {plural(outputs, 'output')} for "
+        f"{plural(inputs, 'input')}. Remove outputs, add inputs, or do not repeat it."
     )
     return Problem("error", "", "", "repeat", message)
 
@@ -186,7 +192,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         missing = [port for port in ports if port not in sources]
         known = tuple(_type_at(facts, sources.get(port)) for port in ports)
         if isinstance(layer.type, Block):
-            blocks[id] = inside(layer.type, known)
+            blocks[id] = replace(inside(layer.type, known), is_bypassed=layer.bypassed)
             problems += blocks[id].problems(layer)
         if missing:
             problems.append(_unconnected(layer, missing))

@@ -2,16 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from engine.errors import UserError
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.network import edits
 from engine.network.analysis import Analysis
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
-from engine.network.network import Connection, Layer, Network, Port, free_name
+from engine.network.arrange import arrange
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
+from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
 
 Path = Sequence[str]
 """Ids of the blocks that stand in each other, from the outside in; empty for the network itself."""
+
+_Written = TypeVar("_Written", Frame, Comment)
 
 _ROW = 90.0
 _COLUMN, _STEP = 272.0, 72.0
@@ -62,15 +66,17 @@ def analysis_in(analysis: Analysis, path: Path) -> Analysis:
 
 def with_network_in(network: Network, path: Path, inner: Network) -> Network:
     """The network with another one inside a block. Connections follow ports that got another name, and go with those
-    that are gone. Raises `UserError` where the block would grow too large or too deep."""
+    that are gone; a block that can no longer be bypassed works again. Raises `UserError` where the block would grow too
+    large or too deep."""
     if not path:
         return inner
     id, *rest = path
     layer = network.layers[id]
     assert isinstance(layer.type, Block)
     changed = layer.type.with_network(with_network_in(layer.type.network, rest, inner))
+    after = replace(layer, type=changed, bypassed=layer.bypassed and bypass_refusal(changed) is None)
     if layer.type.input_ports() == changed.input_ports() and layer.type.output_ports() == changed.output_ports():
-        return network.with_layer(replace(layer, type=changed))
+        return network.with_layer(after)
     ins, outs = (_renamed_ports(layer.type, changed, kind) for kind in (BlockInput, BlockOutput))
     kept = []
     for connection in network.connections:
@@ -84,7 +90,7 @@ def with_network_in(network: Network, path: Path, inner: Network) -> Network:
                 continue
             target = Port(id, ins[target.name])
         kept.append(Connection(source, target))
-    return Network({**network.layers, id: replace(layer, type=changed)}, tuple(kept))
+    return Network({**network.layers, id: after}, tuple(kept))
 
 
 def _renamed_ports(before: Block, after: Block, kind: type[BlockInput] | type[BlockOutput]) -> dict[str, str]:
@@ -109,7 +115,7 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
     uses = {c.source for c in network.connections if c.source.layer in chosen and c.target.layer not in chosen}
     gives = [
         Port(id, port)
-        for id in (id for id in network.order if id in chosen)
+        for id in dict.fromkeys((*(id for id in network.order if id in chosen), *chosen))
         for port in chosen[id].type.output_ports()
         if Port(id, port) in uses or Port(id, port) in loose
     ]
@@ -144,7 +150,7 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
         if c.source in outputs and c.target.layer not in chosen:
             lines.append(Connection(Port(block.id, outputs[c.source].name), c.target))
     result = Network(outside.layers, (*outside.connections, *lines))
-    if result.cyclic:
+    if block.id in result.cyclic:
         between = next(id for id in result.layers if id in result.cyclic and id != block.id)
         raise UserError(
             f"These layers cannot be one block: what leaves them comes back through '{network.layers[between].name}'. "
@@ -178,18 +184,23 @@ def _bounds(layout: Layout, ids: Collection[str]) -> tuple[float, float, float, 
 def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout, tuple[str, ...]]:
     """The network with what is inside a block in its place, each copy of it, and the ids of those layers.
 
-    Raises `UserError` for a layer that is no block.
+    Frames and comments come out with the first copy. Raises `UserError` for a layer that is no block, and for one that
+    is bypassed: what is inside would do its work again.
     """
     layer = network.layers[id]
     if not isinstance(layer.type, Block):
         raise UserError(f"'{layer.name}' is no block.")
+    if layer.bypassed:
+        raise UserError(f"'{layer.name}' is bypassed. Use it again before you ungroup it, or delete it.")
     block, inner_layout = layer.type, layout.within([id])
+    if any(inner not in inner_layout.positions for inner in block.network.layers):  # made by hand, or by a program
+        inner_layout = arrange(block.network, inner_layout)
     ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
     sources: list[Port | None] = [network.incoming[id].get(port) for port in block.input_ports()]
     outside = edits.remove_layers(network, {id})
     kept = edits.remove_layers(block.network, {*ins, *outs})
     left, top = layout.at(id)
-    height = 0.0
+    height = dx = dy = 0.0
     if kept.layers:
         inner_left, inner_top, inner_right, inner_bottom = _bounds(inner_layout, kept.layers)
         height = inner_bottom - inner_top + _ROW / 2
@@ -229,4 +240,13 @@ def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout,
     others = ((other, layout.at(other)) for other in outside.layers if other not in places)
     below = {other: (x, y + room) for other, (x, y) in others if y > top}
     moved = layout.without([id]).moved({**below, **places})
-    return result, replace(moved, inside={**moved.inside, **inside}), tuple(added)
+    frames = [*moved.frames, *(_freed(one, moved.frames, dx, dy) for one in inner_layout.frames)]
+    comments = [*moved.comments, *(_freed(one, moved.comments, dx, dy) for one in inner_layout.comments)]
+    inside = {**moved.inside, **inside}
+    return result, replace(moved, inside=inside, frames=tuple(frames), comments=tuple(comments)), tuple(added)
+
+
+def _freed(one: _Written, others: Sequence[Frame | Comment], dx: float, dy: float) -> _Written:
+    """A frame or a comment from inside a block among those around it."""
+    taken = {other.id for other in others}
+    return replace(one, id=edits.new_id(taken) if one.id in taken else one.id, at=(one.at[0] + dx, one.at[1] + dy))
