@@ -204,7 +204,8 @@ class CodeKeeper(QObject):
             old = before.layers.get(id)
             if old is layer or not isinstance(layer.type, UserCode):
                 continue
-            if old is None and isinstance(layer.type, Custom) and not layer.type.file:
+            is_new = old is None or not isinstance(old.type, UserCode)
+            if is_new and isinstance(layer.type, Custom) and not layer.type.file:
                 self.choose_file(id)
                 return
             if old is not None and isinstance(old.type, UserCode) and layer.type.file != old.type.file:

@@ -218,7 +218,7 @@ def _deciding_layer(network: Network, layer: Layer) -> Layer | None:
     """The layer whose field `outputs` decides the size at the end: up through layers of one input and equal sizes."""
     seen = layer
     while True:
-        if "outputs" in seen.acting.fields:
+        if "outputs" in seen.acting.fields and not seen.acting.is_measured:
             return seen
         feeds = network.incoming[seen.id]
         if len(feeds) != 1 or seen.acting.family not in ("Activation", "Utility"):

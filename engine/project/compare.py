@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from engine.fields import QUOTE_LIMIT, Record, printable
+from engine.layers.custom import UserCode
 from engine.layers.placeholder import Placeholder
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project.project import SECTIONS, Project
@@ -158,12 +159,18 @@ def _in_words(layer: Layer) -> str:
 
 def _record(path: str, old: Record, new: Record, old_id: str, new_id: str) -> Iterator[Difference]:
     """Fields that have other values, defaults that follow another field included where they apply."""
-    for name in old.fields:
+    for name in dict.fromkeys((*old.fields, *new.fields)):
+        if name not in old.fields or name not in new.fields:  # of code of the user's, whose fields have changed
+            was, now = (_shown(r, name) if name in r.changed() else "nothing" for r in (old, new))
+            if was != now:
+                yield Difference("changed", f"{path}.{name}", was, now, old_id, new_id)
+            continue
         applies = any(name in r.changed() or r.is_visible(name) for r in (old, new))
         if applies and getattr(old, name) != getattr(new, name):
             yield Difference("changed", f"{path}.{name}", _shown(old, name), _shown(new, name), old_id, new_id)
-    was, now = ({key: value for key, value in r.write().items() if key not in r.fields} for r in (old, new))
-    yield from _json(f"{path}.", was, now, old_id, new_id)
+    told = {*old.fields, *new.fields, *(("values",) if isinstance(old, UserCode) else ())}
+    unread, others = ({key: value for key, value in r.write().items() if key not in told} for r in (old, new))
+    yield from _json(f"{path}.", unread, others, old_id, new_id)
 
 
 def _shown(record: Record, name: str) -> str:

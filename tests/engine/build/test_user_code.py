@@ -69,13 +69,14 @@ def network(folder: Path, *, gain: float = 2.0) -> Network:
     made, x = add(Network.empty(), layer("feature_input", channels=4, normalization="none"), name="x")
     made, first = add(made, split, x)
     made, second = add(made, blend, first, x)
-    made, _ = add(made, Function(expression="x1 * torch.relu(x2) + math.pi", num_inputs=2), second, x)
+    gate = Function(expression="x1 * torch.relu(x2) + math.pi", num_inputs=2)
+    made, _ = add(made, gate, second, x)
     four, one = features(4), features(1)
     known.learn(
         {
             split.question((four,)): Measured((four, one), {"mix.weight": (4, 4), "mix.bias": (4,)}, 32),
             blend.question((four, four)): Measured((four,), {}, 0),
-            made.layer("function_2").type.question((four, four)): Measured((four,), {}, 0),
+            gate.question((four, four)): Measured((four,), {}, 0),
         }
     )
     return made

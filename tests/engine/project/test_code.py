@@ -15,6 +15,7 @@ from engine.network.analysis import analyse
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project import code
 from engine.project.check import check
+from engine.project.compare import compare
 from engine.project.project import Project
 from tests.builders import chain, layer
 
@@ -109,3 +110,13 @@ def test_paths_of_code_still_lead_to_it_after_a_move(tmp_path: Path):
     assert code.code_files(code.moved(absolute, Path("/"), tmp_path)) == ("plain.py",)
     elsewhere = tmp_path / "elsewhere"
     assert code.code_files(code.moved(absolute, Path("/"), elsewhere)) == (given.file,)
+
+
+def test_layers_with_other_fields_are_compared(tmp_path: Path):
+    code.look(inside_a_block(), tmp_path)
+    before = Custom(file="plain.py", class_name="Plain")
+    after = before.with_signature(before.current()).replace(gain=2.0)
+    projects = [Project(chain(layer("feature_input"), type)) for type in (before, after)]
+    told = {d.name: (d.before, d.after) for d in compare(*projects).differences}
+    assert told["custom_1.gain"] == ("nothing", "2")
+    assert set(told) == {"custom_1.gain", "custom_1.signature"}
