@@ -134,6 +134,8 @@ class ExportDialog(QDialog):
             return
         format = FORMATS[self.formats.checkedId()][0]
         arguments = ["export", str(source), "--format", format, "-o", target, "--json"]
+        if self._copy is not None:
+            arguments += ["--base", str(self._base)]
         self._say("Exporting… the first time takes a few seconds.", "help")
         self.busy.show()
         self.export_button.setEnabled(False)
@@ -199,6 +201,8 @@ def _section(text: str) -> QLabel:
 
 def export_dialog(window: "MainWindow") -> None:
     """Ask, export, and say how it went."""
+    if not window.code.ask():
+        return
     run = window.training.run_folder
     trained = run.path if run is not None and run.kept() is not None else None
     stem = Path(window.documents.title).stem

@@ -19,6 +19,8 @@ def register(commands: Commands) -> None:
     command.add_argument("source", type=Path, metavar="PROJECT|RUN", help="a project file or the folder of a run")
     command.add_argument("--format", choices=FORMATS, required=True, help="what to write")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+    base = "folder that the files of a project lie in, if not the project's own"
+    command.add_argument("--base", type=Path, metavar="DIR", help=base)
     add_trust(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=run)
@@ -28,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Export, and say how close the exported network is."""
     from engine.exchange.export import export
 
-    done = export(arguments.source, arguments.format, arguments.output, trusted=arguments.trust)
+    done = export(arguments.source, arguments.format, arguments.output, trusted=arguments.trust, base=arguments.base)
     if arguments.json:
         print_json(done.write())
         return EXIT_DONE

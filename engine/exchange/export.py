@@ -61,11 +61,14 @@ class Source:
     code: Mapping[str, Path] = field(default_factory=dict)
 
 
-def read_source(path: Path) -> Source:
-    """A run's folder or a project file. Raises `UserError`."""
+def read_source(path: Path, base: Path | None = None) -> Source:
+    """A run's folder or a project file, whose own files lie in the folder `base`, if not beside it.
+
+    Raises `UserError`.
+    """
     if not path.is_dir():
         note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
-        base = path.resolve().parent
+        base = (base or path.parent).resolve()
         return Source(load(path).project, base, None, (note,), path.stem, base)
     from engine.exchange.weights import load as load_weights
 
@@ -82,12 +85,13 @@ def read_source(path: Path) -> Source:
     return Source(project, base, weights, (note,), title, folder.path.resolve(), frozen_code(folder))
 
 
-def export(path: Path, format: str, to: Path, *, trusted: bool = False) -> Exported:
+def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Path | None = None) -> Exported:
     """Write the network of a project or run. `trusted` lets code of the user's in it run this time.
 
-    Raises `UserError` for what cannot be exported, and why.
+    `base` is the folder that the files of a project lie in, if not its own. Raises `UserError` for what cannot be
+    exported, and why.
     """
-    source = read_source(path)
+    source = read_source(path, base)
     network = source.project.network
     code.look(network, source.code_base, source.code)
     if trusted:

@@ -7,6 +7,8 @@ import pytest
 from PySide6.QtWidgets import QDialog
 
 from app.dialogs.export import ExportDialog
+from engine.custom import trust
+from engine.layers.custom import Custom
 from engine.network import edits
 from engine.project.data import DataOptions
 from engine.project.project import Project
@@ -77,3 +79,17 @@ def test_cancel_ends_what_is_under_way(qtbot, tmp_path: Path) -> None:
     assert dialog.result() == QDialog.DialogCode.Rejected
     qtbot.waitUntil(lambda: not psutil.Process().children())
     assert not (tmp_path / "net.onnx").exists()
+
+
+def test_code_of_a_project_that_was_not_saved_since_is_found_where_its_file_lies(qtbot, tmp_path: Path) -> None:
+    text = "from torch import nn\n\nclass Own(nn.Module):\n    def forward(self, x):\n        return 2 * x\n"
+    (tmp_path / "own.py").write_text(text)
+    network = chain(layer("feature_input", channels=4), Custom(file="own.py", class_name="Own"))
+    dialog = make(qtbot, Project(network), tmp_path / "net.py")
+    dialog.formats.button(1).click()
+    assert "is not trusted" in export(qtbot, dialog)
+    trust.trust(tmp_path)
+    said = export(qtbot, dialog)
+    assert dialog.outcome.property("role") == "good", said
+    assert (tmp_path / "custom_own.py").read_text() == text
+    assert "custom_own.Own()" in (tmp_path / "net.py").read_text()
