@@ -10,8 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.build import modules
-from engine.build.names import RESERVED, unique
+from engine.build.names import RESERVED, own_names, unique
 from engine.build.plan import NamedCall, Plan, Step
 from engine.build.printing import LINE_LENGTH, call, keywords, literal, spelled
 from engine.custom.expression import spelled as users_expression
@@ -47,7 +46,7 @@ class _Printer:
         self._kinds: dict[Hashable, Kind] = {}
         used = {named.call.target for step in planned.all_steps() for named in step.calls}
         files = {split_code(target)[0] for target in used if is_users(target) and not is_expression(target)}
-        self._taken = {*modules.names(), *RESERVED, *_USED_IN_FILE, *map(companion, files)}
+        self._taken = {*own_names(), *RESERVED, *_USED_IN_FILE, *map(companion, files)}
         self._kinds[self._key(planned)] = Kind("Network")
         self._gather(planned, "")
         self.kinds = sorted(self._kinds.values(), key=lambda kind: _height(kind.plans[0]))

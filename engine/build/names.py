@@ -1,6 +1,10 @@
 """One mapping from layer names to attribute names, for the built module, the printed source and the weights."""
 
+import importlib
+import inspect
+import pkgutil
 from collections.abc import Collection
+from functools import cache
 
 from torch import fx, nn
 
@@ -11,10 +15,20 @@ from engine.network.network import Network
 _USED_IN_SOURCE = {"self", "torch", "nn", "operator", "math", "inf", "nan", "device", "Network", "CLASSES", "NoneType"}
 
 
+@cache
+def own_names() -> frozenset[str]:
+    """Every class and function in `engine.build.modules`, by its name alone, as the printed source uses it."""
+    found: set[str] = set()
+    for file in pkgutil.iter_modules(modules.__path__):
+        module = importlib.import_module(f"{modules.__name__}.{file.name}")
+        found |= {name for name, value in vars(module).items() if inspect.getmodule(value) is module}
+    return frozenset(found)
+
+
 def _reserved() -> frozenset[str]:
     """What a module has already, so that no layer can be called the same."""
     empty = fx.GraphModule(nn.Module(), fx.Graph())
-    return frozenset({*dir(empty), *vars(empty), *modules.names(), *_USED_IN_SOURCE})
+    return frozenset({*dir(empty), *vars(empty), *own_names(), *_USED_IN_SOURCE})
 
 
 RESERVED = _reserved()
