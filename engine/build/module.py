@@ -3,11 +3,12 @@
 import importlib
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import fx, nn
 
 from engine.build import user_code
+from engine.build.names import unique
 from engine.build.plan import NamedCall, Plan, Step, plan
 from engine.custom.targets import is_users
 from engine.errors import UserError
@@ -19,37 +20,58 @@ from engine.network.network import Network, Port
 ALLOWED = ("torch.", "operator.", "engine.build.modules.")
 
 
-def build(network: Network, analysis: Analysis, *, logits: bool = False) -> fx.GraphModule:
+class Value(NamedTuple):
+    """What goes along a connection; of a padded sequence also how many steps of each sample are real."""
+
+    tensor: fx.Node
+    lengths: fx.Node | None = None
+
+
+def build(network: Network, analysis: Analysis, *, logits: bool = False, lengths: bool = False) -> fx.GraphModule:
     """The network as a module. Weights are torch's own until `engine.build.init` or a file gives others.
 
     Forward takes one tensor for each input layer, in the order of `network.inputs`, and returns the output tensor, or a
     tuple in the order of `network.output_ports`. `logits` leaves out a softmax at an output; the keys of the state are
     the same either way: those of a layer in a block begin with the block's name, and the copy's number where it is
-    repeated (`stage.2.conv.weight`). Raises `UserError` for a network with errors.
+    repeated (`stage.2.conv.weight`).
+
+    With `lengths` sequences of any length may be padded at their ends. Forward then takes, behind the tensors, the
+    lengths (int64, one a sample, at least 1) for each input that is such a sequence, and returns behind the tensors
+    those of each output that is one. Every real step is what it is in the sequence alone; what stands behind the end of
+    an output has no meaning. Only the built module does so; the printed source takes sequences of one length.
+
+    Raises `UserError` for a network with errors, and with `lengths` for a layer that cannot tell padding from data.
     """
-    planned = plan(network, analysis, logits=logits)
+    planned = plan(network, analysis, logits=logits, lengths=lengths)
     root, graph = nn.Module(), fx.Graph()
     placeholders = [graph.placeholder(name) for name in planned.arguments]
-    outputs = _add_plan(root, graph, planned, placeholders, "")
-    graph.output(outputs[0] if len(outputs) == 1 else tuple(outputs))
+    taken = set(planned.arguments)
+    given = [
+        Value(node, graph.placeholder(unique(f"{node.name}_lengths", taken)) if lengths and type.is_open else None)
+        for node, type in zip(placeholders, planned.types, strict=True)
+    ]
+    outputs = _add_plan(root, graph, planned, given, "")
+    leaving = [value.tensor for value in outputs]
+    leaving += [value.lengths for value in outputs if value.lengths is not None]
+    graph.output(leaving[0] if len(leaving) == 1 else tuple(leaving))
     return fx.GraphModule(root, graph, "Network")
 
 
-def _add_plan(root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[fx.Node], prefix: str) -> list[fx.Node]:
-    """Add all steps of a network, or of one inside a block, that is given these; the nodes of what comes out."""
+def _add_plan(root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[Value], prefix: str) -> list[Value]:
+    """Add all steps of a network, or of one inside a block, that is given these; what comes out."""
     entering = dict(zip(planned.inputs, given, strict=True))
-    values: dict[Port, fx.Node] = {Port(id, "out"): node for id, node in entering.items()}
+    values: dict[Port, Value] = {Port(id, "out"): value for id, value in entering.items()}
     for step in planned.steps:
-        tensors = [values[port] for port in step.feeds] or [entering[step.layer.id]]
+        fed = [values[port] for port in step.feeds] or [entering[step.layer.id]]
         if step.copies:
-            leaving = _add_copies(root, graph, step, tensors, prefix)
+            leaving = _add_copies(root, graph, step, fed, prefix)
         else:
-            leaving = _add_step(root, graph, step, tensors, prefix)
+            leaving = _add_step(root, graph, step, fed, prefix)
         values |= zip(step.ports, leaving, strict=True)
     return [values[port] for port in planned.outputs]
 
 
-def _add_copies(root: nn.Module, graph: fx.Graph, step: Step, given: list[fx.Node], prefix: str) -> list[fx.Node]:
+def _add_copies(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str) -> list[Value]:
     """Add the copies of a block in a row: what has no output of its own enters each of them."""
     for number, copy in enumerate(step.copies):
         path = prefix + f"{copy_path(step.variable, number, len(step.copies))}/".replace("/", ".")
@@ -58,17 +80,26 @@ def _add_copies(root: nn.Module, graph: fx.Graph, step: Step, given: list[fx.Nod
     return leaving
 
 
-def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[fx.Node], prefix: str) -> list[fx.Node]:
-    """Add the modules and nodes of one layer; the nodes of what leaves it. An input layer takes its placeholder."""
-    tensors = tuple(given)
+def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str) -> list[Value]:
+    """Add the modules and nodes of one layer; what leaves it. An input layer takes its placeholder."""
+    tensors = tuple(value.tensor for value in given)
+    before = tuple(value.lengths for value in given)
+    after = next((lengths for lengths in before if lengths is not None), None)
+    if step.lengths is not None:
+        kwargs = dict(step.lengths.kwargs)
+        after = graph.call_function(resolve(step.lengths.target), (*before, *step.lengths.args), kwargs)
+    told = {"before": before[0] if len(before) == 1 else before, "after": after}
     for named in step.calls:
         if named.call.kind == "module":
             make = user_code.construct if is_users(named.call.target) else _construct
             _hold(root, prefix + named.attribute, make(named.call.target, named.call.kwargs))
-        tensors = (_add_call(graph, named, tensors, prefix),)
+        lengths = {"lengths": told[named.call.lengths]} if named.call.lengths else {}
+        tensors = (_add_call(graph, named, tensors, prefix, lengths),)
     if len(step.ports) < 2:
-        return [tensors[0]]
-    return [graph.call_function(operator.getitem, (tensors[0], number)) for number in range(len(step.ports))]
+        leaving = [tensors[0]]
+    else:
+        leaving = [graph.call_function(operator.getitem, (tensors[0], number)) for number in range(len(step.ports))]
+    return [Value(node, after if type.is_open else None) for node, type in zip(leaving, step.outputs, strict=True)]
 
 
 def _construct(target: str, kwargs: Mapping[str, Any]) -> nn.Module:
@@ -92,14 +123,16 @@ def _hold(root: nn.Module, path: str, module: nn.Module) -> None:
     root.add_module(name, module)
 
 
-def _add_call(graph: fx.Graph, named: NamedCall, tensors: tuple[fx.Node, ...], prefix: str) -> fx.Node:
+def _add_call(
+    graph: fx.Graph, named: NamedCall, tensors: tuple[fx.Node, ...], prefix: str, lengths: dict[str, Any]
+) -> fx.Node:
     call = named.call
     given: tuple[Any, ...] = (list(tensors),) if call.as_list else tensors * call.repeat
     match call.kind:
         case "module":
-            node = graph.call_module(prefix + named.attribute, given, dict(call.call_kwargs))
+            node = graph.call_module(prefix + named.attribute, given, {**call.call_kwargs, **lengths})
         case "function":
-            node = graph.call_function(resolve(call.target), (*given, *call.args), dict(call.kwargs))
+            node = graph.call_function(resolve(call.target), (*given, *call.args), {**call.kwargs, **lengths})
         case "method":
             node = graph.call_method(call.target, (*given, *call.args), dict(call.kwargs))
     return node if call.pick is None else graph.call_function(operator.getitem, (node, call.pick))

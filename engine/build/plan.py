@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.build.names import RESERVED, layer_names, unique
-from engine.errors import UserError
-from engine.layers.base import Call
+from engine.errors import MisfitError, UserError
+from engine.layers.base import Call, LayerType, Lowered
 from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.layers.types import TensorType
-from engine.network.analysis import Analysis, copy_path
+from engine.layers.types import Symbol, TensorType
+from engine.network.analysis import Analysis, Facts, copy_path
 from engine.network.network import Layer, Network, Port
 from engine.network.outputs import output_softmaxes
 
@@ -25,7 +25,8 @@ class NamedCall:
 class Step:
     """One layer: its variable in the forward function, what feeds it, the calls it becomes, what leaves it.
 
-    A block has the plans of its copies in a row instead of calls.
+    A block has the plans of its copies in a row instead of calls. Where lengths go through the plan, `lengths` makes
+    those of what leaves, or nothing where they stay.
     """
 
     layer: Layer
@@ -35,6 +36,7 @@ class Step:
     outputs: tuple[TensorType, ...]
     ports: tuple[Port, ...]
     copies: tuple["Plan", ...] = ()
+    lengths: Call | None = None
 
     @property
     def output(self) -> TensorType:
@@ -44,13 +46,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order; the layers that take what comes in, with their variables and types; the ports that go out."""
+    """Steps in order; the layers that take what comes in, with their variables and types; the ports that go out.
+
+    With `lengths` each sequence of any length has a hidden second value: how many steps of each sample are real.
+    """
 
     steps: tuple[Step, ...]
     inputs: tuple[str, ...]
     arguments: tuple[str, ...]
     types: tuple[TensorType, ...]
     outputs: tuple[Port, ...]
+    lengths: bool = False
 
     def all_steps(self) -> Iterator[Step]:
         """Every step, those inside blocks included."""
@@ -60,16 +66,18 @@ class Plan:
                 yield from copy.all_steps()
 
 
-def plan(network: Network, analysis: Analysis, *, logits: bool = False) -> Plan:
+def plan(network: Network, analysis: Analysis, *, logits: bool = False, lengths: bool = False) -> Plan:
     """The calls of the network in order. `logits` leaves out a softmax at an output; all names stay the same.
 
-    Raises `UserError` for a network with errors, naming the first.
+    With `lengths` sequences of any length may be padded at their ends: layers that look further than one step become
+    calls that are told how long each is. Raises `UserError` for a network with errors, naming the first, and for a
+    layer that cannot tell padding from data.
     """
     refuse_errors(analysis)
     refuse_unknown(network, analysis)
     inputs = tuple(layer.id for layer in network.inputs)
     left_out = output_softmaxes(network) if logits else frozenset()
-    return _plan(network, analysis, inputs, network.output_ports, left_out, "")
+    return _plan(network, analysis, inputs, network.output_ports, left_out, "", lengths)
 
 
 def _plan(
@@ -79,6 +87,7 @@ def _plan(
     outputs: tuple[Port, ...],
     left_out: frozenset[str],
     path: str,
+    lengths: bool,
 ) -> Plan:
     """The plan of the network itself, or of the one inside a block whose ids begin with a path."""
     variables = layer_names(network)
@@ -92,22 +101,56 @@ def _plan(
         feeds = tuple(network.incoming[id][port] for port in layer.type.input_ports())
         ports = tuple(Port(id, name) for name in layer.type.output_ports())
         if isinstance(type, Block):
-            copies = _copies(type, analysis, id, left_out, path)
+            copies = _copies(type, analysis, id, left_out, path, lengths)
             steps.append(Step(layer, variables[id], feeds, (), facts.outputs, ports, copies))
             continue
-        lowered = type.lower(*facts.inputs)
+        is_padded = lengths and any(x.is_open for x in facts.inputs)
+        lowered = _padded(layer, facts) if is_padded else type.lower(*facts.inputs)
         calls = _named((lowered,) if isinstance(lowered, Call) else lowered, variables[id], taken)
         calls = () if path + id in left_out else calls
-        steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports))
+        after = type.lengths_after(*facts.inputs) if is_padded else None
+        steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports, lengths=after))
     types = tuple(analysis.facts[id].output for id in inputs)
-    return Plan(tuple(steps), inputs, tuple(variables[id] for id in inputs), types, outputs)
+    return Plan(tuple(steps), inputs, tuple(variables[id] for id in inputs), types, outputs, lengths)
 
 
-def _copies(block: Block, analysis: Analysis, id: str, left_out: frozenset[str], path: str) -> tuple[Plan, ...]:
+def _padded(layer: Layer, facts: Facts) -> Lowered:
+    """The calls of a layer that some sequence of any length enters. Raises `UserError` where it cannot be padded."""
+    try:
+        type = layer.acting
+        if not type.__module__.startswith("engine.") and not _says_padded(type):
+            raise MisfitError(f"The layer type '{type.key}' does not say what it does with padded sequences.")
+        for out in facts.outputs:
+            if any(isinstance(size, Symbol) and axis != "T" for axis, size in zip(out.axes, out.sizes, strict=True)):
+                raise MisfitError(f"The steps do not stay the steps of a sequence: {out} leaves it.")
+        lowered: Lowered = type.lower_padded(*facts.inputs)
+    except MisfitError as misfit:
+        raise UserError(
+            f"{layer.name}: sequences of different lengths cannot be padded here. {misfit} Give the sequence input a "
+            "length, cut or fill all sequences to one length, or use another layer."
+        ) from misfit
+    return lowered
+
+
+def _says_padded(type: LayerType) -> bool:
+    return "lower_padded" in {name for base in type.__class__.__mro__ if base is not LayerType for name in vars(base)}
+
+
+def _copies(
+    block: Block, analysis: Analysis, id: str, left_out: frozenset[str], path: str, lengths: bool
+) -> tuple[Plan, ...]:
     network, copies = block.network, analysis.inside[id].copies
     outputs = tuple(network.incoming[out]["in"] for out in block.ids(BlockOutput))
     return tuple(
-        _plan(network, copy, block.ids(BlockInput), outputs, left_out, f"{path}{copy_path(id, number, len(copies))}/")
+        _plan(
+            network,
+            copy,
+            block.ids(BlockInput),
+            outputs,
+            left_out,
+            f"{path}{copy_path(id, number, len(copies))}/",
+            lengths,
+        )
         for number, copy in enumerate(copies)
     )
 

@@ -7,7 +7,7 @@ module, the printed source and the parity tests all follow from it. Nothing here
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from engine.errors import MisfitError
@@ -44,6 +44,10 @@ class Call:
     hands the tensors over as one list; `repeat` hands over the same tensor so many times (query, key and value of a
     self-attention); `call_kwargs` are given at each call of a module; `pick` takes one element of a returned tuple.
     `name` tells several modules of one chain apart (`conv_1_pad`).
+
+    `lengths`, in `lower_padded` only, hands over the keyword `lengths`: those of the sequences that enter the layer
+    (`before`) or leave it (`after`), int64 of the batch. A layer with several input ports gets a tuple, one for each
+    port, for `before`; None stands where a port's input is no sequence of any length.
     """
 
     target: str
@@ -55,6 +59,7 @@ class Call:
     repeat: int = 1
     pick: int | None = None
     name: str = ""
+    lengths: Literal["", "before", "after"] = ""
 
 
 def module(target: str, **kwargs: Any) -> Call:
@@ -73,6 +78,24 @@ def method(target: str, *args: Any, **kwargs: Any) -> Call:
 
 
 Lowered = Call | tuple[Call, ...]
+STEPS = "engine.build.modules.lengths."
+
+
+def with_lengths(call: Call) -> Call:
+    """The call, which is told how long the sequences are that enter the layer."""
+    return replace(call, lengths="before")
+
+
+def as_chain(lowered: Lowered) -> tuple[Call, ...]:
+    """The calls as a chain, also where there is only one."""
+    return (lowered,) if isinstance(lowered, Call) else lowered
+
+
+def masked(x: TensorType, lowered: Lowered, value: float = 0.0) -> Lowered:
+    """The calls, behind one that puts a number at all steps behind the end of each sequence."""
+    given = {"value": value} if value else {}
+    mask = with_lengths(function(f"{STEPS}mask_steps", **given))
+    return (mask, *as_chain(lowered)) if x.is_open else lowered
 
 
 class LayerType(Record):
@@ -159,6 +182,22 @@ class LayerType(Record):
     def lower(self, *x: Any, **_: Any) -> Lowered:
         """The torch call, or the chain of calls, that the layer becomes."""
         raise NotImplementedError
+
+    def lower_padded(self, *x: Any, **_: Any) -> Lowered:
+        """What the layer becomes where sequences of any length are padded at their ends, to the longest of a batch.
+
+        Every step of a sequence must get what it would get in the sequence alone, whatever stands behind the end; what
+        leaves behind the end does not matter, as long as it is finite. So a layer that works on each step by itself, or
+        looks back only, becomes what it is otherwise. One that looks further puts zeros there first (`masked`), or is
+        told the lengths (`with_lengths`). Modules keep their places in the chain and the names of their weights.
+        Raises `MisfitError` where it cannot be. A layer type of an add-on or of the user's must say this itself.
+        """
+        return self.lower(*x)
+
+    def lengths_after(self, *x: Any, **_: Any) -> Call | None:
+        """A function of the lengths that enter, one argument for each port (None where it has none), that gives the
+        lengths of what leaves; or nothing where they stay those of the first port that has some."""
+        return None
 
 
 REGISTRY: dict[str, type[LayerType]] = {}

@@ -121,6 +121,11 @@ class TensorType:
         """The same axes with some other sizes."""
         return TensorType(self.axes, tuple(sizes.get(a, s) for a, s in zip(self.axes, self.sizes, strict=True)), "real")
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a sequence whose length is known only when the network runs, and may differ by sample."""
+        return self.has("T") and isinstance(self["T"], Symbol)
+
     def fits(self, other: "TensorType") -> bool:
         """Whether the axes are the same and no two sizes are known to differ."""
         same = self.axes == other.axes

@@ -4,6 +4,7 @@ import math
 
 from engine.errors import MisfitError
 from engine.fields import PaddingValue
+from engine.layers.base import STEPS, Call, function
 from engine.layers.types import Size, Sizes, Symbol, TensorType, derive
 
 LAYOUT_OF = {1: "sequence", 2: "image", 3: "volume"}
@@ -87,6 +88,15 @@ def same_padding(size: int, kernel: int, stride: int, dilation: int = 1) -> tupl
     """How many before and after one axis, so that the output has ceil(size / stride). The odd one goes after."""
     total = max(0, (math.ceil(size / stride) - 1) * stride + reach_of(kernel, dilation) - size)
     return total // 2, total - total // 2
+
+
+def lengths_after(
+    x: TensorType, *, kernel: Sizes, stride: Sizes, padding: PaddingValue, dilation: Sizes | None = None
+) -> Call:
+    """The lengths of sequences after a window has gone over them."""
+    before, after = borders(x, kernel=kernel, stride=stride, padding=padding, dilation=dilation)[0]
+    reach = reach_of(kernel[0], (dilation or (1,))[0])
+    return function(f"{STEPS}window_lengths", reach=reach, stride=stride[0], padding=before + after)
 
 
 def is_symmetric(sides: Borders) -> bool:
