@@ -6,7 +6,6 @@ whether a folder is trusted, and has an engine process measure the layers whose 
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from app.documents import Documents
 from app.engine_process import EngineCommand
 from designer.editor import Editor
 from engine.custom import known, trust
+from engine.custom.known import Question
 from engine.custom.signature import Signature, read_signatures
 from engine.errors import UserError
 from engine.layers.custom import PYTHON, Custom, UserCode
@@ -47,7 +47,8 @@ class CodeKeeper(QObject):
         self._asked: set[tuple[str, ...]] = set()
         self._command: EngineCommand | None = None
         self._file: Path | None = None
-        self._failed: tuple[str, Network] | None = None
+        self._tried: set[Question] = set()
+        """What was asked before: an answer that did not come is not asked for again and again."""
         self._is_started = False
         self.ask_to_trust: Callable[[QWidget, Sequence[str], Sequence[Path]], bool] = ask_to_trust
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
@@ -86,6 +87,7 @@ class CodeKeeper(QObject):
         network = self._editor.project.network
         if code.has_code(network) and code.look(network, self._documents.base):
             known.forget_failures()
+            self._tried.clear()
             self._editor.recheck()
         if code.has_code(network):
             self._delay.start()
@@ -120,12 +122,17 @@ class CodeKeeper(QObject):
         return True
 
     def review(self) -> None:
-        """The menu's way to `ask`, which also says where there is nothing to ask."""
-        if self.is_trusted():
-            has_code = code.has_code(self._editor.project.network)
-            self.told.emit("The project's code is trusted." if has_code else "The project has no code of its own.")
-        else:
+        """The menu's way to `ask`. Where there is nothing to ask it says so, and tries again what failed."""
+        if not self.is_trusted():
             self.ask()
+            return
+        has_code = code.has_code(self._editor.project.network)
+        self.told.emit("The project's code is trusted." if has_code else "The project has no code of its own.")
+        if has_code:
+            known.forget_failures()
+            self._tried.clear()
+            self._editor.recheck()
+            self.measure()
 
     def _ask_once(self) -> None:
         """Ask about what was not asked about before: a project that was opened, a layer that was added."""
@@ -145,10 +152,11 @@ class CodeKeeper(QObject):
         if not code.has_code(project.network):
             return
         self._ask_once()
-        if self._command is not None or not code.open_questions(project.network, self._editor.report.analysis):
+        asked = set(code.open_questions(project.network, self._editor.report.analysis)) - self._tried
+        if self._command is not None or not asked:
             return
-        if self._failed == (str(self._documents.base), project.network):
-            return
+        self._tried |= asked
+        import tempfile  # only who has code of their own pays for it
 
         try:
             descriptor, name = tempfile.mkstemp(prefix="netwright-", suffix=".netwright")
@@ -166,6 +174,7 @@ class CodeKeeper(QObject):
     def _on_measured(self, result: dict[str, Any]) -> None:
         self._end_command()
         known.learn_answers(result["answers"])
+        code.look(self._editor.project.network, self._documents.base)
         self.told.emit("")
         self._editor.recheck()
         self.measured.emit()
@@ -173,7 +182,6 @@ class CodeKeeper(QObject):
 
     def _on_failed(self, message: str) -> None:
         self._end_command()
-        self._failed = (str(self._documents.base), self._editor.project.network)
         self.told.emit(f"The sizes cannot be measured: {message}")
 
     def _end_command(self) -> None:
