@@ -17,6 +17,7 @@ class WindowState:
     has_layers: bool = False
     has_selection: bool = False
     has_connections: bool = False
+    has_annotations: bool = False
     num_selected: int = 0
     has_block_selected: bool = False
     is_in_block: bool = False
@@ -38,8 +39,12 @@ def _with_selection(state: WindowState) -> bool:
     return state.tab == "design" and state.has_selection
 
 
+def _with_copyable(state: WindowState) -> bool:
+    return state.tab == "design" and (state.has_selection or state.has_annotations)
+
+
 def _with_anything_selected(state: WindowState) -> bool:
-    return state.tab == "design" and (state.has_selection or state.has_connections)
+    return _with_copyable(state) or (state.tab == "design" and state.has_connections)
 
 
 def _with_layers(state: WindowState) -> bool:
@@ -127,11 +132,11 @@ ACTIONS: tuple[Action, ...] = (
         in_toolbar=True,
     ),
     Action(
-        "edit.cut", "Cut", "Edit", "editor.cut", "Ctrl+X", "cut", enabled_when=_with_selection, separator_before=True
+        "edit.cut", "Cut", "Edit", "editor.cut", "Ctrl+X", "cut", enabled_when=_with_copyable, separator_before=True
     ),
-    Action("edit.copy", "Copy", "Edit", "editor.copy", "Ctrl+C", "copy", enabled_when=_with_selection),
+    Action("edit.copy", "Copy", "Edit", "editor.copy", "Ctrl+C", "copy", enabled_when=_with_copyable),
     Action("edit.paste", "Paste", "Edit", "editor.paste", "Ctrl+V", "paste", enabled_when=_in_design),
-    Action("edit.duplicate", "Duplicate", "Edit", "editor.duplicate", "Ctrl+D", enabled_when=_with_selection),
+    Action("edit.duplicate", "Duplicate", "Edit", "editor.duplicate", "Ctrl+D", enabled_when=_with_copyable),
     Action(
         "edit.delete", "Delete", "Edit", "editor.delete_selection", "Del", "trash", enabled_when=_with_anything_selected
     ),
@@ -269,6 +274,25 @@ ACTIONS: tuple[Action, ...] = (
         "editor.leave_block",
         "Alt+Up",
         enabled_when=lambda s: s.tab == "design" and s.is_in_block,
+    ),
+    Action(
+        "frame.selection",
+        "Frame selection",
+        "Network",
+        "canvas.annotating.frame_selection",
+        "Ctrl+Shift+F",
+        help="Put a coloured frame around what is selected; it moves with what stands in it",
+        enabled_when=_with_copyable,
+        separator_before=True,
+    ),
+    Action(
+        "comment.add",
+        "Add a comment",
+        "Network",
+        "canvas.annotating.add_comment",
+        "Ctrl+Shift+M",
+        help="A text on the canvas, at the pointer",
+        enabled_when=_in_design,
     ),
     Action("align.left", "Align left", "Network", "align.left", enabled_when=_with_several, separator_before=True),
     Action("align.centre", "Align centre", "Network", "align.centre", enabled_when=_with_several),

@@ -338,6 +338,7 @@ class MainWindow(QMainWindow):
             has_layers=bool(self.editor.project.network.layers),
             has_selection=bool(self.editor.selection),
             has_connections=bool(self.editor.selected_connections),
+            has_annotations=bool(self.editor.selected_marks),
             num_selected=len(self.editor.selection),
             has_block_selected=any(
                 isinstance(self.editor.network.layers[id].type, Block) for id in self.editor.selection

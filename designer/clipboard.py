@@ -34,6 +34,6 @@ def parse(text: str) -> tuple[Network, Layout]:
     if not isinstance(data, dict) or "layers" not in data:
         raise UserError(_NOTHING)
     network, layout = read_network(data)
-    if not network.layers:
+    if not (network.layers or layout.frames or layout.comments):
         raise UserError(_NOTHING)
     return network, layout

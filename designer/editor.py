@@ -19,8 +19,9 @@ from engine.errors import MisfitError, UserError
 from engine.layers.base import LayerType
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.catalog import layer_type
-from engine.network import blocks, edits
+from engine.network import annotations, blocks, edits
 from engine.network.analysis import Analysis
+from engine.network.annotations import Mark
 from engine.network.arrange import arrange
 from engine.network.compare import difference
 from engine.network.layout import Layout, Position
@@ -86,6 +87,7 @@ class Editor(QObject):
         self._report = self._report_here = check(self._project)
         self._selection: frozenset[str] = frozenset()
         self._selected_connections: frozenset[Connection] = frozenset()
+        self._selected_marks: frozenset[Mark] = frozenset()
         self.stack = QUndoStack(self)
         self.stack.setUndoLimit(UNDO_LIMIT)
         self.stack.cleanChanged.connect(self._tell_modified)
@@ -158,6 +160,11 @@ class Editor(QObject):
         return self._selected_connections
 
     @property
+    def selected_marks(self) -> frozenset[Mark]:
+        """The selected frames and comments."""
+        return self._selected_marks
+
+    @property
     def is_modified(self) -> bool:
         """Whether the project differs from what was last saved."""
         return not self.stack.isClean()
@@ -187,12 +194,14 @@ class Editor(QObject):
             self._facts = facts
             self._check()
 
-    def set_selection(self, ids: Iterable[str], connections: Iterable[Connection] = ()) -> None:
-        """Select these layers and connections, and nothing else."""
+    def set_selection(
+        self, ids: Iterable[str], connections: Iterable[Connection] = (), marks: Iterable[Mark] = ()
+    ) -> None:
+        """Select these layers, connections, frames and comments, and nothing else."""
         chosen = frozenset(id for id in ids if id in self.network.layers)
-        lines = frozenset(connections)
-        if chosen != self._selection or lines != self._selected_connections:
-            self._selection, self._selected_connections = chosen, lines
+        lines, notes = frozenset(connections), frozenset(marks)
+        if (chosen, lines, notes) != (self._selection, self._selected_connections, self._selected_marks):
+            self._selection, self._selected_connections, self._selected_marks = chosen, lines, notes
             self.selection_changed.emit(chosen)
 
     def apply(self, text: str, project: Project, *, merge: str = "") -> None:
@@ -217,15 +226,21 @@ class Editor(QObject):
         self._here = self._with_scope(project)
         network = self._here.network
         if is_elsewhere := self._scope != scope:
-            self._selection, self._selected_connections = frozenset(), frozenset()
+            self._selection, self._selected_connections, self._selected_marks = frozenset(), frozenset(), frozenset()
         selected = frozenset(id for id in self._selection if id in network.layers)
         if select_new and not selected and not is_elsewhere:
             selected = difference(here.network, network).added
         lines = self._selected_connections
         if lines:
             lines &= frozenset(network.connections)
-        was = self._selection, self._selected_connections
-        self._selection, self._selected_connections = selected, lines
+        marks = self._selected_marks
+        if here.layout is not self._here.layout and not is_elsewhere:
+            there = annotations.marks(self._here.layout)
+            marks &= frozenset(there)
+            if select_new and not (selected or marks):
+                marks = frozenset(there) - frozenset(annotations.marks(here.layout))
+        was = self._selection, self._selected_connections, self._selected_marks
+        self._selection, self._selected_connections, self._selected_marks = selected, lines, marks
         if is_elsewhere:
             self.scope_changed.emit(self._scope)
         self.project_changed.emit(self._here)
@@ -234,7 +249,7 @@ class Editor(QObject):
         elif is_elsewhere:
             self._report_here = self._report_on_scope()
             self.analysis_changed.emit(self._report_here)
-        if (selected, lines) != was or is_elsewhere:
+        if (selected, lines, marks) != was or is_elsewhere:
             self.selection_changed.emit(selected)
 
     def _with_scope(self, project: Project) -> Project:
@@ -279,6 +294,10 @@ class Editor(QObject):
         if layout is not None:
             project = replace(project, layout=project.layout.with_inside(self._scope, layout))
         return project
+
+    def edit_layout(self, text: str, change: Callable[[Layout], Layout], *, merge: str = "") -> bool:
+        """Apply a function of the layout."""
+        return self.edit(text, lambda _: self._with(layout=change(self.layout)), merge=merge)
 
     def apply_here(
         self, text: str, network: Network | None = None, layout: Layout | None = None, *, merge: str = ""
@@ -427,12 +446,16 @@ class Editor(QObject):
     # Blocks
 
     def group(self) -> str | None:
-        """Put the selected layers into a new block and select it; its id, or None if it was refused."""
+        """Put the selected layers, frames and comments into a new block and select it; its id, or None if it was
+        refused."""
         try:
             network, layout, id = blocks.group(self.network, self.layout, self._selection)
         except UserError as error:
             self.refused.emit(str(error))
             return None
+        frames, comments = annotations.part(layout, self._selected_marks)
+        inside = replace(layout.within([id]), frames=frames, comments=comments)
+        layout = annotations.remove(layout, self._selected_marks).with_inside([id], inside)
         self.apply_here("Group into a block", network, layout)
         self.set_selection({id})
         return id
@@ -444,9 +467,13 @@ class Editor(QObject):
         if not chosen:
             self.refused.emit("Select the block that is to be dissolved.")
             return
-        for id in chosen:
-            network, layout, ids = blocks.ungroup(network, layout, id)
-            freed = freed - {id} | set(ids)
+        try:
+            for id in chosen:
+                network, layout, ids = blocks.ungroup(network, layout, id)
+                freed = freed - {id} | set(ids)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return
         text = f"Ungroup {self.network.layers[chosen[0]].name}" if len(chosen) == 1 else f"Ungroup {len(chosen)} blocks"
         self.apply_here(text, network, layout)
         self.set_selection(freed)
@@ -480,19 +507,23 @@ class Editor(QObject):
     # Selection and clipboard
 
     def select_all(self) -> None:
-        """Select every layer."""
-        self.set_selection(self.network.layers)
+        """Select every layer, frame and comment."""
+        self.set_selection(self.network.layers, marks=annotations.marks(self.layout))
 
     def delete_selection(self, *, heal: bool = True) -> None:
-        """Remove the selected layers and connections. What fed a layer then feeds what it fed, where that is clear."""
-        if not self._selection and not self._selected_connections:
+        """Remove the selected layers, connections, frames and comments. What fed a layer then feeds what it fed, where
+        that is clear. The layers in a frame stay."""
+        marks = self._selected_marks
+        if not self._selection and not self._selected_connections and not marks:
             return
         cut = edits.disconnect(self.network, self._selected_connections)
         remove = edits.remove_and_heal if heal else edits.remove_layers
         network = remove(cut, self._selection)
-        layout = self.layout.without(self._selection)
+        layout = annotations.remove(self.layout.without(self._selection), marks)
         count = len(self._selection)
-        text = "Delete connection" if not count else "Delete layer" if count == 1 else f"Delete {count} layers"
+        text = "Delete layer" if count == 1 else f"Delete {count} layers"
+        if not count:
+            text = f"Delete {next(iter(marks)).kind}" if marks else "Delete connection"
         self.apply_here(text, network, layout)
 
     def toggle_bypass(self) -> None:
@@ -508,9 +539,13 @@ class Editor(QObject):
             self.edit_network(text, lambda network: edits.set_bypassed(network, ids, bypassed))
 
     def copy(self) -> None:
-        """Put the selected layers on the clipboard."""
-        if self._selection:
-            clipboard.put(edits.part(self.network, self._selection), self.layout.part(self._selection))
+        """Put the selected layers, frames and comments on the clipboard."""
+        if self._selection or self._selected_marks:
+            clipboard.put(edits.part(self.network, self._selection), self._selected_part())
+
+    def _selected_part(self) -> Layout:
+        frames, comments = annotations.part(self.layout, self._selected_marks)
+        return replace(self.layout.part(self._selection), frames=frames, comments=comments)
 
     def cut(self) -> None:
         """Put the selected layers on the clipboard and remove them."""
@@ -518,7 +553,7 @@ class Editor(QObject):
         self.delete_selection(heal=False)
 
     def paste(self, at: Position | None = None) -> None:
-        """Add the layers on the clipboard, beside their originals or with their top left corner at a place."""
+        """Add what is on the clipboard, beside the originals or with its top left corner at a place."""
         try:
             clip, layout = clipboard.take()
         except UserError as error:
@@ -527,20 +562,28 @@ class Editor(QObject):
         self._add_clip("Paste", clip, layout, at)
 
     def duplicate(self) -> None:
-        """Add copies of the selected layers beside them."""
-        if self._selection:
-            self._add_clip("Duplicate", edits.part(self.network, self._selection), self.layout, None)
+        """Add copies of the selected layers, frames and comments beside them."""
+        if self._selection or self._selected_marks:
+            self._add_clip("Duplicate", edits.part(self.network, self._selection), self._selected_part(), None)
 
-    def _add_clip(self, text: str, clip: Network, layout: Layout, at: Position | None) -> None:
+    def _add_clip(self, text: str, clip: Network, layout: Layout, at: Position | None) -> bool:
         network, new_ids = edits.paste(self.network, clip)
         places = {id: layout.at(id) for id in clip.layers}
+        written = [one.at for one in annotations.every(layout)]
         if at is None:
-            dx, dy = placing.beside(self.layout, places.values())
+            dx, dy = placing.beside(self.layout, [*places.values(), *written])
         else:
-            left, top = min(x for x, _ in places.values()), min(y for _, y in places.values())
-            dx, dy = at[0] - left, at[1] - top
+            corners = [*places.values(), *written]
+            left, top = min(x for x, _ in corners), min(y for _, y in corners)
+            dx, dy = placing.snapped((at[0] - left, at[1] - top))
         positions = {new_ids[id]: placing.snapped((x + dx, y + dy)) for id, (x, y) in places.items()}
         inside = {new_ids[id]: layout.inside[id] for id in clip.layers if id in layout.inside}
-        moved = self.layout.moved(positions)
-        self.apply_here(text, network, replace(moved, inside={**moved.inside, **inside}))
-        self.set_selection(new_ids.values())
+        try:
+            moved, marks = annotations.paste(self.layout.moved(positions), layout, (dx, dy))
+        except UserError as error:
+            self.refused.emit(str(error))
+            return False
+        done = self.apply_here(text, network, replace(moved, inside={**moved.inside, **inside}))
+        if done:
+            self.set_selection(new_ids.values(), marks=marks)
+        return done

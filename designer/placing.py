@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from designer.canvas import geometry
+from engine.network import annotations
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
 from engine.network.network import Connection, Network
 
@@ -60,8 +61,9 @@ def free_place(layout: Layout, at: Position) -> Position:
 
 
 def beside(layout: Layout, placed: Collection[Position]) -> tuple[float, float]:
-    """How far to shift pasted layers so that none hides one that is there."""
-    taken = {snapped(at) for at in layout.positions.values()}
+    """How far to shift what is pasted, layers, frames and comments, so that nothing hides what is there."""
+    written = (one.at for one in annotations.every(layout))
+    taken = {snapped(at) for at in (*layout.positions.values(), *written)}
     shift = 0.0
     while any(snapped((x + shift, y + shift)) in taken for x, y in placed):
         shift += _NUDGE

@@ -8,7 +8,10 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 
 from designer import placing
 from designer.canvas import walk
+from designer.canvas.annotations import NOTHING
 from designer.gestures.connect_keys import ConnectByKeys
+from engine.network import annotations
+from engine.network.annotations import Mark
 from engine.network.network import Port
 
 if TYPE_CHECKING:
@@ -32,7 +35,8 @@ _CTRL, _SHIFT, _ALT = (
 HELP = (
     "Tab goes from layer to layer, arrow keys go along the connections. Enter edits, F2 renames, C connects, "
     "A adds a layer, Del removes. Alt with Down opens a block, Alt with Up leaves it. "
-    "Ctrl with an arrow key moves the selected layers."
+    "Ctrl with an arrow key moves what is selected. Frames and comments follow the layers: Enter edits their words, "
+    "Alt and Shift with an arrow key changes their size, the menu key offers colours."
 )
 
 
@@ -65,6 +69,8 @@ class Keys:
             self.holds_space = True
             self._view.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
             return True
+        if key in _ARROWS and held == _ALT | _SHIFT:
+            return self._grow(*_ARROWS[key][1:])
         if key in _ARROWS and not held & _ALT:
             way, dx, dy = _ARROWS[key]
             if held & _CTRL:
@@ -136,17 +142,26 @@ class Keys:
             self.connecting.next_input(1 if is_next else -1)
             self._say(self.connecting.words)
             return True
-        order = list(self._editor.network.order)
+        editor = self._editor
+        order: list[str | Mark] = list(editor.network.order)
         known = set(order)
-        order += [id for id in self._editor.network.layers if id not in known]
-        chosen = [index for index, id in enumerate(order) if id in self._editor.selection]
+        order += [id for id in editor.network.layers if id not in known]
+        order += annotations.marks(editor.layout)
+        picked: frozenset[str | Mark] = editor.selection | editor.selected_marks
+        chosen = [index for index, id in enumerate(order) if id in picked]
         if not order:
             return False
         index = (chosen[0] + (1 if is_next else -1)) if chosen else (0 if is_next else len(order) - 1)
         if not 0 <= index < len(order):
             self._editor.set_selection(())
             return False
-        self._show(order[index], {order[index]})
+        found = order[index]
+        if isinstance(found, Mark):
+            editor.set_selection((), (), {found})
+            self._view.annotating.reveal(found)
+            self._tell_annotation(found)
+        else:
+            self._show(found, {found})
         return True
 
     def _walk(self, way: walk.Way, *, extends: bool) -> None:
@@ -173,16 +188,45 @@ class Keys:
         words += [problem.message for problem in self._editor.problems if problem.layer == id]
         self._say(", ".join(filter(None, words)))
 
+    def _tell_annotation(self, mark: Mark) -> None:
+        """Say which frame or comment this is, and what stands in it."""
+        found = annotations.find(self._editor.layout, mark)
+        if found is None:
+            return
+        written = annotations.words(found)
+        words = [mark.kind.capitalize(), written or ("without a title" if mark.kind == "frame" else NOTHING)]
+        if mark.kind == "frame":
+            count = len(annotations.standing_in(self._editor.layout, {mark})[0])
+            words.append(f"{count} layer{'' if count == 1 else 's'}")
+        self._say(", ".join(words))
+
     def _say(self, text: str) -> None:
         """Let a screen reader say something."""
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, text))
 
     def _nudge(self, dx: int, dy: int, steps: int) -> None:
         """Moves the selection; presses in a row are one step to undo."""
-        chosen = self._editor.selection
-        step = placing.GRID * steps
-        places = {id: (x + dx * step, y + dy * step) for id in chosen for x, y in [self._editor.layout.at(id)]}
-        self._editor.move(places, merge="nudge " + " ".join(sorted(chosen)))
+        editor, step = self._editor, placing.GRID * steps
+        layout = editor.layout
+        held, marks = annotations.standing_in(layout, editor.selected_marks)
+        chosen = editor.selection | held
+        places = {id: (x + dx * step, y + dy * step) for id in chosen for x, y in [layout.at(id)]}
+        layout = annotations.move(layout.moved(places), marks, (dx * step, dy * step))
+        names = sorted([*chosen, *(" ".join(mark) for mark in marks)])
+        editor.apply_here("Move", layout=layout, merge="nudge " + " ".join(names))
+
+    def _grow(self, dx: int, dy: int) -> bool:
+        """Moves the right and lower edge of the selected frame or comment; presses in a row are one step to undo."""
+        editor = self._editor
+        if editor.selection or len(editor.selected_marks) != 1:
+            return False
+        (mark,) = editor.selected_marks
+        found = annotations.find(editor.layout, mark)
+        if found is not None:
+            size = (found.size[0] + dx * placing.GRID, found.size[1] + dy * placing.GRID)
+            layout = annotations.resize(editor.layout, mark, found.at, size)
+            editor.apply_here(f"Resize {mark.kind}", layout=layout, merge=f"grow {mark.kind} {mark.id}")
+        return True
 
     # Connecting
 

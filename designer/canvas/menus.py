@@ -1,14 +1,19 @@
 """The context menus of the canvas: for layers, for a connection, for the empty ground."""
 
+from collections.abc import Callable, Collection
+
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QColor, QIcon, QKeySequence, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
 from designer import theme
 from designer.aligning import align_menu
 from designer.editor import Editor
+from engine.drawing import colours
 from engine.layers.block import Block
-from engine.network import edits
+from engine.network import annotations, edits
+from engine.network.annotations import Mark
+from engine.network.layout import TONES, Layout, Tone
 from engine.network.network import Connection, bypass_refusal
 
 
@@ -20,7 +25,7 @@ def _add(menu: QMenu, text: str, icon: str, shortcut: str, slot: object) -> None
     action.triggered.connect(slot)
 
 
-def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object) -> QMenu:
+def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object, frame: object) -> QMenu:
     """For the selected layers."""
     menu = QMenu(parent)
     if len(editor.selection) == 1:
@@ -36,6 +41,7 @@ def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object)
     _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
     _add(menu, "Copy", "copy", "Ctrl+C", lambda: editor.copy())
     _add(menu, "Duplicate", "", "Ctrl+D", lambda: editor.duplicate())
+    _add(menu, "Frame selection", "", "Ctrl+Shift+F", frame)
     if len(editor.selection) > 1:
         menu.addMenu(align_menu(editor, menu))
     menu.addSeparator()
@@ -60,6 +66,51 @@ def _block_entries(menu: QMenu, editor: Editor) -> None:
         _add(menu, "Ungroup", "", "Ctrl+Shift+G", lambda: editor.ungroup())
 
 
+def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -> QMenu:
+    """For the selected frames and comments; `mark` is the one under the pointer."""
+    menu = QMenu(parent)
+    chosen = editor.selected_marks
+    words = "Edit title" if mark.kind == "frame" else "Edit text"
+    _add(menu, words, "", "F2", edit)
+    colour = menu.addMenu("Colour")
+    found = annotations.find(editor.layout, mark)
+    for tone in TONES:
+        action = colour.addAction(_square(tone), tone.capitalize())
+        action.setCheckable(True)
+        action.setChecked(found is not None and found.tone == tone)
+        action.triggered.connect(lambda _=False, tone=tone: _recolour(editor, tone))
+    menu.addSeparator()
+    _add(menu, "Bring to front", "", "", lambda: _reorder(editor, "Bring to front", annotations.to_front))
+    _add(menu, "Send to back", "", "", lambda: _reorder(editor, "Send to back", annotations.to_back))
+    menu.addSeparator()
+    _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
+    _add(menu, "Copy", "copy", "Ctrl+C", lambda: editor.copy())
+    _add(menu, "Duplicate", "", "Ctrl+D", lambda: editor.duplicate())
+    if any(one.kind == "frame" for one in chosen):
+        held = annotations.standing_in(editor.layout, chosen)[0]
+        if held:
+            menu.addSeparator()
+            _add(menu, "Select the layers in it", "", "", lambda: editor.set_selection(held))
+    menu.addSeparator()
+    _add(menu, "Delete", "trash", "Del", lambda: editor.delete_selection())
+    return menu
+
+
+def _square(tone: Tone) -> QIcon:
+    picture = QPixmap(12, 12)
+    picture.fill(QColor(colours.TONES[tone]))
+    return QIcon(picture)
+
+
+def _recolour(editor: Editor, tone: Tone) -> None:
+    layout = annotations.recolour(editor.layout, editor.selected_marks, tone)
+    editor.apply_here("Change colour", layout=layout)
+
+
+def _reorder(editor: Editor, text: str, change: Callable[[Layout, Collection[Mark]], Layout]) -> None:
+    editor.apply_here(text, layout=change(editor.layout, editor.selected_marks))
+
+
 def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> QMenu:
     """For one connection."""
     menu = QMenu(parent)
@@ -72,10 +123,13 @@ def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> 
     return menu
 
 
-def canvas_menu(editor: Editor, parent: QWidget, at: QPointF, fit: object, add: object, arrange: object) -> QMenu:
+def canvas_menu(
+    editor: Editor, parent: QWidget, at: QPointF, fit: object, add: object, arrange: object, comment: object
+) -> QMenu:
     """For the ground beside all layers."""
     menu = QMenu(parent)
     _add(menu, "Add a layer…", "plus", "A", add)
+    _add(menu, "Add a comment", "", "Ctrl+Shift+M", comment)
     _add(menu, "Paste", "paste", "Ctrl+V", lambda: editor.paste((at.x(), at.y())))
     if editor.network.layers:
         _add(menu, "Select all", "", "Ctrl+A", lambda: editor.select_all())

@@ -1,12 +1,14 @@
 """The whole network in a corner, with a frame around what is visible; a click goes there."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from designer import theme
 from designer.canvas.scene import Scene
 from designer.canvas.tint import box_colour
+from engine.drawing import colours
+from engine.network.annotations import every
 
 SIZE = QSize(138, 110)
 _PADDING = 10.0
@@ -90,6 +92,11 @@ class Minimap(QWidget):
         painter.translate(shift)
         painter.scale(scale, scale)
         palette = theme.current()
+        for annotation in every(self._scene.annotations.layout):
+            colour = QColor(colours.TONES[annotation.tone])
+            painter.setPen(QPen(palette.mixed(colour, palette.panel, 0.5), 0))
+            painter.setBrush(palette.mixed(colour, palette.panel, 0.18))
+            painter.drawRect(QRectF(*annotation.at, *annotation.size))
         for kind, boxes in self._scene.nodes.overview().items():
             if kind != "selected":
                 colour = palette.error if kind == "error" else box_colour(kind)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter,
 
 from designer import theme
 from designer.canvas import pictures
+from designer.canvas.annotations import paint_comment, paint_frame
 from designer.canvas.scene import Scene
 from engine.errors import UserError
 from engine.files import write_atomically
@@ -50,6 +51,10 @@ def paint(painter: QPainter, scene: Scene) -> None:
     palette = theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.fillRect(area(scene), palette.canvas)
+    for frame in scene.annotations.layout.frames:
+        paint_frame(painter, frame)
+    for comment in scene.annotations.layout.comments:
+        paint_comment(painter, comment)
     painter.setPen(QPen(palette.mixed(palette.muted, palette.canvas, 0.75), 1.3))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for edge in scene.edges.edges.values():

@@ -1,7 +1,7 @@
 """Draws the editor's network and answers what is where. Owns no state: it is told a new value and draws the difference.
 
-The network is three items (connections, layers, marks of a gesture), not one per layer: thousands of layers are then
-a few calls to paint, and looking one up goes through a grid.
+The network is a few items (frames and comments, connections, layers, marks of a gesture), not one per layer: thousands
+of layers are then a few calls to paint, and looking one up goes through a grid.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from designer import theme
 from designer.canvas import geometry, pictures, texts
+from designer.canvas.annotations import Annotations
 from designer.canvas.edges import Edge, Edges, make_edge, make_tag
 from designer.canvas.nodes import Node, Nodes
 from designer.canvas.overlay import Marks, Overlay
@@ -22,7 +23,7 @@ from designer.editor import Editor
 from engine.layers.block import Block
 from engine.network.analysis import Facts
 from engine.network.compare import difference, moved
-from engine.network.layout import Flow, Position
+from engine.network.layout import Flow, Layout, Position
 from engine.network.network import Connection, Layer, Network, Port
 from engine.network.repeats import repeated
 from engine.project.check import Report
@@ -54,7 +55,8 @@ class Scene(QGraphicsScene):
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.editor = editor
         self.edges, self.nodes, self.overlay = Edges(), Nodes(), Overlay()
-        for item in (self.edges, self.nodes, self.overlay):
+        self.annotations = Annotations()
+        for item in (self.annotations, self.edges, self.nodes, self.annotations.titles, self.overlay):
             self.addItem(item)
         self._project = Project()
         self._facts: Mapping[str, Facts] = {}
@@ -89,6 +91,7 @@ class Scene(QGraphicsScene):
         before, self._project = self._project, project
         change = difference(before.network, project.network)
         self._lanes.clear()
+        self.annotations.show_layout(project.layout)
         places = moved(before.layout, project.layout) & self.nodes.nodes.keys()
         for connection in change.disconnected:
             self._drop_edge(connection)
@@ -160,6 +163,7 @@ class Scene(QGraphicsScene):
             if connection in self.edges.edges:
                 self._stale.append(self.edges.edges[connection].bounds)
         self.edges.selected = lines
+        self.annotations.select(self.editor.selected_marks)
         self._repaint()
 
     def dress(self) -> None:
@@ -186,6 +190,10 @@ class Scene(QGraphicsScene):
                 self._shift_edge(connection, step)
         self._refresh_edges(attached)
         self._repaint()
+
+    def drag_annotations(self, layout: Layout) -> None:
+        """Draw the frames and comments of another layout; the project knows nothing of it yet."""
+        self.annotations.show_layout(layout)
 
     def settle(self) -> None:
         """Draw everything as the project has it, after a drag: connections find their way around layers anew."""
@@ -377,8 +385,8 @@ class Scene(QGraphicsScene):
     # What is where
 
     def content_box(self) -> QRectF:
-        """The box around all layers."""
-        return self.nodes.index.bounds()
+        """The box around all layers, frames and comments."""
+        return self.nodes.index.bounds().united(self.annotations.content_box())
 
     def node_at(self, at: QPointF) -> str | None:
         """The layer at a point."""

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
 from designer.arranging import Arranging
 from designer.canvas import menus, tips
+from designer.canvas.annotating import Annotating
 from designer.canvas.busy import Busy
 from designer.canvas.controls import EmptyState, Hint, ZoomChip
 from designer.canvas.drops import Drops
@@ -73,6 +74,7 @@ class CanvasView(Viewport):
         self.trail = Trail(editor, self)
         self._hint = Hint(self)
         self.offering = Offering(self)
+        self.annotating = Annotating(self)
         self.busy = Busy(self)
         self.arranging = Arranging(editor, self)
         self.glide = Glide(self._scene, self)
@@ -166,7 +168,8 @@ class CanvasView(Viewport):
         self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
 
     def _show_emptiness(self) -> None:
-        is_empty = not self.editor.network.layers
+        layout = self.editor.layout
+        is_empty = not (self.editor.network.layers or layout.frames or layout.comments)
         self.empty.setVisible(is_empty)
         self.chip.setVisible(not is_empty)
         if is_empty:
@@ -206,14 +209,20 @@ class CanvasView(Viewport):
             leaving = self.editor.network.outgoing[port.port.layer] if not port.is_input else []
             is_taking = bool(pointer.keys & Qt.KeyboardModifier.ShiftModifier)
             return Connect(self, port, [c for c in leaving if is_taking and c.source == port.port])
-        if (id := self._scene.node_at(pointer.scene)) is not None:
+        if (id := self._layer_at(pointer.scene)) is not None:
             return Move(self, id)
         if self.zoom >= READABLE and (end := near_end(self, pointer)) is not None:
             return Reconnect(self, *end)
+        if (gesture := self.annotating.gesture_at(pointer)) is not None:
+            return gesture
         if pointer.keys & Qt.KeyboardModifier.AltModifier:
             return Lasso(self)
         self._clicked_ground = True
         return Select(self)
+
+    def _layer_at(self, at: QPointF) -> str | None:
+        """The layer at a point that no title of a frame covers."""
+        return None if self.annotating.tab_at(at) is not None else self._scene.node_at(at)
 
     def _begin(self, gesture: Gesture, pointer: Pointer) -> None:
         self._gesture, self._press = gesture, pointer
@@ -241,6 +250,8 @@ class CanvasView(Viewport):
             port = end[1]
         self._scene.show_marks(Marks(hover=port.at) if port else Marks())
         self.show_cursor(is_at_port=port is not None)
+        if port is None and self._gesture is None and not (self.keys.lassos or self.keys.holds_space):
+            self.annotating.show_cursor(pointer)
 
     def show_cursor(self, *, is_at_port: bool = False) -> None:
         """The cursor that says what a press would begin."""
@@ -261,10 +272,14 @@ class CanvasView(Viewport):
         pointer = self._pointer(event.position(), event.modifiers())
         if event.button() != Qt.MouseButton.LeftButton or self.keys.holds_space:
             self.mousePressEvent(event)
-        elif (id := self._scene.node_at(pointer.scene)) is not None:
+        elif (id := self._layer_at(pointer.scene)) is not None:
             if not self.editor.open_block(id):
                 self.rename(id)
-        elif (connection := self._scene.connection_at(pointer.scene, self.reach)) is not None:
+        elif not self.annotating.edit_at(pointer):
+            self._offer_at(pointer)
+
+    def _offer_at(self, pointer: Pointer) -> None:
+        if (connection := self._scene.connection_at(pointer.scene, self.reach)) is not None:
             self.offering.into(connection, pointer.view)
         elif self._scene.port_at(pointer.scene, self.reach) is None:
             self.offering.at_ground(pointer.view)
@@ -272,7 +287,7 @@ class CanvasView(Viewport):
     def quick_add(self) -> None:
         """Offer layers: behind the one selected layer, into the one selected connection, else at the pointer."""
         self.cancel()
-        at = self._pointer_at if self._is_pointer_here else self.viewport().rect().center()
+        at = self.pointer_at
         chosen, lines = self.editor.selection, self.editor.selected_connections
         if len(chosen) == 1 and not lines:
             (id,) = chosen
@@ -282,6 +297,16 @@ class CanvasView(Viewport):
             self.offering.into(next(iter(lines)), at)
         else:
             self.offering.at_ground(at)
+
+    @property
+    def has_pointer(self) -> bool:
+        """Whether the pointer is over the canvas."""
+        return self._is_pointer_here
+
+    @property
+    def pointer_at(self) -> QPoint:
+        """Where the pointer is in the view; in its middle if it is elsewhere."""
+        return self._pointer_at if self._is_pointer_here else self.viewport().rect().center()
 
     def cancel(self) -> bool:
         """End the gesture that is under way as if it had not begun; whether there was one."""
@@ -316,6 +341,8 @@ class CanvasView(Viewport):
             id = next(one for one in self.editor.network.layers if one in self.editor.selection)
             self.reveal(id)
             at = self.mapFromScene(self.sight.box({id}).center())
+        elif event.reason() == QContextMenuEvent.Reason.Keyboard and self.editor.selected_marks:
+            at = self.annotating.reveal(next(iter(self.editor.selected_marks)))
         pointer = self._pointer(QPointF(at), Qt.KeyboardModifier.NoModifier)
         self.cancel()
         menu = self.menu_at(pointer.scene)
@@ -324,14 +351,20 @@ class CanvasView(Viewport):
 
     def menu_at(self, at: QPointF) -> QMenu:
         """The menu for what is at a point; that is selected by asking for it."""
-        id = self._scene.node_at(at)
+        id = self._layer_at(at)
         if id is not None:
             if id not in self.editor.selection:
                 self.editor.set_selection({id})
             corner = self.mapFromScene(at)
             return menus.layer_menu(
-                self.editor, self, lambda: self.rename(id), lambda: self.offering.replacement(id, corner)
+                self.editor,
+                self,
+                lambda: self.rename(id),
+                lambda: self.offering.replacement(id, corner),
+                self.annotating.frame_selection,
             )
+        if (menu := self.annotating.menu_at(at)) is not None:
+            return menu
         connection = self._scene.connection_at(at, self.reach)
         if connection is not None:
             self.editor.set_selection((), {connection})
@@ -343,6 +376,7 @@ class CanvasView(Viewport):
             self.fit,
             lambda: self.offering.at_ground(self.mapFromScene(at)),
             lambda: self.arrange(),
+            lambda: self.annotating.add_comment(at),
         )
 
     # Drops from the palette
@@ -386,14 +420,19 @@ class CanvasView(Viewport):
         super().focusOutEvent(event)
 
     def edit_selected(self) -> None:
-        """Ask for the fields of the selected layers, wherever they are shown."""
+        """Ask for the fields of the selected layers, wherever they are shown; a frame's title is edited in its place,
+        a comment's text too."""
         if self.editor.selection:
             self.edit_requested.emit()
+        else:
+            self.annotating.edit_selected()
 
     def rename_selected(self) -> None:
         """Rename the selected layer in its place."""
         if len(self.editor.selection) == 1:
             self.rename(next(iter(self.editor.selection)))
+        elif not self.editor.selection:
+            self.annotating.edit_selected()
 
     def rename(self, id: str) -> None:
         """Put a line to type in over the name of a layer."""

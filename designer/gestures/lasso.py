@@ -23,6 +23,7 @@ class Lasso(Gesture):
     def press(self, pointer: Pointer) -> None:
         self._before = self.editor.selection
         self._lines_before = self.editor.selected_connections
+        self._marks_before = self.editor.selected_marks
         self._adds = pointer.adds
         self._line.append(pointer.scene)
         if not self._adds:
@@ -40,7 +41,7 @@ class Lasso(Gesture):
 
     def cancel(self) -> None:
         self.scene.show_marks(Marks())
-        self.editor.set_selection(self._before, self._lines_before)
+        self.editor.set_selection(self._before, self._lines_before, self._marks_before)
 
     def _inside(self) -> frozenset[str]:
         half = QPointF(NODE_WIDTH / 2, NODE_HEIGHT / 2)

@@ -1,51 +1,88 @@
-"""Moving layers: they follow the pointer, and where they are let go is one step to undo."""
+"""Moving layers, frames and comments: they follow the pointer, and where they are let go is one step to undo."""
 
 from PySide6.QtCore import QPointF, Qt
 
 from designer import placing
 from designer.gestures.gesture import Canvas, Gesture, Pointer
-from engine.network.layout import Position
+from engine.network import annotations
+from engine.network.annotations import Mark
+from engine.network.layout import Layout, Position
 
 
 class Move(Gesture):
-    """Starts on a layer, which is selected by it; the whole selection moves along."""
+    """Starts on a layer, a frame or a comment, which is selected by it; the whole selection moves along, and what
+    stands in a selected frame."""
 
     cursor = Qt.CursorShape.SizeAllCursor
 
-    def __init__(self, canvas: Canvas, id: str) -> None:
+    def __init__(self, canvas: Canvas, grip: str | Mark) -> None:
         super().__init__(canvas)
-        self._id = id
+        self._grip = grip
         self._was_dragged = False
 
     def press(self, pointer: Pointer) -> None:
+        editor = self.editor
         self._start = pointer.scene
-        self._before = self.editor.selection
-        self._lines_before = self.editor.selected_connections
-        if self._id not in self._before:
-            self.editor.set_selection(self._before | {self._id} if pointer.adds else {self._id})
-        self._from = {id: self.editor.layout.at(id) for id in self.editor.selection}
+        self._before = editor.selection, editor.selected_connections, editor.selected_marks
+        ids, marks = editor.selection, editor.selected_marks
+        if isinstance(self._grip, Mark):
+            if self._grip not in marks:
+                if pointer.adds:
+                    editor.set_selection(ids, (), marks | {self._grip})
+                else:
+                    editor.set_selection((), (), {self._grip})
+        elif self._grip not in ids:
+            if pointer.adds:
+                editor.set_selection(ids | {self._grip}, (), marks)
+            else:
+                editor.set_selection({self._grip})
+        held, self._marks = annotations.standing_in(editor.layout, editor.selected_marks)
+        self._from = {id: editor.layout.at(id) for id in editor.selection | held}
 
     def move(self, pointer: Pointer) -> None:
         self._was_dragged = True
-        self.scene.drag(self._places(pointer.scene))
+        layout = self._moved(pointer.scene)
+        self.scene.drag_annotations(layout)
+        self.scene.drag({id: layout.at(id) for id in self._from})
 
     def release(self, pointer: Pointer) -> None:
         if self._was_dragged:
-            self.editor.move(self._places(pointer.scene))
+            self.editor.apply_here("Move", layout=self._moved(pointer.scene))
+            self.scene.drag_annotations(self.editor.layout)
             self.scene.settle()
-        elif self._id in self._before:
-            self.editor.set_selection(self._before - {self._id} if pointer.adds else {self._id})
+            return
+        ids, _, marks = self._before
+        if isinstance(self._grip, Mark):
+            if self._grip in marks:
+                if pointer.adds:
+                    self.editor.set_selection(ids, (), marks - {self._grip})
+                else:
+                    self.editor.set_selection((), (), {self._grip})
+        elif self._grip in ids:
+            if pointer.adds:
+                self.editor.set_selection(ids - {self._grip}, (), marks)
+            else:
+                self.editor.set_selection({self._grip})
 
     def cancel(self) -> None:
         if self._was_dragged:
             layers = self.editor.network.layers
+            self.scene.drag_annotations(self.editor.layout)
             self.scene.drag({id: self.editor.layout.at(id) for id in self._from if id in layers})
             self.scene.settle()
-        self.editor.set_selection(self._before, self._lines_before)
+        self.editor.set_selection(*self._before)
 
-    def _places(self, at: QPointF) -> dict[str, Position]:
-        """The layer under the pointer goes to the grid; the others keep their distance to it."""
-        step = at - self._start
-        x, y = self._from[self._id]
+    def _moved(self, at: QPointF) -> Layout:
+        """What is under the pointer goes to the grid; the others keep their distance to it."""
+        layout, step = self.editor.layout, at - self._start
+        x, y = self._corner()
         to_x, to_y = placing.snapped((x + step.x(), y + step.y()))
-        return {id: (px + to_x - x, py + to_y - y) for id, (px, py) in self._from.items()}
+        dx, dy = to_x - x, to_y - y
+        places = {id: (px + dx, py + dy) for id, (px, py) in self._from.items() if id in layout.positions}
+        return annotations.move(layout.moved(places), self._marks, (dx, dy))
+
+    def _corner(self) -> Position:
+        if isinstance(self._grip, str):
+            return self._from[self._grip]
+        found = annotations.find(self.editor.layout, self._grip)
+        return found.at if found is not None else (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Selecting: a click on a connection or on nothing, or a frame around layers."""
+"""Selecting: a click on a connection or on nothing, or a band around layers, frames and comments."""
 
 from PySide6.QtCore import QPointF, QRectF
 
@@ -13,11 +13,12 @@ class Select(Gesture):
         self._start = pointer.scene
         self._before = self.editor.selection
         self._lines_before = self.editor.selected_connections
+        self._marks_before = self.editor.selected_marks
         self._adds = pointer.adds
         connection = self.scene.connection_at(pointer.scene, self.canvas.reach)
         lines = {connection} if connection else set()
         if self._adds:
-            self.editor.set_selection(self._before, self._lines_before ^ lines)
+            self.editor.set_selection(self._before, self._lines_before ^ lines, self._marks_before)
         else:
             self.editor.set_selection((), lines)
 
@@ -25,14 +26,18 @@ class Select(Gesture):
         band = _box(self._start, pointer.scene)
         self.scene.show_marks(Marks(band=band))
         inside = self.scene.nodes_in(band)
-        self.editor.set_selection(self._before | inside if self._adds else inside)
+        marks = self.scene.annotations.inside(band)
+        if self._adds:
+            self.editor.set_selection(self._before | inside, (), self._marks_before | marks)
+        else:
+            self.editor.set_selection(inside, (), marks)
 
     def release(self, pointer: Pointer) -> None:
         self.scene.show_marks(Marks())
 
     def cancel(self) -> None:
         self.scene.show_marks(Marks())
-        self.editor.set_selection(self._before, self._lines_before)
+        self.editor.set_selection(self._before, self._lines_before, self._marks_before)
 
 
 def _box(a: QPointF, b: QPointF) -> QRectF:

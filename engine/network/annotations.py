@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from math import ceil
 from typing import Literal, NamedTuple, TypeVar
 
 from engine.errors import UserError
@@ -28,6 +29,8 @@ TITLE_HEIGHT = 28.0
 """The strip at the top of a frame in which its title stands."""
 ROOM = 24.0
 """How far a new frame is from the layers in it."""
+_GAP = 8.0
+"""What is left between a frame and the layers beside it; the grid of the canvas."""
 LEAST: Extent = (64.0, 48.0)
 COMMENT_SIZE: Extent = (200.0, 88.0)
 
@@ -39,8 +42,13 @@ class Mark(NamedTuple):
     id: str
 
 
-def marks(layout: Layout) -> tuple[Mark, ...]:
+def every(layout: Layout) -> tuple[Annotation, ...]:
     """All of them, from back to front."""
+    return (*layout.frames, *layout.comments)
+
+
+def marks(layout: Layout) -> tuple[Mark, ...]:
+    """Which they are, from back to front."""
     frames = (Mark("frame", frame.id) for frame in layout.frames)
     return (*frames, *(Mark("comment", comment.id) for comment in layout.comments))
 
@@ -182,6 +190,55 @@ def around(layout: Layout, ids: Collection[str], chosen: Collection[Mark] = ()) 
     left, top = min(x for x, _, _, _ in boxes) - ROOM, min(y for _, y, _, _ in boxes) - ROOM - TITLE_HEIGHT
     right, bottom = max(x + w for x, _, w, _ in boxes) + ROOM, max(y + h for _, y, _, h in boxes) + ROOM
     return (left, top), (right - left, bottom - top)
+
+
+def frame_around(
+    layout: Layout, ids: Collection[str], chosen: Collection[Mark] = (), title: str = "", tone: Tone = "grey"
+) -> tuple[Layout, Mark]:
+    """The layout with a frame around layers, comments and frames, behind those frames; what stands too near above and
+    below makes room. Raises `UserError` without any."""
+    layout, mark = add_frame(layout, *around(layout, ids, chosen), title, tone)
+    if any(one.kind == "frame" for one in chosen):
+        layout = to_back(layout, {mark})
+    return make_room(layout, mark, ids), mark
+
+
+def make_room(layout: Layout, mark: Mark, ids: Collection[str]) -> Layout:
+    """The layout with layers elsewhere that stand above or below the layers `ids`, and touch the frame around them:
+    rows are opened there, so that no other layer hides the title."""
+    frame = next((one for one in layout.frames if mark == ("frame", one.id)), None)
+    inside = [layout.at(id)[1] for id in ids]
+    if frame is None or not inside:
+        return layout
+    first, last = min(inside), max(inside) + NODE_HEIGHT
+    top, bottom = frame.at[1], frame.at[1] + frame.size[1]
+    left, right = frame.at[0] - _GAP, frame.at[0] + frame.size[0] + _GAP
+    others = [at for id, at in layout.positions.items() if id not in ids and left - NODE_WIDTH < at[0] < right]
+    near = [y + NODE_HEIGHT + _GAP for _, y in others if y + NODE_HEIGHT <= first and y + NODE_HEIGHT + _GAP > top]
+    under = [y - _GAP for _, y in others if y >= last and y - _GAP < bottom]
+    if under:
+        layout = _opened(layout, last, _whole(bottom - min(under)), mark)
+    if near:
+        lack = _whole(max(near) - top)
+        layout = move(_opened(layout, first, lack, mark), {mark}, (0.0, lack))
+    return layout
+
+
+def _opened(layout: Layout, from_y: float, lack: float, without: Mark) -> Layout:
+    """All that begins at a height or below it goes down; a frame across it grows."""
+    places = {id: (x, y + lack) for id, (x, y) in layout.positions.items() if y >= from_y}
+    below = [mark for mark in marks(layout) if mark != without and (one := find(layout, mark)) and one.at[1] >= from_y]
+    across = [
+        one for one in layout.frames if ("frame", one.id) != without and one.at[1] < from_y < one.at[1] + one.size[1]
+    ]
+    layout = move(layout.moved(places), below, (0.0, lack))
+    for one in across:
+        layout = resize(layout, Mark("frame", one.id), one.at, (one.size[0], one.size[1] + lack))
+    return layout
+
+
+def _whole(lack: float) -> float:
+    return ceil(lack / _GAP) * _GAP
 
 
 def part(layout: Layout, chosen: Collection[Mark]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:

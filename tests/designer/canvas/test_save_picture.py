@@ -10,7 +10,9 @@ from designer import theme
 from designer.canvas.save_picture import PNG_SCALE, area, save_picture
 from designer.canvas.scene import Scene
 from designer.editor import Editor
+from engine.drawing import colours
 from engine.errors import UserError
+from engine.network import annotations
 from engine.network.arrange import arrange
 from engine.project.project import Project
 from tests.builders import classifier
@@ -99,3 +101,17 @@ def test_too_many_pixels_are_refused_with_a_way_out(scene: Scene, tmp_path: Path
         save_picture(scene, tmp_path / "net.png")
     save_picture(scene, tmp_path / "net.pdf")
     assert (tmp_path / "net.pdf").stat().st_size > 1000
+
+
+def test_frames_and_comments_are_in_the_picture(qtbot, tmp_path):
+    network = classifier()
+    layout = arrange(network)
+    layout, _ = annotations.frame_around(layout, set(network.order[1:3]), (), "Hidden part", "blue")
+    layout, _ = annotations.add_comment(layout, (600.0, 0.0), "A remark")
+    scene = Scene(Editor(Project(network, layout)))
+    assert area(scene).right() > 800
+    save_picture(scene, tmp_path / "n.svg")
+    text = (tmp_path / "n.svg").read_text()
+    assert "Hidden part" in text
+    assert "A remark" in text
+    assert colours.frame("blue", "light").fill in text.lower()

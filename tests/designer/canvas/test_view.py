@@ -179,6 +179,7 @@ def test_the_menu_of_a_layer_selects_it_and_can_cut_its_connections(hand: Hand):
         "Cut",
         "Copy",
         "Duplicate",
+        "Frame selection",
         "",
         "Disconnect",
         "Delete",

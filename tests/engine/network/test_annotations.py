@@ -78,3 +78,15 @@ def test_what_a_file_could_not_hold_is_refused() -> None:
     many = Layout({}, tuple(Frame(str(n), (0, 0), (100, 100)) for n in range(COUNT_LIMIT)))
     with pytest.raises(UserError, match="2,000 frames"):
         annotations.add_frame(many, (0, 0), (100, 100))
+
+
+def test_a_frame_in_a_tight_chain_opens_rows() -> None:
+    chain = Layout({str(n): (40.0, 60.0 * n) for n in range(4)}, comments=(Comment("n", (400, 130), (90, 60)),))
+    layout, mark = annotations.frame_around(chain, {"1", "2"})
+    assert annotations.standing_in(layout, {mark})[0] == {"1", "2"}
+    (frame,) = layout.frames
+    assert layout.at("0") == (40, 0)
+    assert frame.at[1] >= 42 + 8
+    assert layout.at("1")[1] - frame.at[1] >= annotations.TITLE_HEIGHT + 8
+    assert frame.at[1] + frame.size[1] + 8 <= layout.at("3")[1]
+    assert layout.comments[0].at[1] > 130

@@ -1,0 +1,96 @@
+"""The words of a frame or a comment, edited in their place on the canvas."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+
+from designer.editor import Editor
+from engine.network import annotations
+from engine.network.annotations import Mark
+from engine.network.layout import TITLE_LIMIT
+
+
+def _take(editor: Editor, mark: Mark, text: str, merge: str) -> None:
+    found = annotations.find(editor.layout, mark)
+    if found is not None and text != annotations.words(found):
+        what = "Change title" if mark.kind == "frame" else "Change comment"
+        editor.edit_layout(what, lambda layout: annotations.reword(layout, mark, text), merge=merge)
+
+
+class TitleField(QLineEdit):
+    """A line over the title of a frame. Enter takes it, or a click elsewhere; Escape leaves the old one."""
+
+    closed = Signal()
+
+    def __init__(self, editor: Editor, mark: Mark, merge: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._editor, self._mark, self._merge = editor, mark, merge
+        self._is_open = True
+        self.setAccessibleName("Title of the frame")
+        self.setPlaceholderText("Title")
+        self.setMaxLength(TITLE_LIMIT)
+        found = annotations.find(editor.layout, mark)
+        self.setText(annotations.words(found) if found is not None else "")
+        self.selectAll()
+        self.returnPressed.connect(self._close)
+
+    def _close(self, *, takes: bool = True) -> None:
+        if self._is_open:
+            self._is_open = False
+            if takes:
+                _take(self._editor, self._mark, self.text(), self._merge)
+            self.closed.emit()
+            self.hide()
+            self.deleteLater()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self._close(takes=False)
+            return
+        super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:  # the field's own menu
+            self._close()
+
+
+class TextField(QPlainTextEdit):
+    """A sheet over a comment. Ctrl+Enter takes it, or a click elsewhere; Escape leaves the old one."""
+
+    closed = Signal()
+
+    def __init__(self, editor: Editor, mark: Mark, merge: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._editor, self._mark, self._merge = editor, mark, merge
+        self._is_open = True
+        self.setAccessibleName("Text of the comment")
+        self.setAccessibleDescription("Ctrl+Enter takes the text, Escape leaves the old one")
+        self.setPlaceholderText("Ctrl+Enter is done")
+        self.setTabChangesFocus(True)
+        found = annotations.find(editor.layout, mark)
+        self.setPlainText(annotations.words(found) if found is not None else "")
+        self.selectAll()
+
+    def _close(self, *, takes: bool = True) -> None:
+        if self._is_open:
+            self._is_open = False
+            if takes:
+                _take(self._editor, self._mark, self.toPlainText(), self._merge)
+            self.closed.emit()
+            self.hide()
+            self.deleteLater()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.key() == Qt.Key.Key_Escape:
+            self._close(takes=False)
+        elif is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._close()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:  # the field's own menu
+            self._close()
