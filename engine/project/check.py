@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from engine.data.facts import DataFacts, InputFacts
 from engine.errors import UserError, plural
 from engine.fields import Choice
+from engine.layers.block import Block, BlockOutput
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.types import TensorType, clash
 from engine.network.analysis import Analysis, analyse
@@ -188,12 +189,12 @@ def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | No
     if (problem := several_outputs(network, facts)) is not None:
         yield problem
     elif len(ports) == 1 and facts is not None and not network.layers[ports[0].layer].type.is_input:
-        yield from _single_output_problems(network, ports[0], analysis, facts)
+        yield from _single_output_problems(project, ports[0], analysis, facts)
 
 
-def _single_output_problems(network: Network, port: Port, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
-    layer = network.layers[port.layer]
-    output = analysis.facts[layer.id].output
+def _single_output_problems(project: Project, port: Port, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+    layer = project.network.layers[port.layer]
+    output = analysis.facts[layer.id].at(port.name)
     if output.layout != "features":
         message = (
             f"The network ends in {output}; the data has one response a sample. "
@@ -206,21 +207,29 @@ def _single_output_problems(network: Network, port: Port, analysis: Analysis, fa
         yield Problem("warning", layer.id, layer.name, "", message)
     if clash(output["C"], facts.outputs):
         what = "classes" if facts.task == "classes" else "responses"
-        source = _deciding_layer(network, layer)
+        path, source = _deciding(project.network, port) or ((), None)
         message = f"The network has {output.short()} outputs; the data has {facts.outputs:,} {what}."
         label, values = f"Set outputs to {facts.outputs:,}", {"outputs": facts.outputs}
         fix = fixes.fields(label, {source.id: values}) if source else None
         at = source or layer
-        yield Problem("error", at.id, at.name, "outputs" if source else "", message, fix)
+        problem = Problem("error", at.id, at.name, "outputs" if source else "", message, fix)
+        yield lifted(project, path, problem)
 
 
-def _deciding_layer(network: Network, layer: Layer) -> Layer | None:
-    """The layer whose field `outputs` decides the size at the end: up through layers of one input and equal sizes."""
-    seen = layer
+def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | None:
+    """The layer whose field `outputs` decides the size that leaves here, and the path of the blocks that it is in: up
+    through layers of one input and equal sizes, and into blocks that are not repeated."""
     while True:
-        if "outputs" in seen.acting.fields and not seen.acting.is_measured:
-            return seen
-        feeds = network.incoming[seen.id]
-        if len(feeds) != 1 or seen.acting.family not in ("Activation", "Utility"):
+        layer = network.layers[port.layer]
+        type = layer.acting
+        if "outputs" in type.fields and not type.is_measured:
+            return (), layer
+        if isinstance(type, Block):
+            outputs = dict(zip(type.output_ports(), type.ids(BlockOutput), strict=True))
+            source = type.network.incoming[outputs[port.name]].get("in")
+            found = _deciding(type.network, source) if source is not None and type.repeat == 1 else None
+            return ((layer.id, *found[0]), found[1]) if found else None
+        feeds = network.incoming[layer.id]
+        if len(feeds) != 1 or type.family not in ("Activation", "Utility"):
             return None
-        seen = network.layers[next(iter(feeds.values())).layer]
+        (port,) = feeds.values()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.errors import UserError
+from engine.layers.block import BlockInput
 from engine.network import edits
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Layer, Network, Port
@@ -70,7 +71,9 @@ def _solves(network: Network, analysis: Analysis, layer: Layer, values: Values) 
             changed = edits.set_fields(changed, id, given)
     except UserError:  # more channels than the field allows
         return False
-    after = analyse(changed).facts
+    ports = [port for port, one in network.layers.items() if isinstance(one.type, BlockInput)]
+    entering = {port: analysis.facts[port].output for port in ports if port in analysis.facts}
+    after = analyse(changed, entering if ports else None).facts
     return layer.id in after and after.keys() >= analysis.facts.keys()
 
 

@@ -60,6 +60,8 @@ class NetworkReader:
             raise FieldErrors([refused]) from None
         self._layers(rows, _ports_used(links))
         connections = [] if self.errors else self._connections(links)
+        if not self.errors and not self.depth:
+            self._refuse_too_many_copies()
         if self.errors:
             raise FieldErrors(self.errors)
         return Network(self.layers, tuple(connections)), Layout(self.positions, frames, comments, self.inside, flow)
@@ -72,6 +74,18 @@ class NetworkReader:
             hint = did_you_mean(key, known)
             raise FieldError(f"{where}.{path_part(key)}", f"there is no such key.{hint} Known are {', '.join(known)}.")
         return unknown
+
+    def _refuse_too_many_copies(self) -> None:
+        """Each block for itself is small enough; all of them together need not be."""
+        blocks = {layer.name: layer.type.size for layer in self.layers.values() if isinstance(layer.type, Block)}
+        count = len(self.layers) - len(blocks) + sum(blocks.values())
+        if count > LAYER_LIMIT:
+            most = max(blocks, key=lambda name: blocks[name])
+            message = (
+                f"{count:,} layers in all copies of all blocks; a network has at most {LAYER_LIMIT:,}. "
+                f"'{most}' has most of them, {blocks[most]:,}: repeat it less often."
+            )
+            self.errors.append(FieldError(f"{self.where}.layers", message))
 
     def _layers(self, rows: list[Any], ports: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
         for index, row in enumerate(rows):
