@@ -1,18 +1,24 @@
 """The difference of two projects as a person reads it: layers, their fields, connections, options.
 
 Layers are matched by id, which survives renaming. Where two files were made apart from each other their ids say
-nothing; then layers match that have the same name and type.
+nothing; then layers match that have the same name and type. What is inside blocks is told with paths:
+`stage/conv.filters`.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
+from engine.errors import plural
 from engine.fields import QUOTE_LIMIT, Record, printable
+from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.custom import UserCode
 from engine.layers.placeholder import Placeholder
+from engine.network.blocks import names_of, network_in
+from engine.network.layout import Layout
 from engine.network.network import Connection, Layer, Network, Port
+from engine.project.annotations_json import write_comment, write_frame
 from engine.project.project import SECTIONS, Project
 
 Kind = Literal["added", "removed", "renamed", "retyped", "changed", "connected", "disconnected", "ordered", "moved"]
@@ -45,8 +51,8 @@ _WORDS = {
 class Difference:
     """One thing that is not the same: what happened to what, as a person would type the values.
 
-    `old` and `new` are the ids of the layers it is about, in the first and in the second project; a connection has the
-    connection there.
+    `old` and `new` are the ids of the layers it is about, in the first and in the second project, as paths for those
+    inside blocks (`stage/conv`); a connection has the layer it leads to, and the connection there.
     """
 
     kind: Kind
@@ -73,7 +79,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All differences, and which layer of the first project is which of the second. It is true where they differ."""
+    """All differences, and which layer of the first project is which of the second, by id paths. It is true where they
+    differ."""
 
     differences: tuple[Difference, ...]
     partners: Mapping[str, str]
@@ -88,15 +95,47 @@ class Comparison:
 
 
 def compare(before: Project, after: Project, *, with_layout: bool = False) -> Comparison:
-    """What turns one project into the other; where layers stand counts only if asked for."""
-    pairs = matched(before.network, after.network)
-    found = [*_network(before.network, after.network, pairs), *_kept_unread(before, after, pairs)]
+    """What turns one project into the other; where layers stand, frames and comments count only if asked for."""
+    partners = dict(_partners(before.network, after.network))
+    found = [*_network(before.network, after.network), *_kept_unread(before, after, partners)]
     for section in SECTIONS:
         found += _record(section, before.section(section), after.section(section), "", "")
     found += _json("", before.unknown, after.unknown, "", "")
     if with_layout:
-        found += _moved(before, after, pairs)
-    return Comparison(tuple(found), pairs)
+        found += _layout(before.network, after.network, before.layout, after.layout)
+    return Comparison(tuple(found), partners)
+
+
+def _partners(before: Network, after: Network) -> Iterator[tuple[str, str]]:
+    """Which layer is which by id paths, those inside blocks included."""
+    for old, new in matched(before, after).items():
+        yield old, new
+        inner = _both_blocks(before.layers[old], after.layers[new])
+        if inner is not None:
+            yield from ((f"{old}/{one}", f"{new}/{other}") for one, other in _partners(*inner))
+
+
+def _both_blocks(old: Layer, new: Layer) -> tuple[Network, Network] | None:
+    """What is inside two layers, where both are blocks."""
+    if isinstance(old.type, Block) and isinstance(new.type, Block):
+        return old.type.network, new.type.network
+    return None
+
+
+def _lifted(difference: Difference, old: Layer, new: Layer) -> Difference:
+    """A difference inside a block as the network around the block tells it."""
+    kind, name = difference.kind, f"{new.name}/{difference.name}"
+    if kind == "ordered":
+        name = f"{difference.name} of {new.name}"
+    told = replace(
+        difference,
+        name=name,
+        old="" if kind in ("added", "connected") else "/".join(filter(None, (old.id, difference.old))),
+        new="" if kind in ("removed", "disconnected") else "/".join(filter(None, (new.id, difference.new))),
+    )
+    if kind == "renamed":
+        return replace(told, before=f"{new.name}/{difference.before}", after=f"{new.name}/{difference.after}")
+    return told
 
 
 def matched(before: Network, after: Network) -> dict[str, str]:
@@ -119,7 +158,8 @@ def _are_alike(one: Layer, other: Layer) -> bool:
     return one.name == other.name or one.type_key == other.type_key
 
 
-def _network(before: Network, after: Network, pairs: Mapping[str, str]) -> Iterator[Difference]:
+def _network(before: Network, after: Network) -> Iterator[Difference]:
+    pairs = matched(before, after)
     came = set(after.layers) - set(pairs.values())
     for id, layer in before.layers.items():
         if id not in pairs:
@@ -129,10 +169,22 @@ def _network(before: Network, after: Network, pairs: Mapping[str, str]) -> Itera
             yield Difference("added", layer.name, after=_in_words(layer), new=id)
     for old, new in pairs.items():
         yield from _layer(before.layers[old], after.layers[new])
+        inner = _both_blocks(before.layers[old], after.layers[new])
+        if inner is not None and inner[0] is not inner[1]:
+            yield from (_lifted(one, before.layers[old], after.layers[new]) for one in _network(*inner))
     yield from _connections(before, after, pairs)
-    yield from _order("inputs", [x.id for x in before.inputs], [x.id for x in after.inputs], before, after, pairs)
-    outs = [p.layer for p in before.output_ports], [p.layer for p in after.output_ports]
-    yield from _order("outputs", *outs, before, after, pairs)
+    yield from _order("inputs", _entries(before), _entries(after), before, after, pairs)
+    yield from _order("outputs", _exits(before), _exits(after), before, after, pairs)
+
+
+def _entries(network: Network) -> list[str]:
+    """What takes in what comes: input layers, and the ports of a block."""
+    return [id for id, layer in network.layers.items() if layer.type.is_input or isinstance(layer.type, BlockInput)]
+
+
+def _exits(network: Network) -> list[str]:
+    ports = [id for id, layer in network.layers.items() if isinstance(layer.type, BlockOutput)]
+    return ports or [port.layer for port in network.output_ports]
 
 
 def _layer(old: Layer, new: Layer) -> Iterator[Difference]:
@@ -154,6 +206,8 @@ def _in_words(layer: Layer) -> str:
     if isinstance(layer.type, Placeholder):
         return printable(layer.type_key)
     shown = [f"{name} {_shown(layer.type, name)}" for name in layer.type.changed()]
+    if isinstance(layer.type, Block):
+        shown.append(plural(len(layer.type.network), "layer"))
     return f"{layer.type_key}: {', '.join(shown)}" if shown else layer.type_key
 
 
@@ -200,30 +254,50 @@ def _kept_unread(before: Project, after: Project, pairs: Mapping[str, str]) -> I
     """What a newer version wrote about the network and its layers."""
     yield from _json("network.", before.unknown_in_network, after.unknown_in_network, "", "")
     for old, new in pairs.items():
-        name = after.network.layers[new].name
         kept = before.unknown_in_layers.get(old, {}), after.unknown_in_layers.get(new, {})
-        yield from _json(f"{name}.", *kept, old, new)
+        if any(kept):
+            yield from _json(f"{_name_path(after.network, new)}.", *kept, old, new)
+
+
+def _name_path(network: Network, path: str) -> str:
+    """The names of the blocks on a path of ids and of the layer at its end."""
+    *outer, id = path.split("/")
+    return "/".join((*names_of(network, outer), network_in(network, outer).layers[id].name))
 
 
 def _connections(before: Network, after: Network, pairs: Mapping[str, str]) -> Iterator[Difference]:
     back = {new: old for old, new in pairs.items()}
+    names = dict(_port_names(before, after, pairs))
+    earlier = {(pairs[id], new): old for (id, old), new in names.items()}
     kept, there = set(after.connections), set(before.connections)
     for line in before.connections:
-        if _translated(line, pairs) not in kept:
+        if _translated(line, pairs, names) not in kept:
             name = _way(before, line)
             yield Difference("disconnected", name, old=line.target.layer, old_connection=line)
     for line in after.connections:
-        if _translated(line, back) not in there:
+        if _translated(line, back, earlier) not in there:
             name = _way(after, line)
             yield Difference("connected", name, new=line.target.layer, new_connection=line)
 
 
-def _translated(connection: Connection, ids: Mapping[str, str]) -> Connection | None:
+def _port_names(before: Network, after: Network, pairs: Mapping[str, str]) -> Iterator[tuple[tuple[str, str], str]]:
+    """The new name of each port of a block: it was renamed inside, and is told there."""
+    for old, new in pairs.items():
+        inner = _both_blocks(before.layers[old], after.layers[new])
+        if inner is not None:
+            for one, other in matched(*inner).items():
+                if isinstance(inner[0].layers[one].type, BlockInput | BlockOutput):
+                    yield (old, inner[0].layers[one].name), inner[1].layers[other].name
+
+
+def _translated(
+    connection: Connection, ids: Mapping[str, str], names: Mapping[tuple[str, str], str]
+) -> Connection | None:
     """The same connection in the other network, if both of its layers are there."""
-    source, target = connection.source, connection.target
-    if source.layer not in ids or target.layer not in ids:
+    ends = connection.source, connection.target
+    if any(port.layer not in ids for port in ends):
         return None
-    return Connection(Port(ids[source.layer], source.name), Port(ids[target.layer], target.name))
+    return Connection(*(Port(ids[p.layer], names.get((p.layer, p.name), p.name)) for p in ends))
 
 
 def _way(network: Network, connection: Connection) -> str:
@@ -246,8 +320,33 @@ def _order(
         yield Difference("ordered", what, was, now)
 
 
-def _moved(before: Project, after: Project, pairs: Mapping[str, str]) -> Iterator[Difference]:
-    for old, new in pairs.items():
-        if before.layout.written(old) != after.layout.written(new):
-            was, now = (", ".join(map(str, p.layout.written(id))) for p, id in ((before, old), (after, new)))
-            yield Difference("moved", after.network.layers[new].name, was, now, old, new)
+def _layout(before: Network, after: Network, old: Layout, new: Layout) -> Iterator[Difference]:
+    """What stands elsewhere, and frames and comments, inside blocks too."""
+    yield from _value("flow", old.flow, new.flow, "", "")
+    for what, writer in (("frame", _frames), ("comment", _comments)):
+        was, now = writer(old), writer(new)
+        for id in dict.fromkeys((*was, *now)):
+            sides = was.get(id, {}), now.get(id, {})
+            name = printable(f"{what} {id}")
+            if not all(sides):
+                was_so, is_so = (_json_text(side) if side else "nothing" for side in sides)
+                yield Difference("changed", name, was_so, is_so)
+            else:
+                yield from _json(f"{name}.", *sides, "", "")
+    for id, partner in matched(before, after).items():
+        layer, other = before.layers[id], after.layers[partner]
+        if old.written(id) != new.written(partner):
+            was_at, is_at = (", ".join(map(str, side)) for side in (old.written(id), new.written(partner)))
+            yield Difference("moved", other.name, was_at, is_at, id, partner)
+        inner = _both_blocks(layer, other)
+        if inner is not None:
+            layouts = old.within([id]), new.within([partner])
+            yield from (_lifted(one, layer, other) for one in _layout(*inner, *layouts))
+
+
+def _frames(layout: Layout) -> dict[str, dict[str, Any]]:
+    return {frame.id: write_frame(frame) for frame in layout.frames}
+
+
+def _comments(layout: Layout) -> dict[str, dict[str, Any]]:
+    return {comment.id: write_comment(comment) for comment in layout.comments}

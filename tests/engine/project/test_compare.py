@@ -5,11 +5,13 @@ from hypothesis import strategies as st
 
 from engine.layers.placeholder import Placeholder
 from engine.network import edits
-from engine.network.layout import Layout
+from engine.network.blocks import network_in, with_network_in
+from engine.network.layout import Comment, Frame, Layout
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project.compare import compare, matched
 from engine.project.file import dumps, loads
 from engine.project.project import SECTIONS, Project
+from tests.blocks import FEATURES, IMAGE, behind, crossed, residual, row
 from tests.builders import add, chain, classifier, layer
 from tests.engine.project.generated import projects
 
@@ -225,3 +227,84 @@ def test_any_one_edit_is_a_difference(project: Project, data: st.DataObject) -> 
     ]
     for network in edited:
         assert compare(project, replace(project, network=network))
+
+
+def in_blocks() -> Network:
+    return behind(IMAGE, row(residual(), repeat=2), layer("relu"), names=("stage", "act"))
+
+
+def changed_inside(path: tuple[str, ...], change) -> tuple[Project, Project]:
+    network = in_blocks()
+    return Project(network), Project(with_network_in(network, path, change(network_in(network, path))))
+
+
+DEEP = ("id2", "id2")
+
+
+def test_what_is_inside_blocks_is_told_with_paths() -> None:
+    before, after = changed_inside(DEEP, lambda inner: edits.set_fields(inner, "id2", {"filters": 8}))
+    assert told(before, after) == ["~ stage/block_1/conv.filters: 4 -> 8"]
+    (difference,) = compare(before, after).differences
+    assert (difference.old, difference.new) == ("id2/id2/id2", "id2/id2/id2")
+    assert compare(before, after).partners["id2/id2/id2"] == "id2/id2/id2"
+
+
+def test_layers_and_connections_inside_come_and_go() -> None:
+    before, after = changed_inside(DEEP, lambda inner: edits.remove_layers(inner, ["id3"]))
+    assert told(before, after) == [
+        "- layer stage/block_1/bn (batch_norm)",
+        "- connection stage/block_1/conv -> bn",
+        "- connection stage/block_1/bn -> add:in2",
+    ]
+    assert [(d.old, d.new) for d in compare(after, before).differences] == [
+        ("", "id2/id2/id3"), ("", "id2/id2/id3"), ("", "id2/id2/id4"),
+    ]  # fmt: skip
+
+
+def test_a_renamed_port_is_told_once_inside() -> None:
+    before, after = changed_inside(("id2",), lambda inner: edits.rename(inner, "id1", "data"))
+    assert told(before, after) == ["~ layer stage/x is now stage/data"]
+
+
+def test_ports_in_another_order_are_told() -> None:
+    block = crossed()
+    layers = block.network.layers
+    turned = Network({id: layers[id] for id in ("id2", "id1", "id3", "id4", "id6", "id5")}, block.network.connections)
+    network = behind(FEATURES, block, names=("cross",))
+    after = with_network_in(network, ["id2"], turned)
+    assert told(Project(network), Project(after)) == [
+        "~ order of inputs of cross: a, b -> b, a",
+        "~ order of outputs of cross: first, second -> second, first",
+    ]
+
+
+def test_a_block_as_a_whole() -> None:
+    before = Project(in_blocks())
+    more = Project(edits.set_fields(before.network, "id2", {"repeat": 5}))
+    assert told(before, more) == ["~ stage.repeat: 2 -> 5"]
+    without = Project(edits.remove_layers(before.network, ["id2"]))
+    assert told(before, without)[0] == "- layer stage (block: repeat 2, 3 layers)"
+
+
+def test_frames_and_comments_are_layout() -> None:
+    before = Project(in_blocks())
+    frame, comment = Frame("f1", (0.0, 0.0), (90.0, 90.0), "Stem"), Comment("c1", (1.0, 2.0), (30.0, 40.0), "why")
+    inner = Layout({"id1": (4.0, 4.0)}, (frame,))
+    layout = Layout({}, (frame,), (comment,), {"id2": inner})
+    with_frames = replace(before, layout=layout)
+    assert told(before, with_frames) == []
+    lines = told(before, with_frames, with_layout=True)
+    assert [line.split(":")[0] for line in lines] == [
+        "~ frame f1", "~ comment c1", "~ stage/frame f1", "~ stage/x moved",
+    ]  # fmt: skip
+    other = replace(before, layout=replace(layout, frames=(replace(frame, title="Head"),), flow="right"))
+    assert told(with_frames, other, with_layout=True) == [
+        '~ flow: "down" -> "right"',
+        '~ frame f1.title: "Stem" -> "Head"',
+    ]
+
+
+def test_what_a_newer_version_wrote_inside_a_block_is_compared() -> None:
+    before = Project(in_blocks(), unknown_in_layers={"id2/id2/id2": {"glow": 1}})
+    after = replace(before, unknown_in_layers={"id2/id2/id2": {"glow": 2}})
+    assert told(before, after) == ["~ stage/block_1/conv.glow: 1 -> 2"]
