@@ -1,6 +1,6 @@
 """Two projects side by side: what came, went and changed, on the canvas and as a list."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from app.elided import ElidedLabel
 from designer import theme
 from designer.canvas.differences import SIGNS, sign_icon
 from designer.canvas.reader import Reader
+from designer.canvas.trail import Trail
 from designer.editor import Editor
 from engine.errors import UserError
 from engine.network.network import Connection
@@ -60,12 +61,15 @@ class CompareDialog(QDialog):
         self._found = Comparison((), {})
         self._offset = QPointF()
         self._is_following = False
+        self._is_opening = False
         self._was_shown = False
         self.setWindowTitle("Compare projects")
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self.resize(1180, 800)
         self.editors = Editor(before, self), Editor(after, self)
         self.views = Reader(self.editors[0]), Reader(self.editors[1])
+        for view, editor in zip(self.views, self.editors, strict=True):
+            Trail(editor, view).move(12, 12)
         self.list = QListWidget()
         self.summary = QLabel()
         self._lay_out(names)
@@ -134,6 +138,9 @@ class CompareDialog(QDialog):
         right.visible_changed.connect(self._follow_right)
         left.layer_clicked.connect(self._select_left)
         right.layer_clicked.connect(self._select_right)
+        for side, view in enumerate(self.views):
+            view.layer_opened.connect(self.editors[side].open_block)
+            self.editors[side].scope_changed.connect(lambda scope, side=side: self._open_beside(side, scope))
         self.list.currentItemChanged.connect(self._go_to_current)
         self.list.itemClicked.connect(self._go_to_current)
         self.linked.toggled.connect(self._link)
@@ -146,9 +153,7 @@ class CompareDialog(QDialog):
         """Compare, mark and list."""
         before, after = self._projects
         self._found = compare(before, after, with_layout=self.with_layout.isChecked())
-        for side, view in enumerate(self.views):
-            view.mark(*_marks(self._found.differences, side))
-        self._offset = self._usual_offset()
+        self._mark()
         self.list.clear()
         for difference in self._found.differences:
             item = QListWidgetItem(str(difference)[2:])
@@ -163,6 +168,34 @@ class CompareDialog(QDialog):
         self.stack.setCurrentWidget(self.list if self._found else self.equal)
         self._dress()
 
+    def _mark(self) -> None:
+        """Mark what differs in the open blocks, and the blocks in them in which something does."""
+        for side, view in enumerate(self.views):
+            view.mark(*_marks(self._found.differences, side, self.editors[side].scope))
+        self._offset = self._usual_offset()
+
+    def _open_beside(self, side: int, scope: tuple[str, ...]) -> None:
+        """Open the same block on the other side, where there is one; else what is around it."""
+        if self._is_opening:
+            return
+        there = self._partners(side)
+        path: list[str] = []
+        for depth in range(1, len(scope) + 1):
+            partner = there.get("/".join(scope[:depth]))
+            if partner is None:
+                break
+            path.append(partner.rpartition("/")[2])
+        self._is_opening = True
+        self.editors[1 - side].open_scope(path)
+        self._is_opening = False
+        self._mark()
+        self.fit()
+
+    def _partners(self, side: int) -> Mapping[str, str]:
+        """The id path on the other side for each on this one."""
+        pairs = self._found.partners
+        return {new: old for old, new in pairs.items()} if side else pairs
+
     def _summary(self) -> str:
         counts = self._found.counts()
         return "   ·   ".join(f"{counts[kind]:,} {_WORDS[kind][counts[kind] > 1]}" for kind in KINDS if kind in counts)
@@ -174,11 +207,23 @@ class CompareDialog(QDialog):
 
     def _usual_offset(self) -> QPointF:
         """How far the layers of the second project stand from where they stand in the first, usually."""
-        before, after = (project.layout for project in self._projects)
-        pairs = [(before.at(old), after.at(new)) for old, new in self._found.partners.items()]
+        before, after = (editor.layout for editor in self.editors)
+        here = self._partners_here(0)
+        pairs = [(before.at(old), after.at(new)) for old, new in here.items()]
         if not pairs:
             return QPointF()
         return QPointF(*(median(b[axis] - a[axis] for a, b in pairs) for axis in (0, 1)))
+
+    def _partners_here(self, side: int) -> dict[str, str]:
+        """The id on the other side for each layer of the open block on this one, where the same block is open there."""
+        scope, there = ("".join(f"{id}/" for id in self.editors[at].scope) for at in (side, 1 - side))
+        found = {}
+        for one, other in self._partners(side).items():
+            if one.startswith(scope) and other.startswith(there):
+                id, partner = one[len(scope) :], other[len(there) :]
+                if "/" not in id and "/" not in partner:
+                    found[id] = partner
+        return found
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -229,10 +274,12 @@ class CompareDialog(QDialog):
 
     def go_to(self, difference: Difference) -> None:
         """Bring the layer of a difference to the middle on both sides, where it is on both."""
-        back = {new: old for old, new in self._found.partners.items()}
-        old = difference.old or back.get(difference.new, "")
-        new = difference.new or self._found.partners.get(difference.old, "")
-        before, after = (project.layout for project in self._projects)
+        paths = [difference.old, difference.new]
+        for side in (0, 1):
+            paths[side] = paths[side] or self._partners(1 - side).get(paths[1 - side], "")
+        self._open(paths)
+        old, new = (path.rpartition("/")[2] for path in paths)
+        before, after = (editor.layout for editor in self.editors)
         self._offset = self._usual_offset()
         if old and new:
             self._offset = QPointF(*after.at(new)) - QPointF(*before.at(old))
@@ -240,6 +287,16 @@ class CompareDialog(QDialog):
             self._show(1, new, "")
             return
         self._show(0, old, new)
+
+    def _open(self, paths: list[str]) -> None:
+        """Open the blocks that layers are in; the one around a layer that is on the other side alone."""
+        scopes = [path.split("/")[:-1] for path in paths]
+        if [tuple(scope) for scope in scopes] == [editor.scope for editor in self.editors]:
+            return
+        if paths[0]:
+            self.editors[0].open_scope(scopes[0])
+        elif paths[1]:
+            self.editors[1].open_scope(scopes[1])
 
     def _show(self, leader: int, id: str, partner: str) -> None:
         """Go to a layer on one side, and to its partner, or where it would be, on the other."""
@@ -251,17 +308,18 @@ class CompareDialog(QDialog):
             (self._follow_right if leader else self._follow_left)()
 
     def _select_left(self, id: str) -> None:
-        self._select(id, self._found.partners.get(id, ""))
+        self._select(id, self._partners_here(0).get(id, ""))
 
     def _select_right(self, id: str) -> None:
-        self._select({new: old for old, new in self._found.partners.items()}.get(id, ""), id)
+        self._select(self._partners_here(1).get(id, ""), id)
 
     def _select(self, old: str, new: str) -> None:
         """Select a layer on both sides, and the first line about it."""
         for editor, id in zip(self.editors, (old, new), strict=True):
             editor.set_selection({id} if id else ())
+        paths = ["/".join((*editor.scope, id)) for editor, id in zip(self.editors, (old, new), strict=True)]
         for row, difference in enumerate(self._found.differences):
-            if (old and difference.old == old) or (new and difference.new == new):
+            if (old and difference.old == paths[0]) or (new and difference.new == paths[1]):
                 self.list.blockSignals(True)
                 self.list.setCurrentRow(row)
                 self.list.blockSignals(False)
@@ -288,18 +346,27 @@ def _titled(view: Reader, name: str, role: str) -> QWidget:
     return holder
 
 
-def _marks(differences: Iterable[Difference], side: int) -> tuple[dict[str, str], dict[Connection, str]]:
-    """The signs of the layers and connections of one side: what was removed is on the left, what was added right."""
+def _marks(
+    differences: Iterable[Difference], side: int, scope: tuple[str, ...]
+) -> tuple[dict[str, str], dict[Connection, str]]:
+    """The signs of the layers and connections in the open block of one side: what was removed is on the left, what was
+    added right. A block in which something differs has changed."""
     layers: dict[str, str] = {}
+    inside: dict[str, str] = {}
     lines: dict[Connection, str] = {}
     for difference in differences:
         connection = (difference.old_connection, difference.new_connection)[side]
-        id = (difference.old, difference.new)[side]
-        if connection is not None:
+        path = (difference.old or difference.new if not side else difference.new or difference.old).split("/")
+        if tuple(path[: len(scope)]) != scope or len(path) <= len(scope):
+            continue
+        id, *deeper = path[len(scope) :]
+        if deeper:
+            inside[id] = "~"
+        elif connection is not None:
             lines[connection] = difference.sign
-        elif id and difference.kind not in ("connected", "disconnected"):
+        elif (difference.old, difference.new)[side] and difference.kind not in ("connected", "disconnected"):
             layers[id] = difference.sign
-    return layers, lines
+    return {**inside, **layers}, lines
 
 
 def compare_with(window: "MainWindow") -> None:

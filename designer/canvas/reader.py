@@ -29,6 +29,8 @@ class Reader(Viewport):
     """Shows the editor's network. Dragging moves the view, a click on a layer says which it is."""
 
     layer_clicked = Signal(str)
+    layer_opened = Signal(str)
+    """The layer that was clicked twice."""
 
     def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
         super().__init__(Scene(editor), parent)
@@ -86,7 +88,11 @@ class Reader(Viewport):
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.mousePressEvent(event)
+        id = self._scene.node_at(self.mapToScene(event.position().toPoint()))
+        if id:
+            self.layer_opened.emit(id)
+        else:
+            self.mousePressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         turn = event.angleDelta()

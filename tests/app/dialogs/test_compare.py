@@ -8,10 +8,13 @@ from PySide6.QtWidgets import QFileDialog
 from app.dialogs import compare as module
 from app.dialogs.compare import CompareDialog
 from app.window import MainWindow
+from designer.canvas.trail import Trail
 from engine.network import edits
 from engine.network.arrange import arrange
+from engine.network.blocks import network_in, with_network_in
 from engine.project.file import save
 from engine.project.project import Project
+from tests.blocks import IMAGE, behind, conv, residual, row
 from tests.builders import classifier, layer
 
 
@@ -172,3 +175,52 @@ def test_a_file_that_cannot_be_read_is_said_in_words(
     monkeypatch.setattr(window, "show_error", lambda title, text: said.append(text))
     module.compare_with(window)
     assert "not a project file" in said[0]
+
+
+def with_blocks() -> tuple[Project, Project]:
+    """A convolution two blocks deep has other filters, a layer beside the inner block is gone."""
+    network = behind(IMAGE, row(residual(), layer("relu"), layer("tanh")), conv(2), names=("stage", "tail"))
+    inner = edits.remove_layers(network_in(network, ["id2"]), ["id4"])
+    after = with_network_in(network, ["id2"], inner)
+    inner = edits.set_fields(network_in(after, ["id2", "id2"]), "id2", {"kernel": 5})
+    after = with_network_in(after, ["id2", "id2"], inner)
+    return Project(network, arrange(network)), Project(after, arrange(after))
+
+
+def test_what_differs_in_blocks_is_marked_at_the_block_and_opened_from_the_list(make_dialog) -> None:
+    dialog = make_dialog(*with_blocks())
+    left, right = dialog.views
+    assert left._marks.layers == right._marks.layers == {"id2": "~"}
+    dialog.list.setCurrentRow(row_of(dialog, "stage/block_1/conv.kernel: 3 × 3 -> 5 × 5"))
+    assert [editor.scope for editor in dialog.editors] == [("id2", "id2")] * 2
+    assert [editor.selection for editor in dialog.editors] == [{"id2"}] * 2
+    assert left._marks.layers == {"id2": "~"}
+    dialog.list.setCurrentRow(row_of(dialog, "layer stage/tanh_1"))
+    assert [editor.scope for editor in dialog.editors] == [("id2",)] * 2
+    assert left._marks.layers == {"id2": "~", "id4": "-"}
+    assert right._marks.layers == {"id2": "~"}
+    assert (dialog.editors[0].selection, dialog.editors[1].selection) == ({"id4"}, set())
+
+
+def test_a_block_opened_on_one_side_opens_on_the_other(make_dialog) -> None:
+    dialog = make_dialog(*with_blocks())
+    dialog.views[1].layer_opened.emit("id2")
+    assert [editor.scope for editor in dialog.editors] == [("id2",)] * 2
+    trails = [view.findChild(Trail) for view in dialog.views]
+    assert all(trail.isVisible() for trail in trails)
+    dialog.editors[0].open_scope(())
+    assert [editor.scope for editor in dialog.editors] == [()] * 2
+    dialog.views[0].layer_opened.emit("id3")
+    assert [editor.scope for editor in dialog.editors] == [()] * 2
+    dialog.views[0].layer_clicked.emit("id2")
+    assert [editor.selection for editor in dialog.editors] == [{"id2"}] * 2
+
+
+def test_a_block_that_is_only_on_one_side_opens_there_alone(make_dialog) -> None:
+    before, after = with_blocks()
+    gone = replace(after, network=edits.remove_layers(after.network, ["id2"]))
+    dialog = make_dialog(before, gone)
+    dialog.views[0].layer_opened.emit("id2")
+    assert [editor.scope for editor in dialog.editors] == [("id2",), ()]
+    dialog.list.setCurrentRow(row_of(dialog, "layer stage"))
+    assert [editor.scope for editor in dialog.editors] == [(), ()]
