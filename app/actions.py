@@ -276,6 +276,14 @@ ACTIONS: tuple[Action, ...] = (
         enabled_when=lambda s: s.tab == "design" and s.is_in_block,
     ),
     Action(
+        "block.keep",
+        "Save to my blocks…",
+        "Network",
+        "blocks.keep",
+        help="Keep a copy of the selected block in the layer library, for every project",
+        enabled_when=lambda s: s.tab == "design" and s.has_block_selected and s.num_selected == 1,
+    ),
+    Action(
         "frame.selection",
         "Frame selection",
         "Network",

@@ -22,6 +22,7 @@ from app import documents
 from app.actions import ACTIONS, MENUS, WindowState, enabled_ids
 from app.align_actions import AlignActions
 from app.bars import TopBar
+from app.block_actions import BlockActions
 from app.code import CodeKeeper
 from app.dialogs import messages
 from app.document_actions import DocumentActions
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 HINT_MS = 6000
 PRELOAD_MS = 800
+BLOCKS_MS = 50
 LONGEST_TITLE = 280
 LEAST_CENTRE = (360, 240)
 LEAST_PALETTE, LEAST_PROPERTIES = 200, 264
@@ -93,6 +95,7 @@ class MainWindow(QMainWindow):
         self._make_actions()
         self._make_central()
         self._make_docks()
+        self.blocks = BlockActions(self)
         self._make_status()
         self._connect()
         self._restore()
@@ -501,6 +504,7 @@ class MainWindow(QMainWindow):
         """The first time the canvas is fitted, and the engine is warmed once the window is up."""
         super().showEvent(event)
         QTimer.singleShot(0, self, self.canvas.fit)
+        QTimer.singleShot(BLOCKS_MS, self, self.blocks.start)
         if self._start_engine:
             QTimer.singleShot(100, self, self._warm_engine)
 

@@ -15,7 +15,12 @@ _NOTHING = "The clipboard holds no layers. Copy layers in a Netwright window fir
 
 def put(network: Network, layout: Layout) -> None:
     """Put layers on the clipboard."""
-    QGuiApplication.clipboard().setText(json.dumps(write_network(network, layout), ensure_ascii=False))
+    QGuiApplication.clipboard().setText(as_text(network, layout))
+
+
+def as_text(network: Network, layout: Layout) -> str:
+    """Layers as they stand on the clipboard."""
+    return json.dumps(write_network(network, layout), ensure_ascii=False)
 
 
 def take() -> tuple[Network, Layout]:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from designer import clipboard, placing
+from designer.own_blocks import Piece, piece
 from engine.data.facts import DataFacts
 from engine.errors import MisfitError, UserError
 from engine.layers.base import LayerType
@@ -25,7 +26,7 @@ from engine.network.annotations import Mark
 from engine.network.arrange import arrange
 from engine.network.compare import difference
 from engine.network.layout import Layout, Position
-from engine.network.network import Connection, Network, Port, bypass_refusal
+from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
 from engine.network.problems import Problem
 from engine.project.check import Report, check, report_in
 from engine.project.project import Project
@@ -336,8 +337,9 @@ class Editor(QObject):
         """Lay the whole network out in rows."""
         self.apply_here("Arrange", layout=arrange(self.network, self.layout))
 
-    def add_layer(self, key: str, at: Position | None = None, connect_from: str | None = None) -> str | None:
-        """Add a layer and select it; its id, or None if it was refused.
+    def add_layer(self, what: str | Piece, at: Position | None = None, connect_from: str | None = None) -> str | None:
+        """Add a layer, of the type with a key or a piece of the user's own, and select it; its id, or None if it was
+        refused.
 
         Without a place it goes below the one selected layer, else to the middle of the canvas. It is connected to
         `connect_from`, or without a place to the selected layer, if it can take what leaves there; where that layer
@@ -346,7 +348,8 @@ class Editor(QObject):
         if at is None and connect_from is None and len(self._selection) == 1:
             (connect_from,) = self._selection
         try:
-            type = layer_type(key)()
+            made = piece(what)
+            type = made.type
             if isinstance(type, BlockInput | BlockOutput) and not self._scope:
                 raise UserError(f"A {type.label.lower()} stands inside a block. Open a block first.")
         except UserError as error:
@@ -355,14 +358,12 @@ class Editor(QObject):
         if connect_from is not None and at is None:
             leaving = self.network.outgoing[connect_from]
             if len(leaving) == 1 and self.insert_refusal(type, leaving[0]) is None:
-                return self.insert_layer(key, self.layout.at(connect_from), leaving[0])
-        network, layer = edits.add_layer(self.network, type)
+                return self.insert_layer(made, self.layout.at(connect_from), leaving[0])
+        network, layer = _added(self.network, made)
         if connect_from is not None:
             network = self._joined(network, connect_from, layer.id)
         layout = self.layout.moved({layer.id: placing.snapped(at) if at else self._place(connect_from)})
-        self.apply_here(f"Add {type.label}", network, layout)
-        self.set_selection({layer.id})
-        return layer.id
+        return self._show_added(f"Add {made.name or type.label}", network, layout, layer.id, made)
 
     def insert_refusal(self, type: LayerType, into: Connection) -> str | None:
         """Why a layer of this type cannot stand in the middle of a connection, in words, or None."""
@@ -376,28 +377,28 @@ class Editor(QObject):
                 return f"{type.label} does not fit here. {misfit}"
         return None
 
-    def insert_layer(self, key: str, at: Position, into: Connection) -> str | None:
+    def insert_layer(self, what: str | Piece, at: Position, into: Connection) -> str | None:
         """Add a layer in the middle of a connection, and make room for it; its id, or None if it was refused."""
         try:
-            type = layer_type(key)()
+            made = piece(what)
+            type = made.type
             if (why := self.insert_refusal(type, into)) is not None:
                 raise UserError(why)
-            network, layer = edits.add_layer(edits.disconnect(self.network, [into]), type)
+            network, layer = _added(edits.disconnect(self.network, [into]), made)
             network = edits.connect(network, into.source, Port(layer.id, type.input_ports()[0]))
             network = edits.connect(network, Port(layer.id, type.output_ports()[0]), into.target)
         except UserError as error:
             self.refused.emit(str(error))
             return None
         layout = placing.inserted(self.network, self.layout, into, layer.id, at)
-        self.apply_here(f"Insert {type.label}", network, layout)
-        self.set_selection({layer.id})
-        return layer.id
+        return self._show_added(f"Insert {made.name or type.label}", network, layout, layer.id, made)
 
-    def add_at_port(self, key: str, at: Position, port: Port, *, is_input: bool) -> str | None:
+    def add_at_port(self, what: str | Piece, at: Position, port: Port, *, is_input: bool) -> str | None:
         """Add a layer that is connected to an open port, with its own port at a place; its id, or None if refused."""
         try:
-            type = layer_type(key)()
-            network, layer = edits.add_layer(self.network, type)
+            made = piece(what)
+            type = made.type
+            network, layer = _added(self.network, made)
             ports = type.output_ports() if is_input else type.input_ports()
             if not ports:
                 raise UserError(f"{type.label} has no {'output' if is_input else 'input'} to connect.")
@@ -409,9 +410,15 @@ class Editor(QObject):
         layout = self.layout.moved(
             {layer.id: placing.with_port_at(at, len(ports), is_output=is_input, flow=self.layout.flow)}
         )
-        self.apply_here(f"Add {type.label}", network, layout)
-        self.set_selection({layer.id})
-        return layer.id
+        return self._show_added(f"Add {made.name or type.label}", network, layout, layer.id, made)
+
+    def _show_added(self, text: str, network: Network, layout: Layout, id: str, made: Piece) -> str | None:
+        if made.inside is not None:
+            layout = layout.with_inside([id], made.inside)
+        if not self.apply_here(text, network, layout):
+            return None
+        self.set_selection({id})
+        return id
 
     def replace_layer(self, id: str, key: str) -> bool:
         """Make a layer one of another type; it keeps its place and all that both types have."""
@@ -587,3 +594,11 @@ class Editor(QObject):
         if done:
             self.set_selection(new_ids.values(), marks=marks)
         return done
+
+
+def _added(network: Network, made: Piece) -> tuple[Network, Layer]:
+    """The network with one more layer, under its own name where it has one that is free."""
+    name = made.name
+    if name in network.by_name:
+        name = free_name(name, network.by_name)
+    return edits.add_layer(network, made.type, name)

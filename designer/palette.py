@@ -14,6 +14,7 @@ from designer.library.model import LibraryFilter, LibraryModel, OwnEntry
 from designer.library.view import LibraryView, is_star_key
 from designer.search_field import SearchField
 from engine.layers.addons import AddOn
+from engine.layers.block import BlockInput, BlockOutput
 from engine.layers.catalog import add_ons
 
 _WARM_UP_MS = 300
@@ -24,6 +25,8 @@ class Palette(QWidget):
 
     own_chosen = Signal(object)
     """The `OwnEntry` that shall be added."""
+    own_renamed = Signal(object)
+    own_removed = Signal(object)
 
     def __init__(self, editor: Editor, parent: QWidget | None = None, memory: LibraryMemory | None = None) -> None:
         super().__init__(parent)
@@ -33,6 +36,7 @@ class Palette(QWidget):
         self._is_restoring = False
         self._is_stale = False
         self.model = LibraryModel(self)
+        self._refuse_ports(editor.scope)
         self.model.show_favourites(self.memory.favourites)
         self.model.show_recent(self.memory.recent)
         self.filter = LibraryFilter(self.model)
@@ -74,6 +78,8 @@ class Palette(QWidget):
     def _connect(self) -> None:
         self.view.chosen.connect(self.add)
         self.view.own_chosen.connect(self.own_chosen)
+        self.view.own_renamed.connect(self.own_renamed)
+        self.view.own_removed.connect(self.own_removed)
         self.view.dragged.connect(self.memory.use)
         self.view.starred.connect(self.memory.star)
         self.view.expanded.connect(self._remember_folds)
@@ -84,6 +90,7 @@ class Palette(QWidget):
         self.clear.clicked.connect(self.search.clear)
         self.memory.favourites_changed.connect(self._show_favourites)
         self.memory.recent_changed.connect(self._on_recent)
+        self._editor.scope_changed.connect(self._refuse_ports)
         self._warm_up.timeout.connect(self.model.warm_up)
         theme.changed.connect(self.model.paint_headings)
 
@@ -109,6 +116,11 @@ class Palette(QWidget):
         self.notice.setText(f"{len(broken)} {word} not used: {names}. Help, About says why.")
         self.notice.setToolTip("\n".join(add_on.refusal for add_on in broken))
         self.notice.setVisible(bool(broken))
+
+    def _refuse_ports(self, scope: tuple[str, ...]) -> None:
+        """The ports of a block can be added where one is open."""
+        types = () if scope else (BlockInput, BlockOutput)
+        self.model.refuse({type.key: f"{type.label}: stands inside a block. Open one first." for type in types})
 
     # Favourites and what was used last
 

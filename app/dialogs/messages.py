@@ -24,6 +24,18 @@ def ask_to_save(parent: QWidget, title: str) -> Answer:
     return answer
 
 
+def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
+    """Whether something shall be done that cannot be undone; the button that does it says what it does."""
+    box = _box(parent, title, text, "warning")
+    yes = box.addButton(do_it, QMessageBox.ButtonRole.AcceptRole)
+    no = box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(no)
+    box.exec()
+    answer = box.clickedButton() == yes
+    box.deleteLater()
+    return answer
+
+
 def show_error(parent: QWidget, title: str, text: str) -> None:
     """A message that has to be read before going on."""
     box = _box(parent, title, text if len(text) <= LONGEST else text[:LONGEST] + " …", "warning")

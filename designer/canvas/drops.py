@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
+from designer import own_blocks
 from designer.gestures.drop import MIME, Drop
 from designer.gestures.gesture import Pointer
 from engine.errors import UserError
@@ -24,12 +25,15 @@ class Drops:
 
     def enter(self, event: QDragEnterEvent) -> None:
         """A layer comes in; one of a type that is not known is refused in words."""
-        if not event.mimeData().hasFormat(MIME):
+        data = event.mimeData()
+        if not data.hasFormat(MIME) and not data.hasFormat(own_blocks.MIME):
             event.ignore()
             return
-        key = bytes(event.mimeData().data(MIME).data()).decode("utf-8", "replace")
         try:
-            self._drop = Drop(self._view, key)
+            if data.hasFormat(MIME):
+                self._drop = Drop(self._view, bytes(data.data(MIME).data()).decode("utf-8", "replace"))
+            else:
+                self._drop = Drop(self._view, own_blocks.parse(bytes(data.data(own_blocks.MIME).data())))
         except UserError as error:
             self._view.editor.refused.emit(str(error))
             event.ignore()

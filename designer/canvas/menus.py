@@ -25,7 +25,7 @@ def _add(menu: QMenu, text: str, icon: str, shortcut: str, slot: object) -> None
     action.triggered.connect(slot)
 
 
-def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object, frame: object) -> QMenu:
+def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object, frame: object, keep: object) -> QMenu:
     """For the selected layers."""
     menu = QMenu(parent)
     if len(editor.selection) == 1:
@@ -36,7 +36,7 @@ def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object,
     if able:
         text = "Stop bypassing" if all(layer.bypassed for layer in able) else "Bypass"
         _add(menu, text, "", "B", lambda: editor.toggle_bypass())
-    _block_entries(menu, editor)
+    _block_entries(menu, editor, keep)
     menu.addSeparator()
     _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
     _add(menu, "Copy", "copy", "Ctrl+C", lambda: editor.copy())
@@ -55,12 +55,13 @@ def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object,
     return menu
 
 
-def _block_entries(menu: QMenu, editor: Editor) -> None:
+def _block_entries(menu: QMenu, editor: Editor, keep: object) -> None:
     chosen = [editor.network.layers[id] for id in editor.selection]
     blocks = [layer for layer in chosen if isinstance(layer.type, Block)]
     menu.addSeparator()
     if len(chosen) == len(blocks) == 1:
         _add(menu, "Open block", "", "Alt+Down", lambda: editor.open_block(blocks[0].id))
+        _add(menu, "Save to my blocks…", "", "", keep)
     _add(menu, "Group into a block", "", "Ctrl+G", lambda: editor.group())
     if blocks:
         _add(menu, "Ungroup", "", "Ctrl+Shift+G", lambda: editor.ungroup())

@@ -1,14 +1,18 @@
 """Offering layers where one is wanted: on the ground, at a loose end of a connection, in the place of another layer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF
 
-from designer import placing
+from designer import own_blocks, placing
 from designer.canvas.overlay import Loose, Marks
 from designer.canvas.quick_add import QuickAdd
 from designer.canvas.scene import PortHit
+from designer.library.model import OwnEntry
+from designer.own_blocks import Piece
+from engine.errors import UserError
+from engine.layers.block import BlockInput, BlockOutput
 from engine.network import offers
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Connection, Port
@@ -25,6 +29,8 @@ class Offering:
         self._editor = view.editor
         self.popup: QuickAdd | None = None
         """What is open now."""
+        self.own: Sequence[OwnEntry] = ()
+        """The blocks of the user's own."""
 
     def close(self) -> None:
         """Close what is open: what it was about may be gone."""
@@ -34,7 +40,7 @@ class Offering:
     def at_ground(self, at: QPoint) -> None:
         """A layer with its middle at a point of the view."""
         place = placing.around(self._scene_point(at).toTuple())
-        self._open("Add a layer…", None, at, lambda key: self._editor.add_layer(key, place))
+        self._open("Add a layer…", None, at, lambda what: self._editor.add_layer(what, place), own=self.own)
 
     def into(self, connection: Connection, at: QPoint) -> None:
         """A layer in the middle of a connection."""
@@ -60,13 +66,14 @@ class Offering:
         if port.is_input:
             known = offers.known_inputs(editor.network, editor.analysis, port.port)
             found = offers.feeders(editor.network.layers[port.port.layer].acting, port.port.name, known)
+            found = {**found, BlockInput.key: ""}  # gives what arrives at the block
         else:
             found = offers.takers(editor.analysis.type_at(port.port))
         ends = (end, port.at) if port.is_input else (port.at, end)
         prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
 
-        def choose(key: str) -> None:
-            editor.add_at_port(key, (end.x(), end.y()), port.port, is_input=port.is_input)
+        def choose(what: str | Piece) -> None:
+            editor.add_at_port(what, (end.x(), end.y()), port.port, is_input=port.is_input)
 
         self._open(prompt, found, at, choose, Marks(loose=Loose(*ends)))
 
@@ -75,23 +82,40 @@ class Offering:
         editor = self._editor
         found = offers.substitutes(editor.network, editor.analysis, id)
         prompt = f"Replace {editor.network.layers[id].name} with…"
-        self._open(prompt, found, at, lambda key: editor.replace_layer(id, key))
+
+        def choose(what: str | Piece) -> None:
+            if isinstance(what, str):
+                editor.replace_layer(id, what)
+
+        self._open(prompt, found, at, choose)
 
     def _open(
         self,
         prompt: str,
         found: offers.Offers | None,
         at: QPoint,
-        choose: Callable[[str], object],
+        choose: Callable[[str | Piece], object],
         marks: Marks | None = None,
+        own: Sequence[OwnEntry] = (),
     ) -> None:
         self.close()
-        popup = QuickAdd(prompt, found, self._view)
+        # The ports of a block stand inside one only.
+        without = () if self._editor.scope else (BlockInput.key, BlockOutput.key)
+        if found is not None:
+            found = {key: why for key, why in found.items() if key not in without}
+        popup = QuickAdd(prompt, found, self._view, own, without)
         popup.chosen.connect(choose)
+        popup.own_chosen.connect(lambda entry: self._choose_own(entry, choose))
         popup.closed.connect(self._on_closed)
         self.popup = popup
         self._view.network_scene.show_marks(marks or Marks())
         popup.open_at(self._view.viewport().mapToGlobal(at))
+
+    def _choose_own(self, entry: OwnEntry, choose: Callable[[str | Piece], object]) -> None:
+        try:
+            choose(own_blocks.parse(entry.payload))
+        except UserError as error:
+            self._editor.refused.emit(f"{entry.name}: {error}")
 
     def _on_closed(self) -> None:
         self.popup = None

@@ -1,11 +1,13 @@
 """A small window at the pointer that adds a layer: type to filter, Enter takes the best match, Escape closes."""
 
+from collections.abc import Collection, Sequence
+
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from designer import theme
-from designer.library.model import KEY_ROLE, REFUSAL_ROLE, LibraryFilter, LibraryModel
+from designer.library.model import KEY_ROLE, OWN_ROLE, REFUSAL_ROLE, LibraryFilter, LibraryModel, OwnEntry, families
 from designer.library.view import LibraryView
 from designer.search_field import SearchField
 from engine.network.offers import Offers
@@ -20,9 +22,18 @@ class QuickAdd(QFrame):
 
     chosen = Signal(str)
     """The key of the layer type. The popup is closed by then."""
+    own_chosen = Signal(object)
+    """The `OwnEntry` of a block of the user's own, then."""
     closed = Signal()
 
-    def __init__(self, prompt: str, offers: Offers | None, parent: QWidget) -> None:
+    def __init__(
+        self,
+        prompt: str,
+        offers: Offers | None,
+        parent: QWidget,
+        own: Sequence[OwnEntry] = (),
+        without: Collection[str] = (),
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         theme.mark(self, "role", "popup")
         self.setAccessibleName(prompt)
@@ -31,7 +42,11 @@ class QuickAdd(QFrame):
         self.search.textChanged.connect(self._filter)
         self.search.installEventFilter(self)
         groups = _groups(offers)
+        if groups is None and without:
+            known = {title: [key for key in keys if key not in without] for title, keys in families().items()}
+            groups = {title: keys for title, keys in known.items() if keys}
         self.model = LibraryModel(self, groups, offers)
+        self.model.show_own(own)
         self.filter = LibraryFilter(self.model)
         self.view = LibraryView()
         self.view.setDragEnabled(False)
@@ -44,6 +59,7 @@ class QuickAdd(QFrame):
         self.view.setItemsExpandable(False)
         self.view.clicked.connect(self._on_click)
         self.view.chosen.connect(self._take)
+        self.view.own_chosen.connect(self._take_own)
         self.empty = QLabel()
         self.empty.setWordWrap(True)
         theme.mark(self.empty, "role", "muted")
@@ -55,7 +71,7 @@ class QuickAdd(QFrame):
         self.why.hide()
         self.view.selectionModel().currentChanged.connect(self._explain)
         self._lay_out()
-        if groups is not None:
+        if offers is not None and groups:
             self.view.move_current(0)
 
     def _lay_out(self) -> None:
@@ -99,11 +115,18 @@ class QuickAdd(QFrame):
     def _on_click(self, index: QModelIndex) -> None:
         if key := index.data(KEY_ROLE):
             self._take(key)
+        elif isinstance(own := index.data(OWN_ROLE), OwnEntry):
+            self._take_own(own)
 
     def _take(self, key: str) -> None:
         if self.isVisible():
             self.hide()
             self.chosen.emit(key)
+
+    def _take_own(self, entry: OwnEntry) -> None:
+        if self.isVisible():
+            self.hide()
+            self.own_chosen.emit(entry)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """While searching, the arrows move through the results, Enter takes one, Escape closes."""

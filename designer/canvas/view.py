@@ -52,6 +52,8 @@ class CanvasView(Viewport):
 
     example_requested = Signal()
     add_input_requested = Signal()
+    keep_requested = Signal()
+    """The selected block shall be saved to the user's own."""
     edit_requested = Signal()
     """Enter: the fields of the selected layers are wanted."""
 
@@ -362,6 +364,7 @@ class CanvasView(Viewport):
                 lambda: self.rename(id),
                 lambda: self.offering.replacement(id, corner),
                 self.annotating.frame_selection,
+                self.keep_requested.emit,
             )
         if (menu := self.annotating.menu_at(at)) is not None:
             return menu

@@ -6,7 +6,7 @@ from designer import placing
 from designer.canvas.overlay import Ghost, Marks
 from designer.canvas.pictures import Content
 from designer.gestures.gesture import Canvas, Gesture, Pointer
-from engine.layers.catalog import layer_type
+from designer.own_blocks import Piece, piece
 from engine.network.layout import Position
 from engine.network.network import Connection
 
@@ -15,15 +15,16 @@ _NEAR = 18.0
 
 
 class Drop(Gesture):
-    """Shows the layer where it would go. Raises `UserError` if there is no layer type of that key."""
+    """Shows the layer where it would go, or the block of the user's own. Raises `UserError` if there is no layer type
+    of that key."""
 
-    def __init__(self, canvas: Canvas, key: str) -> None:
+    def __init__(self, canvas: Canvas, what: str | Piece) -> None:
         super().__init__(canvas)
-        self._key = key
-        self._type = layer_type(key)()
+        self._piece = piece(what)
+        self._type = self._piece.type
         telling = self._type.telling()
         self._content = Content(
-            name=self._type.label,
+            name=self._piece.name or self._type.label,
             detail=telling or self._type.family,
             count="",
             family=self._type.family,
@@ -45,9 +46,9 @@ class Drop(Gesture):
         self.cancel()
         at = _corner(pointer.scene)
         if target is not None and self.editor.insert_refusal(self._type, target) is None:
-            self.editor.insert_layer(self._key, at, target)
+            self.editor.insert_layer(self._piece, at, target)
         else:
-            self.editor.add_layer(self._key, at)
+            self.editor.add_layer(self._piece, at)
 
     def cancel(self) -> None:
         self.scene.show_marks(Marks())

@@ -76,6 +76,7 @@ class LibraryModel(QStandardItemModel):
         self._below: dict[str, list[str] | list[OwnEntry]] = {}
         """What stands below each heading."""
         self._favourites: frozenset[str] = frozenset()
+        self._refused: Mapping[str, str] = {}
         self._font = QFont()
         self._font.setPixelSize(12)
         self._font.setWeight(QFont.Weight.DemiBold)
@@ -104,6 +105,19 @@ class LibraryModel(QStandardItemModel):
         if heading is not None:
             self._below[OWN] = list(entries)
             heading.appendRows([self._own_item(entry) for entry in entries])
+
+    def refuse(self, refusals: Mapping[str, str]) -> None:
+        """Rows that cannot be used where one is now, with the reason; all others can."""
+        changed, self._refused = self._refused.keys() ^ refusals.keys(), dict(refusals)
+        for item in self._items():
+            if (key := item.data(KEY_ROLE)) in changed:
+                self._dress(item, key)
+
+    def _dress(self, item: QStandardItem, key: str) -> None:
+        why = self._refused.get(key)
+        item.setEnabled(why is None)
+        item.setToolTip("\n".join([item.text(), why or self._types[key].summary()]))
+        item.setData(why or self._types[key].summary(), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     def _show_section(self, title: str, keys: Sequence[str]) -> None:
         known = [key for key in keys if key in self._types]
@@ -161,6 +175,8 @@ class LibraryModel(QStandardItemModel):
             entry.setForeground(theme.current().muted)
         if key in self._favourites or type.onnx_refusal:
             self._mark(entry)
+        if key in self._refused:
+            self._dress(entry, key)
         return entry
 
     def _mark(self, entry: QStandardItem) -> None:

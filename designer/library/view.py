@@ -21,6 +21,10 @@ class LibraryView(QTreeView):
     """The key of the layer type to add."""
     own_chosen = Signal(object)
     """The `OwnEntry` to add."""
+    own_renamed = Signal(object)
+    """The `OwnEntry` that shall have another name."""
+    own_removed = Signal(object)
+    """The `OwnEntry` that shall go."""
     dragged = Signal(str)
     """The key of a layer type that was dropped somewhere."""
     starred = Signal(str, bool)
@@ -169,6 +173,10 @@ class LibraryView(QTreeView):
             star = QAction(theme.icon("star" if is_favourite else "star-filled"), f"{words}\tCtrl+B", menu)
             star.triggered.connect(lambda: self._star(index))
             menu.addAction(star)
+        elif isinstance(own := index.data(OWN_ROLE), OwnEntry):
+            menu.addSeparator()
+            menu.addAction("Rename…", lambda: self.own_renamed.emit(own))
+            menu.addAction(theme.icon("trash"), "Delete…", lambda: self.own_removed.emit(own))
         return menu
 
     # Drags
