@@ -24,9 +24,10 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QHeaderView, QMenu
 from designer import theme
 from designer.editor import Editor
 from engine.files import write_atomically
-from engine.network.analysis import Analysis
+from engine.network.analysis import Analysis, Facts
 from engine.network.memory import activation_bytes, bytes_in_words
 from engine.network.network import Network
+from engine.network.table import table_rows
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs a sample", "Activations")
@@ -71,14 +72,21 @@ def lines_of(network: Network, analysis: Analysis, batch: int) -> list[Line]:
     """The layers in the order in which data flows; those of a cycle at the end. Activations are of so many samples."""
     ordered = set(network.order)
     rest = [id for id in network.layers if id not in ordered]
-    lines = []
-    for id in (*network.order, *rest):
-        layer, facts = network.layers[id], analysis.facts.get(id)
-        output = facts.output.short() if facts else ""
-        count = (facts.output.count or 0) if facts else -1
-        numbers = (facts.parameters, facts.flops, activation_bytes(facts, batch)) if facts else (None, None, None)
-        lines.append(Line(id, layer.name, layer.label, output, count, *numbers))
-    return lines
+    ids = (*network.order, *rest)
+    return [_line(id, network.layers[id].name, network.layers[id].label, analysis.facts.get(id), batch) for id in ids]
+
+
+def lines_in_all(network: Network, analysis: Analysis, batch: int) -> list[Line]:
+    """The same with what is inside blocks below its block, by paths of names."""
+    return [_line(row.id, row.path, row.label, row.facts, batch) for row in table_rows(network, analysis)]
+
+
+def _line(id: str, name: str, label: str, facts: Facts | None, batch: int) -> Line:
+    if facts is None:
+        return Line(id, name, label, "", -1, None, None, None)
+    output = facts.output
+    numbers = (facts.parameters, facts.flops, activation_bytes(facts, batch))
+    return Line(id, name, label, output.short(), output.count or 0, *numbers)
 
 
 class LayersModel(QAbstractTableModel):
@@ -348,9 +356,9 @@ class AnalysisTable(QWidget):
             self.write(path if path.suffix else path.with_suffix(".csv"))
 
     def write(self, path: Path) -> None:
-        """Write all layers into a file as CSV; what goes wrong is said as a refusal."""
+        """Write all layers into a file as CSV, those inside blocks too; what goes wrong is said as a refusal."""
         batch = self._editor.project.training.mini_batch_size
-        lines = lines_of(self._editor.network, self._editor.analysis, batch)
+        lines = lines_in_all(self._editor.network, self._editor.analysis, batch)
         try:
             write_atomically(path, as_csv(lines, batch).encode("utf-8"))
         except OSError as error:

@@ -14,9 +14,10 @@ from engine.commands.common import (
     table,
 )
 from engine.errors import EXIT_DONE, EXIT_INPUT, UserError
+from engine.layers.block import Block
 from engine.network.memory import activation_bytes, bytes_in_words
-from engine.network.network import Network
 from engine.network.problems import Problem
+from engine.network.table import table_rows
 from engine.project.check import Report, check, describe, memory_of
 from engine.project.code import measure
 from engine.project.project import Project
@@ -58,17 +59,18 @@ def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[s
     """The object that `check --json` prints: a contract. Memory is `engine.network.memory`'s estimate in bytes."""
     layers = []
     memory = memory_of(project, report.analysis)
-    for id in _ordered(project.network):
-        layer, facts = project.network.layers[id], report.analysis.facts.get(id)
+    for row in table_rows(project.network, report.analysis):
+        facts = row.facts
         sizes = [s if isinstance(s, int) else str(s) for s in facts.output.sizes] if facts else None
         layers.append(
             {
-                "name": layer.name,
-                "type": layer.type_key,
+                "name": row.path,
+                "type": row.layer.type_key,
                 "output": sizes,
                 "parameters": facts.parameters if facts else None,
                 "flops": facts.flops if facts else None,
                 "activation_bytes": activation_bytes(facts, memory.batch) if facts else None,
+                **({"repeat": row.layer.type.repeat} if isinstance(row.layer.type, Block) else {}),
             }
         )
     return {
@@ -80,23 +82,17 @@ def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[s
     }
 
 
-def _ordered(network: Network) -> tuple[str, ...]:
-    """Ids in the order of the data, then those on a cycle and behind it."""
-    ordered = set(network.order)
-    return (*network.order, *(id for id in network.layers if id not in ordered))
-
-
 def _print(project: Project, report: Report, problems: list[Problem]) -> None:
     memory = memory_of(project, report.analysis)
     rows = [("layer", "type", "output", "parameters", "FLOPs", "activations")]
-    for id in _ordered(project.network):
-        layer, facts = project.network.layers[id], report.analysis.facts.get(id)
+    for row in table_rows(project.network, report.analysis):
+        facts = row.facts
         numbers = ("?", "?", "?", "?")
         if facts:
             kept = activation_bytes(facts, memory.batch)
             kept_words = "?" if kept is None else bytes_in_words(kept)
             numbers = (facts.output.short(), f"{facts.parameters:,}", f"{facts.flops:,}", kept_words)
-        rows.append((layer.name, layer.label, *numbers))
+        rows.append((row.path, row.label, *numbers))
     sums = (f"{report.analysis.parameters:,}", f"{report.analysis.flops:,}", bytes_in_words(memory.activations))
     rows.append(("total", "", "", *sums))
     print("\n".join(table(rows, right=(3, 4, 5))))

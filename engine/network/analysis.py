@@ -27,12 +27,18 @@ class Facts:
     parameters: int
     flops: int
     ports: tuple[str, ...] = ("out",)
+    """The names of the output ports; of the ports inside a block none."""
     inner: tuple[TensorType, ...] = ()
     """Of a block: what leaves each layer inside, in all copies."""
 
     def at(self, port: str) -> TensorType:
         """What leaves the output port of this name."""
         return self.outputs[self.ports.index(port)] if len(self.ports) > 1 else self.outputs[0]
+
+    @property
+    def is_port(self) -> bool:
+        """Whether this is a port of a block: a name for what another layer gives."""
+        return not self.ports
 
     @property
     def output(self) -> TensorType:
@@ -200,7 +206,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         if given is not None and isinstance(layer.type, BlockInput):
             type = given.get(id)
             if type is not None:
-                facts[id] = Facts((), (type,), {}, 0, 0)
+                facts[id] = Facts((), (type,), {}, 0, 0, ())
             continue
         inputs = tuple(type for type in known if type is not None)
         if len(inputs) < len(known):
@@ -235,7 +241,8 @@ def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) ->
             name = layer.type.network.layers[id].name
             weights |= {f"{path}{name}.{weight}": sizes for weight, sizes in facts.weights.items()}
     parameters, flops = (sum(getattr(copy, what) for copy in found.copies) for what in ("parameters", "flops"))
-    inner = tuple(type for copy in found.copies for _, facts in copy.all_facts() for type in facts.outputs)
+    known = (facts for copy in found.copies for _, facts in copy.all_facts() if not facts.is_port)
+    inner = tuple(type for facts in known for type in facts.outputs)
     return Facts(inputs, outputs, weights, parameters, flops, layer.type.output_ports(), inner)
 
 

@@ -56,7 +56,7 @@ def optimizer_states(solver: str, momentum: float = 0.9) -> int:
 
 def training_memory(analysis: Analysis, batch: int, states: int, frozen: int = 0) -> Memory:
     """The estimate for a whole network; `states` as `optimizer_states` says, `frozen` numbers of it do not learn."""
-    kept = [activation_bytes(facts, batch) for _, facts in analysis.all_facts()]
+    kept = [activation_bytes(facts, batch) for _, facts in analysis.all_facts() if not facts.is_port]
     weights, gradients = 4 * analysis.parameters, 4 * (analysis.parameters - frozen)
     known = sum(bytes for bytes in kept if bytes is not None)
     is_whole = None not in kept and not analysis.has_errors

@@ -14,7 +14,7 @@ from engine.network import blocks, edits
 from engine.network.analysis import analyse
 from engine.network.arrange import arrange
 from engine.network.layout import Comment, Frame, Layout
-from engine.network.memory import training_memory
+from engine.network.memory import activation_bytes, training_memory
 from engine.network.network import Connection, Network, Port
 from engine.network.outputs import output_softmaxes
 from tests.blocks import FEATURES, IMAGE, behind, conv, crossed, dense, masked, module_of, residual, results, row
@@ -428,7 +428,8 @@ def test_facts_of_copies_have_paths_of_their_own() -> None:
     assert found.facts["id2"].weights["0.conv.weight"] == (2, 4, 3, 3)
     assert found.facts["id2"].weights["1.conv.weight"] == (2, 6, 3, 3)
     alone = training_memory(found, 1, 0).activations
-    assert alone == 4 * 36 * (4 + (4 + 2 + 6 + 6) + (6 + 2 + 8 + 8))
+    assert alone == 4 * 36 * (4 + (2 + 6) + (2 + 8))  # what enters and leaves a block is no copy
+    assert activation_bytes(found.facts["id2"], 2) == 2 * 4 * 36 * (2 + 6 + 2 + 8)
 
 
 def test_a_softmax_at_the_end_of_blocks_is_found() -> None:

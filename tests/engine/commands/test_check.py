@@ -1,0 +1,43 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli import main
+from engine.errors import EXIT_DONE, EXIT_INPUT
+from engine.project.file import save
+from engine.project.project import Project
+from tests.blocks import IMAGE, behind, dense, residual
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    path = tmp_path / "net.netwright"
+    save(Project(behind(IMAGE, residual(), dense(), names=("stage", "grow"))), path)
+    return path
+
+
+def test_what_is_inside_blocks_stands_below_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(project)]) == EXIT_DONE
+    lines = capsys.readouterr().out.splitlines()
+    shown = [line.split("  ")[0] for line in lines[1:9]]
+    assert shown == ["image_1", "stage", "stage/conv", "stage/bn", "stage/add", "grow", "grow/conv", "grow/join"]
+    assert "Block × 3" in lines[6]
+
+
+def test_json_says_how_often_a_block_is_repeated(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(project), "--json"]) == EXIT_DONE
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row for row in found["layers"]}
+    assert (rows["grow"]["repeat"], rows["stage"]["repeat"]) == (3, 1)
+    assert "repeat" not in rows["grow/conv"]
+    assert rows["grow/conv"]["output"] == [2, 6, 6]
+    outer = [row for name, row in rows.items() if "/" not in name]
+    assert sum(row["parameters"] for row in outer) == found["parameters"]
+
+
+def test_problems_inside_have_paths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "net.netwright"
+    save(Project(behind(IMAGE, residual(8), names=("stage",))), path)
+    assert main(["check", str(path)]) == EXIT_INPUT
+    assert "error: stage/add, in" in capsys.readouterr().out
