@@ -135,6 +135,9 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
     if batch > training:
         message = f"The training part has {training:,} samples. Use at most {training:,}, received {batch:,}."
         yield Problem("error", "", "", "training.mini_batch_size", message, _batch_fix(training))
+    if project.training.schedule == "plateau" and not facts.samples.get("validation"):
+        message = "The plateau schedule follows validations; the data has no validation part. Split one off."
+        yield Problem("error", "", "", "training.schedule", message)
     yield from _task_problems(project, facts)
 
 

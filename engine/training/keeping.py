@@ -91,9 +91,18 @@ class Keeper:
         """Whether the last validations, as many as the option says, were not better than the best."""
         return 0 < self._patience <= self._worse_in_a_row
 
+    @property
+    def higher_is_better(self) -> bool:
+        """Which way the objective is up."""
+        return self._sign < 0
+
+    def value(self, scores: Scores) -> float:
+        """The objective of a validation."""
+        return scores.loss if self.objective == "loss" else scores.metric
+
     def consider(self, step: int, epoch: int, scores: Scores) -> bool:
         """Whether the network of now is the best so far; it is remembered then."""
-        value = scores.loss if self.objective == "loss" else scores.metric
+        value = self.value(scores)
         is_better = not math.isnan(value) and not self.best_value * self._sign <= value * self._sign
         if not is_better:
             self._worse_in_a_row += 1

@@ -1,32 +1,45 @@
-"""The learn rate as a pure function of the step, so that a resumed run has the rate it would have had."""
+"""The learn rate of a run. It follows the step, and for the plateau schedule what the validations say."""
 
 import math
 
+from engine.project.schedules import rate_at
 from engine.project.training import TrainingOptions
 
 
-def rate_at(options: TrainingOptions, step: int, steps_per_epoch: int, total_steps: int) -> float:
-    """The rate of the step with this number, from 0.
+class Schedule:
+    """Gives the rate of a step, from 0. Every worker has its own; all see the same validations, so all agree.
 
-    | schedule  | rate, as a factor of the initial one                                                      |
-    |-----------|-------------------------------------------------------------------------------------------|
-    | none      | 1                                                                                         |
-    | piecewise | drop factor, to the power of the drop periods that are complete                           |
-    | warmup    | (step + 1) / warm-up, then 1                                                              |
-    | cosine    | the same rise, then half a cosine from 1 down to zero, which it would reach one step late |
+    The plateau schedule lowers the rate as torch's ReduceLROnPlateau does: once more than so many validations in a row
+    are not better than the best by a share of it. What comes during the warm-up only sets what is best.
     """
-    return options.initial_learn_rate * _factor(options, step, steps_per_epoch, total_steps)
 
+    def __init__(self, options: TrainingOptions, steps_per_epoch: int, total_steps: int) -> None:
+        self._options = options
+        self._steps_per_epoch = steps_per_epoch
+        self._total_steps = total_steps
+        self._best = math.nan
+        self._worse_in_a_row = 0
+        self._drops = 0
 
-def _factor(options: TrainingOptions, step: int, steps_per_epoch: int, total_steps: int) -> float:
-    warmup = options.warmup_iterations
-    match options.schedule:
-        case "piecewise":
-            drops = step // steps_per_epoch // options.learn_rate_drop_period
-            return float(options.learn_rate_drop_factor**drops)
-        case "warmup" | "cosine" if step < warmup:
-            return (step + 1) / warmup
-        case "cosine":
-            share = min(1.0, (step - warmup) / max(1, total_steps - warmup))
-            return 0.5 * (1.0 + math.cos(math.pi * share))
-    return 1.0
+    def __call__(self, step: int) -> float:
+        """The rate of this step."""
+        return rate_at(self._options, step, self._steps_per_epoch, self._total_steps, self._drops)
+
+    def validated(self, step: int, value: float, higher_is_better: bool) -> None:
+        """After so many steps the objective is this."""
+        if self._options.schedule != "plateau":
+            return
+        if self._is_better(value, higher_is_better):
+            self._best, self._worse_in_a_row = value, 0
+        elif step > self._options.warmup_iterations:
+            self._worse_in_a_row += 1
+        if self._worse_in_a_row > self._options.plateau_patience:
+            self._drops, self._worse_in_a_row = self._drops + 1, 0
+
+    def _is_better(self, value: float, higher_is_better: bool) -> bool:
+        if math.isnan(self._best):
+            return not math.isnan(value)
+        margin = self._options.plateau_threshold
+        if higher_is_better:
+            return value > self._best * (1.0 + margin)
+        return value < self._best * (1.0 - margin)

@@ -2,6 +2,7 @@
 
 import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import RunError, plural
@@ -12,16 +13,26 @@ from engine.training.reporting import Report, Reporter
 from engine.training.requests import NO_REQUEST, STOP
 from engine.training.step import Scores, Unit
 
+Watch = Callable[[int, float, bool], None]
+
+
+def _nobody(step: int, value: float, higher_is_better: bool) -> None:
+    """Watches no validation."""
+
 
 @dataclass(frozen=True)
 class Plan:
-    """How long it goes on, and when it validates. Parts of the data may be missing."""
+    """How long it goes on, and when it validates. Parts of the data may be missing.
+
+    `watch` is told of each validation: after how many steps, the objective, and whether higher is better.
+    """
 
     epochs: int
     validation_frequency: int
     patience: int
     validation: Resident | None
     test: Resident | None
+    watch: Watch = _nobody
 
 
 @dataclass(frozen=True)
@@ -141,6 +152,7 @@ class Trainer:
             scores = self._unit.judge(self._plan.validation)
             self._validated_step, self._last_scores = self._step, scores
             self._reporter.validated(self._step, scores)
+            self._plan.watch(self._step, self._keeper.value(scores), self._keeper.higher_is_better)
             if self._keeper.consider(self._step, self._epoch, scores):
                 self._reporter.found_best(self._step, self._keeper.objective, self._keeper.best_value)
         if self._keeper.is_out_of_patience and not self._stop_because:

@@ -47,7 +47,7 @@ from engine.training.losses import loss_for
 from engine.training.metrics import METRICS, Metric
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
-from engine.training.schedules import rate_at
+from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
 from engine.training.step import Unit
 from engine.training.trainer import NonFiniteLossError, Outcome, Plan, Trainer
@@ -121,7 +121,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     order = Order(
         len(training), options.mini_batch_size, options.shuffle, options.seed, keep_last=options.last_batch == "keep"
     )
-    unit = _unit(setting, seat, network, order, gang)
+    schedule = Schedule(options, order.steps_per_epoch, order.steps_per_epoch * options.max_epochs)
+    unit = _unit(setting, seat, network, schedule, gang)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     keeper = Keeper(unit, options, unit.metric, shelf, has_validation=validation is not None)
     if is_first:
@@ -130,7 +131,14 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     recorder = Recorder(unit.metric, gang, lambda: _memory_bytes(setting.device), clock)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
     reporter = Reporter(unit.metric, recorder, outbox, requests, clock, order.steps_per_epoch * options.max_epochs)
-    plan = Plan(options.max_epochs, options.validation_frequency, options.validation_patience, validation, test)
+    plan = Plan(
+        options.max_epochs,
+        options.validation_frequency,
+        options.validation_patience,
+        validation,
+        test,
+        watch=schedule.validated,
+    )
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
     trainer = Trainer(plan, unit, Batches(training, order, gang), reporter, keeper, unit.metric)
@@ -141,12 +149,11 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         raise
 
 
-def _unit(setting: Setting, seat: Seat, network: nn.Module, order: Order, gang: Gang) -> Unit:
+def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, gang: Gang) -> Unit:
     """The network on its device, with all it takes to train and judge it."""
     options, task, share = setting.project.training, setting.facts.task, Share()
     _make_trainable(setting, network, gang, share)
     network.to(setting.device)
-    total = order.steps_per_epoch * options.max_epochs
     solver = Solver(options, network, _parameter_options(setting, network))
     return Unit(
         network,
@@ -157,7 +164,7 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, order: Order, gang: 
         gang,
         share=share,
         clip=clipping(options, network.parameters()),
-        rate=lambda step: rate_at(options, step, order.steps_per_epoch, total),
+        rate=schedule,
         most_at_once=max(64, 2 * -(-options.mini_batch_size // gang.size)),
     )
 

@@ -68,6 +68,13 @@ def test_options_that_do_not_go_together() -> None:
         check(made).refuse_errors()
 
 
+def test_a_plateau_needs_a_validation_part() -> None:
+    made, data = project(classifier(), schedule="plateau"), facts(image(1, 6, 6))
+    (problem,) = problems(made, replace(data, samples={"training": 200}))
+    assert describe(problem).startswith("training.schedule: The plateau schedule follows validations; the data has no")
+    assert problems(made, replace(data, samples={"training": 200, "validation": 20})) == []
+
+
 def test_a_batch_larger_than_the_data() -> None:
     made = project(classifier(), mini_batch_size=201)
     data = facts(image(1, 6, 6))
