@@ -493,6 +493,15 @@ class Editor(QObject):
         self.open_scope((*self._scope, id))
         return True
 
+    def rename_port(self, block: str, port: str, name: str) -> bool:
+        """Give a port of a block another name: the layer inside that stands for it. Connections follow."""
+
+        def change(network: Network) -> Network:
+            inner = edits.rename(blocks.network_in(network, [block]), port, name)
+            return blocks.with_network_in(network, [block], inner)
+
+        return self.edit_network(f"Rename port to {name}", change)
+
     def leave_block(self) -> None:
         """Show what is around the open block, with the block selected."""
         if self._scope:

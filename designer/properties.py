@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from designer import theme
+from designer.block_ports import BlockPorts
 from designer.canvas.texts import short_count
 from designer.editor import Editor
 from designer.form_rows import Row, section_label
@@ -198,6 +199,8 @@ class Properties(QScrollArea):
         layer_column.addWidget(self._name_form)
         self._form_place = QHBoxLayout()
         layer_column.addLayout(self._form_place)
+        self.ports = BlockPorts(self._editor)
+        layer_column.addWidget(self.ports)
         self.help = LayerHelp()
         layer_column.addWidget(self.help)
         column.addWidget(self._layer_part)
@@ -300,6 +303,7 @@ class Properties(QScrollArea):
         self._name_form.show()
         self._name_form.set_record(_Named(name=layer.name), keep_typing=keep_typing)
         self._name_form.set_problems({})
+        self.ports.show_block(layer)
         facts = self._editor.analysis.facts.get(layer.id)
         sources = self._editor.network.incoming[layer.id]
         lines = []
@@ -319,6 +323,7 @@ class Properties(QScrollArea):
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
 
     def _show_several(self) -> None:
+        self.ports.hide()
         self._name_form.hide()
         types = {layer.type.label for layer in self._layers}
         families = {layer.type.family for layer in self._layers}
