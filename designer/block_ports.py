@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QVBox
 
 from designer import theme
 from designer.editor import Editor
+from designer.forms import LABEL_WIDTH
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.network.network import NAME_LIMIT, Layer, name_refusal
 
@@ -81,7 +82,8 @@ class BlockPorts(QWidget):
         self.why.hide()
         self._grid = QGridLayout()
         self._grid.setVerticalSpacing(6)
-        self._grid.setHorizontalSpacing(10)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self._grid.setColumnStretch(1, 1)
         self.rows: list[tuple[QLabel, PortName]] = []
         column = QVBoxLayout(self)

@@ -33,6 +33,8 @@ class Annotating:
     def __init__(self, view: "CanvasView") -> None:
         self._view = view
         self._editor = view.editor
+        self._field: TitleField | TextField | None = None
+        self._editor.scope_changed.connect(self._leave_field)
 
     # Where
 
@@ -125,6 +127,7 @@ class Annotating:
     def edit(self, mark: Mark, *, merge: str = "") -> None:
         """Put a field over the words of a frame or a comment. `merge`: see `Editor.apply`."""
         view = self._view
+        self._leave_field()
         view.cancel()
         self.reveal(mark)
         found = annotations.find(self._editor.layout, mark)
@@ -144,9 +147,19 @@ class Annotating:
         place.moveLeft(max(room.left() + 4, min(place.left(), room.right() - place.width() - 4)))
         place.moveTop(max(room.top() + 4, min(place.top(), room.bottom() - place.height() - 4)))
         field.setGeometry(place)
-        field.closed.connect(view.setFocus)
+        field.closed.connect(self._on_closed)
+        self._field = field
         field.show()
         field.setFocus()
+
+    def _leave_field(self, _scope: object = None) -> None:
+        """There is one field at a time, and none for what is not shown any more."""
+        if self._field is not None:
+            self._field.finish()
+
+    def _on_closed(self) -> None:
+        self._field = None
+        self._view.setFocus()
 
     # New ones
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection
 
-from PySide6.QtCore import QPointF
-from PySide6.QtGui import QColor, QIcon, QKeySequence, QPixmap
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
 from designer import theme
@@ -76,9 +76,10 @@ def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -
     colour = menu.addMenu("Colour")
     found = annotations.find(editor.layout, mark)
     for tone in TONES:
-        action = colour.addAction(_square(tone), tone.capitalize())
+        is_current = found is not None and found.tone == tone
+        action = colour.addAction(_square(tone, is_current=is_current), tone.capitalize())
         action.setCheckable(True)
-        action.setChecked(found is not None and found.tone == tone)
+        action.setChecked(is_current)
         action.triggered.connect(lambda _=False, tone=tone: _recolour(editor, tone))
     menu.addSeparator()
     _add(menu, "Bring to front", "", "", lambda: _reorder(editor, "Bring to front", annotations.to_front))
@@ -97,9 +98,20 @@ def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -
     return menu
 
 
-def _square(tone: Tone) -> QIcon:
-    picture = QPixmap(12, 12)
-    picture.fill(QColor(colours.TONES[tone]))
+def _square(tone: Tone, *, is_current: bool) -> QIcon:
+    """The colour, with a ring around the one that holds: Qt shows no check mark beside an icon."""
+    picture = QPixmap(32, 32)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(QColor(colours.TONES[tone]))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.drawRoundedRect(7, 7, 18, 18, 5, 5)
+    if is_current:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.current().text, 2.5))
+        painter.drawRoundedRect(2, 2, 28, 28, 9, 9)
+    painter.end()
     return QIcon(picture)
 
 

@@ -32,9 +32,10 @@ class TitleField(QLineEdit):
         found = annotations.find(editor.layout, mark)
         self.setText(annotations.words(found) if found is not None else "")
         self.selectAll()
-        self.returnPressed.connect(self._close)
+        self.returnPressed.connect(self.finish)
 
-    def _close(self, *, takes: bool = True) -> None:
+    def finish(self, *, takes: bool = True) -> None:
+        """Close it, and take what was written or leave it."""
         if self._is_open:
             self._is_open = False
             if takes:
@@ -45,14 +46,14 @@ class TitleField(QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self._close(takes=False)
+            self.finish(takes=False)
             return
         super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:  # the field's own menu
-            self._close()
+            self.finish()
 
 
 class TextField(QPlainTextEdit):
@@ -72,7 +73,8 @@ class TextField(QPlainTextEdit):
         self.setPlainText(annotations.words(found) if found is not None else "")
         self.selectAll()
 
-    def _close(self, *, takes: bool = True) -> None:
+    def finish(self, *, takes: bool = True) -> None:
+        """Close it, and take what was written or leave it."""
         if self._is_open:
             self._is_open = False
             if takes:
@@ -84,13 +86,13 @@ class TextField(QPlainTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if event.key() == Qt.Key.Key_Escape:
-            self._close(takes=False)
+            self.finish(takes=False)
         elif is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self._close()
+            self.finish()
         else:
             super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:  # the field's own menu
-            self._close()
+            self.finish()

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from engine.network.annotations import Mark, make_room, standing_in
 from engine.network.carrying import carried
 from engine.network.columns import columns
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
@@ -59,9 +60,13 @@ def arrange(network: Network, layout: Layout | None = None, flow: Flow | None = 
 
 
 def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None) -> Layout:
-    """The layout with all layers elsewhere; frames and comments go along."""
+    """The layout with all layers elsewhere; frames and comments go along, and other layers make room for frames."""
     frames, comments = carried(old, places)
-    return replace(old, positions=places, frames=frames, comments=comments, flow=flow or old.flow)
+    layout = replace(old, positions=places, frames=frames, comments=comments, flow=flow or old.flow)
+    for frame in sorted(frames, key=lambda one: one.at[1]):
+        mark = Mark("frame", frame.id)
+        layout = make_room(layout, mark, standing_in(old, {mark})[0] & places.keys())
+    return layout
 
 
 def outline(network: Network, layout: Layout, flow: Flow | None = None) -> Outline:

@@ -356,3 +356,17 @@ def test_a_text_ends_in_an_ellipsis_where_there_is_no_room(qtbot) -> None:
     assert short[-1].endswith("…")
     assert lines("x" * 10_000, 100, 60)[-1].endswith("…")
     assert "😀" in lines("😀 😀 " * 50, 100, 60)[0]
+
+
+def test_there_is_one_field_at_a_time(framed: Hand) -> None:
+    framed.view.annotating.edit(frame(framed))
+    framed.qtbot.keyClicks(framed.view.findChild(TitleField), "Taken")
+    framed.view.annotating.edit(comment(framed))
+    assert framed.editor.layout.frames[0].title == "Taken"
+    fields = [one for kind in (TitleField, TextField) for one in framed.view.findChildren(kind) if one.isVisible()]
+    assert [type(one) for one in fields] == [TextField]
+    framed.editor.set_selection({framed.id("fc_1")})
+    id = framed.editor.group()
+    assert id is not None
+    framed.editor.open_block(id)
+    assert not fields[0].isVisible()

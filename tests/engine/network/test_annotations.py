@@ -3,7 +3,9 @@ import pytest
 from engine.errors import UserError
 from engine.network import annotations
 from engine.network.annotations import Mark
+from engine.network.arrange import arrange
 from engine.network.layout import COUNT_LIMIT, TITLE_LIMIT, Comment, Frame, Layout
+from tests.builders import classifier
 
 LAYOUT = Layout(
     {"a": (40.0, 60.0), "b": (40.0, 140.0), "far": (900.0, 60.0)},
@@ -90,3 +92,16 @@ def test_a_frame_in_a_tight_chain_opens_rows() -> None:
     assert layout.at("1")[1] - frame.at[1] >= annotations.TITLE_HEIGHT + 8
     assert frame.at[1] + frame.size[1] + 8 <= layout.at("3")[1]
     assert layout.comments[0].at[1] > 130
+
+
+def test_arranging_makes_room_for_frames_each_time_alike() -> None:
+    network = classifier()
+    ids = network.order[1:3]
+    layout, mark = annotations.frame_around(arrange(network), set(ids), (), "Hidden")
+    before = annotations.standing_in(layout, {mark})[0]
+    again = arrange(network, layout)
+    (frame,) = again.frames
+    assert annotations.standing_in(again, {mark})[0] == before == set(ids)
+    assert again.at(network.order[0])[1] + 42 < frame.at[1]
+    assert frame.at[1] + frame.size[1] < again.at(network.order[3])[1]
+    assert arrange(network, again) == again
