@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from engine.commands.common import Commands, look_at_code, print_json, read_project
@@ -9,6 +10,8 @@ from engine.drawing.colours import SCHEMES
 from engine.errors import EXIT_DONE, UserError
 from engine.exchange.destination import not_written, refuse_destination
 from engine.files import write_atomically
+from engine.network.blocks import analysis_in, network_in, path_of
+from engine.network.carrying import carried
 from engine.network.layout import Layout
 
 FORMATS = (".svg", ".pdf", ".png")
@@ -22,6 +25,8 @@ def register(commands: Commands) -> None:
     command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     command.add_argument("--theme", choices=tuple(SCHEMES), default="light", help="colours (light)")
+    inside = "draw what is inside a block, by its name; of one in another block stage/block"
+    command.add_argument("--block", default="", metavar="PATH", help=inside)
     command.add_argument("--arrange", action="store_true", help="lay the network out anew")
     command.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels a unit, of PNG only (2)")
     command.add_argument("--json", action="store_true", help="print one JSON object")
@@ -56,11 +61,17 @@ def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
 
     project, _ = read_project(arguments.project, ())
     look_at_code(project, arguments.project.resolve().parent, trusted=False)
-    network = project.network
+    path = path_of(project.network, arguments.block)
+    network, inner = network_in(project.network, path), project.layout.within(path)
     if not network.layers:
-        raise UserError(f"{arguments.project}: the network has no layers, so there is nothing to draw.")
-    layout = placed(network, Layout(flow=project.layout.flow) if arguments.arrange else project.layout)
-    picture = draw(network, layout, analyse(network), arguments.theme)
+        what = f"the block '{arguments.block}'" if path else "the network"
+        raise UserError(f"{arguments.project}: {what} has no layers, so there is nothing to draw.")
+    layout = placed(network, inner)
+    if arguments.arrange:
+        layout = placed(network, Layout(flow=inner.flow))
+        frames, comments = carried(inner, layout.positions)
+        layout = replace(layout, frames=frames, comments=comments)
+    picture = draw(network, layout, analysis_in(analyse(project.network), path), arguments.theme)
     width, height = (math.ceil(side) for side in picture.area[2:])
     title = arguments.project.stem
     if kind == ".svg":

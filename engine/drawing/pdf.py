@@ -71,9 +71,12 @@ def _shape(shape: Shape) -> str:
 
 
 def _box(box: Box) -> str:
-    if not box.edge:
+    if not box.stroke:
         return f"{_colour(box.fill)} rg {_rounded(box.x, box.y, box.width, box.height, box.radius)} f"
-    card = _rounded(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, box.radius - 0.5)
+    radius = max(0.0, box.radius - 0.5)
+    card = _rounded(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, radius)
+    if not box.edge:
+        return f"{_colour(box.fill)} rg {_colour(box.stroke)} RG 1 w {card} B"
     edge = _rounded(box.x, box.y, box.width, box.height, box.radius)
     clip = f"{_n(box.x)} {_n(box.y)} {_n(EDGE)} {_n(box.height)} re W n"
     return f"{_colour(box.fill)} rg {_colour(box.stroke)} RG 1 w {card} B\nq {clip} {_colour(box.edge)} rg {edge} f Q"

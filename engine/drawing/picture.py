@@ -1,7 +1,7 @@
 """What a picture of a network shows, as plain shapes that each writer puts into its own format."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from zlib import crc32
@@ -9,10 +9,12 @@ from zlib import crc32
 from engine.drawing import colours
 from engine.drawing.curves import TAG_HEIGHT, Chain, Curve, Places, Point, port_point, route, tag
 from engine.drawing.metrics import WIDER, elided, text_width
+from engine.layers.block import Block
 from engine.network.analysis import Analysis, Facts
+from engine.network.annotations import TITLE_HEIGHT
 from engine.network.arrange import arrange
 from engine.network.counts import short_count
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
 from engine.network.network import Connection, Layer, Network
 from engine.network.repeats import repeated
 
@@ -27,11 +29,14 @@ _PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
 _WIDEST_LABEL = 400.0
 _SLIGHT = 20.0
 _WIDEST_TAG, _TAG_PADDING = 76.0, 6.0
+_FRAME_CORNER, _FRAME_PADDING = 10.0, 12.0
+_SHEET_CORNER, _SHEET_PADDING, _TEXT_SIZE, _LINE = 6.0, 10.0, 12.0, 15.0
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle with round corners; with an edge only its left part of that width is filled with `edge`."""
+    """A rectangle with round corners, with a border of one unit where it has a stroke; with an edge its left part of
+    that width is filled with `edge`, and has none."""
 
     x: float
     y: float
@@ -113,14 +118,81 @@ def placed(network: Network, layout: Layout) -> Layout:
 
 def draw(network: Network, layout: Layout, analysis: Analysis, theme: str = "light") -> Picture:
     """The network as it stands on the canvas, without what belongs to editing."""
-    return _Drawing(network, layout, analysis, colours.SCHEMES[theme]).picture()
+    return _Drawing(network, layout, analysis, theme).picture(annotations(layout, theme))
+
+
+def annotations(layout: Layout, theme: str) -> list[Group]:
+    """The frames and comments of a layout, as they stand on the canvas behind the network."""
+    frames = [_frame(frame, theme) for frame in layout.frames]
+    return [*frames, *(_comment(comment, theme) for comment in layout.comments)]
+
+
+def _frame(frame: Frame, theme: str) -> Group:
+    (x, y), (width, height), toned = frame.at, frame.size, colours.frame(frame.tone, theme)
+    title = _on_one_line(frame.title)
+    shapes: list[Shape] = [Box(x, y, width, height, min(_FRAME_CORNER, width / 2, height / 2), toned.fill, toned.line)]
+    if title:
+        room = width - 2 * _FRAME_PADDING
+        shown = elided(title, room / WIDER, NAME_SIZE, bold=True)
+        below = y + TITLE_HEIGHT / 2 + 4.5
+        shapes.append(Text(x + _FRAME_PADDING, below, shown, NAME_SIZE, toned.text, bold=True, room=room))
+    return Group(title or "Frame", tuple(shapes))
+
+
+def _comment(comment: Comment, theme: str) -> Group:
+    (x, y), (width, height), toned = comment.at, comment.size, colours.comment(comment.tone, theme)
+    sheet = Box(x, y, width, height, min(_SHEET_CORNER, width / 2, height / 2), toned.fill, toned.line)
+    room = width - 2 * _SHEET_PADDING
+    most = max(1, int((height - 2 * _SHEET_PADDING + 5) / _LINE))
+    words = [
+        Text(x + _SHEET_PADDING, y + _SHEET_PADDING + 9.5 + _LINE * number, line, _TEXT_SIZE, toned.text, room=room)
+        for number, line in enumerate(wrapped(comment.text, room / WIDER, most))
+        if line
+    ]
+    return Group(_on_one_line(comment.text[:200]), (sheet, *words))
+
+
+def wrapped(text: str, room: float, most: int) -> list[str]:
+    """The lines of a comment, broken between words where they are too long; more than so many end in an ellipsis."""
+    found: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in _on_one_line(paragraph[: most * max(8, int(room))]).split(" "):
+            longer = f"{line} {word}" if line else word
+            if line and text_width(longer, _TEXT_SIZE) > room:
+                found.append(line)
+                longer = word
+            while text_width(longer, _TEXT_SIZE) > room and len(longer) > 1:
+                keep = next(n for n in range(len(longer) - 1, 0, -1) if n == 1 or _fits(longer[:n], room))
+                found.append(longer[:keep])
+                longer = longer[keep:]
+            line = longer
+        found.append(line)
+        if len(found) > most:
+            break
+    if len(found) > most:
+        last = found[most - 1]
+        while last and not _fits(f"{last} …", room):
+            last = last[:-1]
+        found = [*found[: most - 1], f"{last} …".strip()]
+    return found
+
+
+def _fits(text: str, room: float) -> bool:
+    return text_width(text, _TEXT_SIZE) <= room
+
+
+def _on_one_line(text: str) -> str:
+    """A text of the user's without what no picture can show: control characters would also break an SVG."""
+    return "".join(c if c.isprintable() else " " for c in text).strip()
 
 
 class _Drawing:
     """Gathers the shapes of one network in one scheme."""
 
-    def __init__(self, network: Network, layout: Layout, analysis: Analysis, tokens: Mapping[str, str]) -> None:
-        self.network, self.facts, self.tokens = network, analysis.facts, tokens
+    def __init__(self, network: Network, layout: Layout, analysis: Analysis, theme: str) -> None:
+        self.network, self.facts, self.tokens = network, analysis.facts, colours.SCHEMES[theme]
+        self.theme, self.frames = theme, layout.frames
         self.positions: dict[str, Position] = {id: layout.at(id) for id in network.layers}
         self.flow = layout.flow
         self.places = Places(self.positions)
@@ -128,7 +200,8 @@ class _Drawing:
         self.tags: dict[str, list[tuple[float, float, float, float]]] = {}
         self.lanes: dict[object, float] = {}
 
-    def picture(self) -> Picture:
+    def picture(self, behind: Sequence[Group] = ()) -> Picture:
+        """All of it, on what stands behind."""
         lines, labels = [], []
         repeats = repeated(self.network)
         labels += [self._tag(connection) for connection in self.network.connections if connection in repeats]
@@ -140,7 +213,7 @@ class _Drawing:
             labels += label
         labels += [label for port in self.network.output_ports for label in self._output(port.layer, port.name)]
         nodes = [self._node(layer) for layer in self.network.layers.values()]
-        groups = tuple(group for group in (*lines, *labels, *nodes) if group.shapes)
+        groups = tuple(group for group in (*behind, *lines, *labels, *nodes) if group.shapes)
         return Picture(self._area(groups), self.tokens["canvas"], groups)
 
     def _area(self, groups: tuple[Group, ...]) -> tuple[float, float, float, float]:
@@ -169,7 +242,7 @@ class _Drawing:
             edge, ink = colours.mixed(edge, tokens["node"], 0.35), tokens["muted"]
         box = Box(x, y, NODE_WIDTH, NODE_HEIGHT, CORNER, tokens["node"], tokens["line"], edge)
         below = elided(detail, (room + 6) / WIDER, DETAIL_SIZE)
-        shapes: list[Shape] = [box]
+        shapes: list[Shape] = [*self._stack(x, y), box] if isinstance(layer.type, Block) else [box]
         shapes.append(Text(x + _TEXT_LEFT, y + 18.5, name, NAME_SIZE, ink, bold=True, room=room - taken))
         shapes.append(Text(x + _TEXT_LEFT, y + 33, below, DETAIL_SIZE, tokens["muted"], room=room + 6))
         if count:
@@ -181,6 +254,13 @@ class _Drawing:
                 at = port_point((x, y), n, len(names), is_input=is_input, flow=self.flow)
                 shapes.append(Ring(*at, _PORT, tokens["canvas"], ring, 1.3))
         return Group(_in_words(layer, detail, facts), tuple(shapes))
+
+    def _stack(self, x: float, y: float) -> Iterator[Box]:
+        """Two more sheets behind a block, as on the canvas."""
+        fill, stroke = self._mixed("node", "canvas", 0.7), self._mixed("muted", "node", 0.35)
+        for step in (2, 1):
+            width, height = NODE_WIDTH - 20 + 3.5 * step, NODE_HEIGHT - 6.0 * step
+            yield Box(x + 20, y + 3.0 * step, width, height, CORNER - 2, fill, stroke)
 
     # Connections
 
@@ -240,9 +320,16 @@ class _Drawing:
         width = _label_width(text)
         x, y = next((corner for corner in corners if self._is_free(*corner, width, near)), corners[0])
         self.labels.append((x, y, width, _LABEL_HEIGHT))
-        ground = Box(x, y, width, _LABEL_HEIGHT, 2.0, self.tokens["canvas"])
+        ground = Box(x, y, width, _LABEL_HEIGHT, 2.0, self._ground(x + width / 2, y + _LABEL_HEIGHT / 2))
         words = Text(x + width / 2, y + 10.8, text, DETAIL_SIZE, self.tokens["muted"], anchor="middle")
         return [Group("", (ground, words))]
+
+    def _ground(self, x: float, y: float) -> str:
+        """The colour behind a point: that of the foremost frame around it, else of the canvas."""
+        for frame in reversed(self.frames):
+            if 0 <= x - frame.at[0] <= frame.size[0] and 0 <= y - frame.at[1] <= frame.size[1]:
+                return colours.frame(frame.tone, self.theme).fill
+        return self.tokens["canvas"]
 
     def _is_free(self, x: float, y: float, width: float, near: Sequence[tuple[float, float, float, float]]) -> bool:
         for left, top, other, height in (*self.labels[-40:], *near):

@@ -72,7 +72,7 @@ class _Canvas:
         rect = self._rect(box.x, box.y, box.width, box.height)
         radius, line = box.radius * self.scale, round(self.scale)
         if not box.edge:
-            self.draw.rounded_rectangle(rect, radius, box.fill)
+            self.draw.rounded_rectangle(rect, radius, box.fill, box.stroke or None, line if box.stroke else 0)
             return
         left, top, right, bottom = rect
         inner = left + EDGE * self.scale

@@ -61,7 +61,10 @@ def _fit(text: Text) -> str:
 
 def _box(box: Box) -> str:
     if not box.edge:
-        return _rect(box.x, box.y, box.width, box.height, box.radius, f'fill="{box.fill}"')
+        if not box.stroke:
+            return _rect(box.x, box.y, box.width, box.height, box.radius, f'fill="{box.fill}"')
+        look = f'fill="{box.fill}" stroke="{box.stroke}"'
+        return _rect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, max(0.0, box.radius - 0.5), look)
     look = f'fill="{box.fill}" stroke="{box.stroke}"'
     card = _rect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, box.radius - 0.5, look)
     return card + f'<path d="{_left_edge(box)}" fill="{box.edge}"/>'

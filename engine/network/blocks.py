@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from engine.errors import UserError
+from engine.errors import UserError, did_you_mean
+from engine.fields import quoted
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.network import edits
 from engine.network.analysis import Analysis
@@ -42,6 +43,23 @@ def known_path(network: Network, path: Path) -> tuple[str, ...]:
         network = layer.type.network
         known.append(id)
     return tuple(known)
+
+
+def path_of(network: Network, names: str) -> tuple[str, ...]:
+    """The path of a block that is told by names, `stage/block`. Raises `UserError` if there is none."""
+    path: list[str] = []
+    for name in names.split("/") if names else ():
+        blocks = {layer.name: layer for layer in network.layers.values() if isinstance(layer.type, Block)}
+        if name not in blocks:
+            raise UserError(f"There is no block {quoted(name)} in {_where(names, path)}.{did_you_mean(name, blocks)}")
+        path.append(blocks[name].id)
+        network = network_in(network, path[-1:])
+    return tuple(path)
+
+
+def _where(names: str, path: Path) -> str:
+    around = "/".join(names.split("/")[: len(path)])
+    return f"'{around}'" if around else "the network"
 
 
 def names_of(network: Network, path: Path) -> tuple[str, ...]:
