@@ -1,6 +1,7 @@
 """A block of the user's own on its way onto the canvas: from a file of the library, a drag, a click."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from designer import clipboard
 from engine.errors import UserError
@@ -29,6 +30,7 @@ def piece(what: str | Piece) -> Piece:
     return Piece(layer_type(what)()) if isinstance(what, str) else what
 
 
+@lru_cache(maxsize=64)
 def parse(payload: bytes) -> Piece:
     """The block that a file of the library holds, or a drag carries. Raises `UserError`."""
     try:

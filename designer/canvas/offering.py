@@ -1,5 +1,6 @@
 """Offering layers where one is wanted: on the ground, at a loose end of a connection, in the place of another layer."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from designer.library.model import OwnEntry
 from designer.own_blocks import Piece
 from engine.errors import UserError
 from engine.layers.block import BlockInput, BlockOutput
+from engine.layers.types import TensorType
 from engine.network import offers
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Connection, Port
@@ -46,7 +48,10 @@ class Offering:
         """A layer in the middle of a connection."""
         place = placing.around(self._scene_point(at).toTuple())
         found = offers.takers(self._editor.analysis.type_at(connection.source))
-        self._open("Insert a layer…", found, at, lambda key: self._editor.insert_layer(key, place, connection))
+        own = self._own_for(self._editor.analysis.type_at(connection.source), gives=True)
+        self._open(
+            "Insert a layer…", found, at, lambda what: self._editor.insert_layer(what, place, connection), own=own
+        )
 
     def below(self, id: str) -> None:
         """A layer that takes what leaves this one; it goes below it."""
@@ -57,7 +62,8 @@ class Offering:
         x, y = self._editor.layout.at(id)
         found = offers.takers(self._editor.analysis.type_at(Port(id, ports[0])))
         at = self._view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT))
-        self._open(f"Add a layer behind {layer.name}…", found, at, self._editor.add_layer)
+        own = self._own_for(self._editor.analysis.type_at(Port(id, ports[0])))
+        self._open(f"Add a layer behind {layer.name}…", found, at, self._editor.add_layer, own=own)
 
     def at_port(self, port: PortHit, at: QPoint) -> None:
         """A layer at the other end of a connection that starts at a port and ends at a point of the view."""
@@ -69,13 +75,14 @@ class Offering:
             found = {**found, BlockInput.key: ""}  # gives what arrives at the block
         else:
             found = offers.takers(editor.analysis.type_at(port.port))
+        own = () if port.is_input else self._own_for(editor.analysis.type_at(port.port))
         ends = (end, port.at) if port.is_input else (port.at, end)
         prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
 
         def choose(what: str | Piece) -> None:
             editor.add_at_port(what, (end.x(), end.y()), port.port, is_input=port.is_input)
 
-        self._open(prompt, found, at, choose, Marks(loose=Loose(*ends)))
+        self._open(prompt, found, at, choose, Marks(loose=Loose(*ends)), own)
 
     def replacement(self, id: str, at: QPoint) -> None:
         """Another type for a layer."""
@@ -110,6 +117,17 @@ class Offering:
         self.popup = popup
         self._view.network_scene.show_marks(marks or Marks())
         popup.open_at(self._view.viewport().mapToGlobal(at))
+
+    def _own_for(self, given: TensorType | None, *, gives: bool = False) -> list[OwnEntry]:
+        """The blocks of the user's own that take what would arrive, and where it is wanted give something."""
+        found = []
+        for entry in self.own:
+            with contextlib.suppress(UserError):
+                type = own_blocks.parse(entry.payload).type
+                count = len(type.input_ports())
+                if count and (type.output_ports() or not gives) and not offers.refusal(type, [given] * count):
+                    found.append(entry)
+        return found
 
     def _choose_own(self, entry: OwnEntry, choose: Callable[[str | Piece], object]) -> None:
         try:

@@ -72,7 +72,7 @@ class QuickAdd(QFrame):
         self.view.selectionModel().currentChanged.connect(self._explain)
         self._lay_out()
         if offers is not None and groups:
-            self.view.move_current(0)
+            self.view.setCurrentIndex(next(one for one in self.view.entries() if one.data(KEY_ROLE)))
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)

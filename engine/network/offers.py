@@ -22,7 +22,7 @@ _SAMPLES = (features(64), image(8, 32, 32), sequence(16, 64), tokens(16), volume
 def takers(given: TensorType | None) -> Offers:
     """The types that can be fed by an output, for what leaves it (None: not known)."""
     types = {key: type() for key, type in catalog().items()}
-    return {key: _refusal(type, [given] * len(type.input_ports())) for key, type in types.items() if type.input_ports()}
+    return {key: refusal(type, [given] * len(type.input_ports())) for key, type in types.items() if type.input_ports()}
 
 
 def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> Offers:
@@ -61,7 +61,7 @@ def substitutes(network: Network, analysis: Analysis, id: str) -> Offers:
             found[key] = ""
         else:
             count = len(type.input_ports())
-            found[key] = _refusal(type, [*arriving, *[arriving[0]] * count][:count])
+            found[key] = refusal(type, [*arriving, *[arriving[0]] * count][:count])
     return found
 
 
@@ -72,7 +72,7 @@ def known_inputs(network: Network, analysis: Analysis, target: Port) -> dict[str
     return {name: type for name, type in types.items() if type is not None}
 
 
-def _refusal(type: LayerType, given: Sequence[TensorType | None]) -> str:
+def refusal(type: LayerType, given: Sequence[TensorType | None]) -> str:
     """Why a layer does not take what arrives, or nothing; what is not known is no reason."""
     if type.is_measured:
         return ""
@@ -100,4 +100,4 @@ def _results(type: LayerType, samples: Iterable[TensorType]) -> list[TensorType]
 
 def _takes(target: LayerType, port: str, known: Mapping[str, TensorType], given: TensorType) -> bool:
     arriving = [given if name == port else known.get(name, given) for name in target.input_ports()]
-    return not _refusal(target, arriving)
+    return not refusal(target, arriving)

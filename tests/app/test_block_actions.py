@@ -165,6 +165,27 @@ def test_quick_add_finds_it(window: MainWindow, qtbot) -> None:
     assert "Mine" in window.editor.network.by_name
 
 
+def test_it_is_offered_where_it_fits(window: MainWindow, qtbot) -> None:
+    keep(window, qtbot, "Mine")
+    network, offering = window.editor.network, window.canvas.offering
+
+    def offered(line: int) -> list[str]:
+        offering.into(network.connections[line], QPoint(50, 300))
+        assert offering.popup is not None
+        found = [index.data(OWN_ROLE) for index in offering.popup.view.entries()]
+        assert offering.popup.view.currentIndex().data(OWN_ROLE) is None
+        return [entry.name for entry in found if entry]
+
+    assert offered(0) == ["Mine"]
+    popup = offering.popup
+    assert popup is not None
+    qtbot.keyClicks(popup.search, "mine")
+    qtbot.keyClick(popup.search, Qt.Key.Key_Return)
+    layer = window.editor.network.layer("Mine")
+    assert window.editor.network.incoming[layer.id]
+    assert window.editor.network.outgoing[layer.id]
+
+
 def test_it_is_renamed_and_deleted_from_the_palette(window: MainWindow, qtbot) -> None:
     keep(window, qtbot, "Mine")
 

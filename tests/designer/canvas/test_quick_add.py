@@ -235,3 +235,21 @@ def test_a_replaced_input_shows_its_new_ports(make_hand):
     hand.choose("addition")
     assert len(hand.view.network_scene.ports_of(hand.id("addition_1"))) == 3
     assert hand.editor.analysis.facts[hand.id("image_1")].output == image(3, 8, 8)
+
+
+def test_inside_a_block_its_ports_are_offered_too(hand: Hand):
+    hand.editor.set_selection({hand.id("fc_1"), hand.id("relu_1")})
+    id = hand.editor.group()
+    assert id is not None
+    hand.editor.open_block(id)
+    hand.view._set_zoom(1.0)
+    hand.view.look_at(hand.view.network_scene.content_box().center())
+    line = hand.port("fc_1", "in")
+    hand.editor.disconnect_all([c for c in hand.editor.network.connections if c.target.layer == hand.id("fc_1")])
+    hand.drag(line, line + QPoint(-120, -30))
+    offered = {index.data(KEY_ROLE): index.data(REFUSAL_ROLE) for index in hand.popup.view.entries()}
+    assert not offered["block_input"]
+    assert "block_output" not in offered
+    hand.choose("block input")
+    assert ("block_input_1", "fc_1") in hand.links()
+    assert len(hand.editor.project.network.layers[id].type.input_ports()) == 2
