@@ -6,10 +6,14 @@ with ONNX Runtime shows, because that runs the network as it was built.
 
 import contextlib
 import copy
+import functools
 from collections.abc import Iterator
 
 import torch
 from torch import fx, nn
+from torch._higher_order_ops.scan import scan
+
+from engine.build.modules.recurrent import GruLoop, LstmLoop
 
 ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
     nn.AdaptiveAvgPool1d: False,
@@ -41,6 +45,20 @@ class AdaptivePool(nn.Module):
         return cell.amax(dim) if self.takes_max else cell.mean(dim)
 
 
+Tensors = tuple[torch.Tensor, ...]
+
+
+def _scan(part: LstmLoop | GruLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+    """The steps of a recurrent layer as one operator, for any number of steps, in place of a loop over so many."""
+
+    def step(state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+        after = part.step(name, state, given)
+        return after, after[0].clone()
+
+    end, rows = scan(step, tuple(part.clone() for part in state), given, dim=0)
+    return end, rows
+
+
 def exportable(module: fx.GraphModule) -> fx.GraphModule:
     """A copy of the network that shares its weights, in forms that the exporter knows."""
     copied = copy.deepcopy(module, {id(p): p for p in (*module.parameters(), *module.buffers())})
@@ -52,6 +70,9 @@ def exportable(module: fx.GraphModule) -> fx.GraphModule:
             copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
         elif isinstance(part, nn.RReLU):
             copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
+        elif isinstance(part, LstmLoop | GruLoop):
+            own = copied.get_submodule(name)
+            own.walk = functools.partial(_scan, own)  # type: ignore[arg-type, assignment]
     return copied
 
 

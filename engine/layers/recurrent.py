@@ -2,69 +2,257 @@
 
 from typing import Any, ClassVar
 
-from engine.fields import Choice, Int
-from engine.layers.base import Call, Lowered, expect, function, method
+from engine.errors import MisfitError
+from engine.fields import Bool, Choice, Int
+from engine.layers.base import Call, Lowered, expect, function, method, module, with_lengths
 from engine.layers.types import Sizes, TensorType, features
-from engine.layers.weighted import WithRecurrentWeights, lstm_bias_field
+from engine.layers.weighted import (
+    BIAS_INITIALIZERS,
+    WEIGHT_INITIALIZERS,
+    WithRecurrentWeights,
+    initializer_field,
+    l2_field,
+    lstm_bias_field,
+    rate_field,
+)
 
 OUTPUT_MODES = {
     "sequence": "What leaves at every step: a sequence",
     "last": "What leaves when all steps are read: features",
 }
+STATE_ACTIVATIONS = {
+    "tanh": "Hyperbolic tangent, from -1 to 1",
+    "softsign": "x / (1 + |x|), from -1 to 1",
+    "relu": "max(0, x): nothing bounds the state",
+}
+GATE_ACTIVATIONS = {
+    "sigmoid": "1 / (1 + exp(-x))",
+    "hard-sigmoid": "0.2 x + 0.5, cut at 0 and 1 (torch's own hard sigmoid rises by 1/6)",
+}
+AFTER, BEFORE, RECURRENT_BIAS = "after-multiplication", "before-multiplication", "recurrent-bias-after-multiplication"
+RESET_MODES = {
+    AFTER: "n = tanh(W x + b + r · (R h')): MATLAB's default",
+    BEFORE: "n = tanh(W x + b + R (r · h')): as the GRU was published first",
+    RECURRENT_BIAS: "n = tanh(W x + b + r · (R h' + c)), with a bias c of its own: torch's GRU",
+}
+LOOPS = "engine.build.modules.recurrent."
 
 
-class _Recurrent(WithRecurrentWeights):
-    """What LSTM and GRU share. `gates` is how many blocks the weights are made of, in torch's order."""
+def _state_field(default: str = "tanh") -> Choice:
+    return Choice(default, options=tuple(STATE_ACTIVATIONS), notes=STATE_ACTIVATIONS, help="What the state is made by")
+
+
+def _gate_field() -> Choice:
+    return Choice("sigmoid", options=tuple(GATE_ACTIVATIONS), notes=GATE_ACTIVATIONS, help="What opens the gates")
+
+
+def _reset_field(default: str) -> Choice:
+    return Choice(default, options=tuple(RESET_MODES), notes=RESET_MODES, help="What the reset gate works on")
+
+
+class RecurrentLayer(WithRecurrentWeights):
+    """What all recurrent layers share. `gates` is how many blocks the weights are made of, in torch's order."""
 
     gates: ClassVar[int] = 4
     directions: ClassVar[int] = 1
+    state_names: ClassVar[tuple[str, ...]] = ("hidden",)
+    loop: ClassVar[str] = ""
+    """Our own module, which goes step by step."""
     hidden_units = Int(128, low=1, high=1_000_000, help="Numbers in the state, and numbers that leave each direction")
     output_mode = Choice("sequence", options=tuple(OUTPUT_MODES), notes=OUTPUT_MODES, help="What leaves the layer")
-    layers = Int(1, low=1, high=64, help="Stacked layers, each reading what the one below gives")
+    state_inputs = Bool(False, help="Takes the state to start from by ports of its own; else it starts as zero")
+    state_outputs = Bool(False, help="Gives the state after the last step by ports of its own")
 
-    def output(self, x: TensorType) -> TensorType:
+    @property
+    def stacked(self) -> int:
+        """Layers that stand on each other in this one."""
+        return 1
+
+    @property
+    def state_size(self) -> int:
+        """Numbers in the state of all layers and directions: layer by layer, forwards before backwards."""
+        return self.stacked * self.directions * self.hidden_units
+
+    def input_ports(self) -> tuple[str, ...]:
+        return ("in", *self.state_names) if self.state_inputs else ("in",)
+
+    def output_ports(self) -> tuple[str, ...]:
+        return ("out", *self.state_names) if self.state_outputs else ("out",)
+
+    def side_ports(self) -> tuple[str, ...]:
+        return self.state_names if self.state_outputs else ()
+
+    def output(self, x: TensorType, *states: TensorType) -> TensorType:
         expect(x, "sequence")
         x.known("C", "the number of channels decides the size of the weights")
+        for port, state in zip(self.state_names, states, strict=False):
+            if state.kind != "real" or state != features(self.state_size):
+                raise MisfitError(
+                    f"Expected a state: {features(self.state_size)}, received {state}. It is what the port "
+                    f"'{port}' of a layer like this one gives.",
+                    port=port,
+                )
         channels = self.directions * self.hidden_units
         return features(channels) if self.output_mode == "last" else x.with_sizes(C=channels)
 
-    def weights(self, x: TensorType) -> dict[str, Sizes]:
-        rows = self.gates * self.hidden_units
+    def output_types(self, x: TensorType, *states: TensorType) -> tuple[TensorType, ...]:
+        given = self.state_names if self.state_outputs else ()
+        return (self.output(x, *states), *(features(self.state_size) for _ in given))
+
+    def weights(self, x: TensorType, *states: TensorType) -> dict[str, Sizes]:
         sizes: dict[str, Sizes] = {}
-        for index in range(self.layers):
+        for index in range(self.stacked):
             for suffix in ("", "_reverse")[: self.directions]:
-                name = f"l{index}{suffix}"
-                sizes |= {
-                    f"weight_ih_{name}": (rows, self._reads(x, index)),
-                    f"weight_hh_{name}": (rows, self.hidden_units),
-                }
-                sizes |= {f"bias_ih_{name}": (rows,), f"bias_hh_{name}": (rows,)}
+                of_one = self._weights_of_one(self._reads(x, index))
+                sizes |= {f"{name}_l{index}{suffix}": size for name, size in of_one.items()}
         return sizes
+
+    def _weights_of_one(self, reads: int) -> dict[str, Sizes]:
+        """The learnables of one layer in one direction, which reads so many numbers a step."""
+        rows = self.gates * self.hidden_units
+        sizes = {"weight_ih": (rows, reads), "weight_hh": (rows, self.hidden_units), "bias_ih": (rows,)}
+        return sizes | ({"bias_hh": (rows,)} if self._has_recurrent_bias() else {})
+
+    def _has_recurrent_bias(self) -> bool:
+        return True
 
     def _reads(self, x: TensorType, index: int) -> int:
         """How many numbers a step the layer of this index in the stack reads."""
         return x.channels if index == 0 else self.directions * self.hidden_units
 
-    def flops(self, x: TensorType) -> int:
+    def flops(self, x: TensorType, *states: TensorType) -> int:
         # By formula: torch's counter does not see inside the fused kernels that usually run here.
         steps = x["T"]
         if not isinstance(steps, int):
             return 0
-        wide = sum(self._reads(x, index) + self.hidden_units for index in range(self.layers))
-        return 2 * steps * self.directions * self.gates * self.hidden_units * wide
+        of_one = (self._flops_of_step(self._reads(x, index)) for index in range(self.stacked))
+        return steps * self.directions * sum(of_one)
 
-    def _call(self, x: TensorType, name: str, pick: int) -> Call:
+    def _flops_of_step(self, reads: int) -> int:
+        return 2 * self.gates * self.hidden_units * (reads + self.hidden_units)
+
+    def _given(self, x: TensorType) -> dict[str, Any]:
+        """The arguments of torch's module and of ours alike."""
         given: dict[str, Any] = {"input_size": x.channels, "hidden_size": self.hidden_units}
-        given |= {"num_layers": self.layers} if self.layers > 1 else {}
-        given |= {"batch_first": True}
-        given |= {"bidirectional": True} if self.directions > 1 else {}
-        return Call(f"torch.nn.{name}", kwargs=given, pick=pick)
+        given |= {"num_layers": self.stacked} if self.stacked > 1 else {}
+        return given | ({"bidirectional": True} if self.directions > 1 else {})
+
+    def _leaving(self) -> dict[str, Any]:
+        """What a module of ours returns."""
+        last = {"last": True} if self.output_mode == "last" else {}
+        return last | ({"states": True} if self.state_outputs else {})
+
+    def _has_states(self) -> bool:
+        return self.state_inputs or self.state_outputs
+
+    def _own(self, x: TensorType) -> Call:
+        """The call of a module of ours."""
+        return module(f"{LOOPS}{self.loop}", **self._given(x), **self._variant(), **self._leaving())
+
+    def _variant(self) -> dict[str, Any]:
+        """What the module of ours does in another way than torch's."""
+        return {}
+
+    def lower(self, x: TensorType, *states: TensorType) -> Lowered:
+        return self._own(x)
+
+    def lower_padded(self, x: TensorType, *states: TensorType) -> Lowered:
+        if not x.is_open or (self.directions == 1 and self.output_mode == "sequence" and not self.state_outputs):
+            return self.lower(x, *states)
+        return with_lengths(self._own(x))
 
     def telling(self) -> str:
         return f"{self.hidden_units:,} unit{'s' * (self.hidden_units > 1)}"
 
 
-class Lstm(_Recurrent):
+class _Stacked(RecurrentLayer):
+    """Layers that torch has modules for, which may stand on each other."""
+
+    torch_name: ClassVar[str] = ""
+    layers = Int(1, low=1, high=64, help="Stacked layers, each reading what the one below gives")
+
+    @property
+    def stacked(self) -> int:
+        return self.layers
+
+    def _is_torchs(self) -> bool:
+        """Whether torch's module does it."""
+        return True
+
+    def _torch_variant(self) -> dict[str, Any]:
+        """Further arguments of torch's module."""
+        return {}
+
+    def _own(self, x: TensorType) -> Call:
+        if not self._is_torchs():
+            return super()._own(x)
+        given = {**self._given(x), **self._torch_variant(), **self._leaving()}
+        return module(f"{LOOPS}Stateful{self.torch_name.capitalize()}", **given)
+
+    def lower(self, x: TensorType, *states: TensorType) -> Lowered:
+        if self._has_states() or not self._is_torchs():
+            return self._own(x)
+        given = {**self._given(x), **self._torch_variant()}
+        return self._calls(Call(f"torch.nn.{self.torch_name}", kwargs={**given, "batch_first": True}, pick=0))
+
+    def _calls(self, call: Call) -> Lowered:
+        """torch's module, and what makes the output of what it returns."""
+        if self.output_mode == "sequence":
+            return call
+        if self.directions == 1:
+            return call, method("select", 1, -1)
+        # (output, state), then the state: (layers × directions, batch, hidden), whose last two are the top layer's; an
+        # LSTM has its hidden state beside another
+        states = [] if len(self.state_names) == 1 else [function("operator.getitem", 0)]
+        states += [method("narrow", 0, 2 * self.layers - 2, 2), method("transpose", 0, 1), method("flatten", 1)]
+        return Call(call.target, kwargs=call.kwargs, pick=1), *states
+
+
+class _WithActivations(_Stacked):
+    """Gates, whose activations may be others than torch has."""
+
+    state_activation = _state_field()
+    gate_activation = _gate_field()
+
+    def _is_torchs(self) -> bool:
+        return self.state_activation == "tanh" and self.gate_activation == "sigmoid"
+
+    def _variant(self) -> dict[str, Any]:
+        gate = {} if self.gate_activation == "sigmoid" else {"gate_activation": self.gate_activation}
+        return gate | ({} if self.state_activation == "tanh" else {"state_activation": self.state_activation})
+
+
+class _Lstm(_WithActivations):
+    """Of one direction or both."""
+
+    state_names, loop, torch_name = ("hidden", "cell"), "LstmLoop", "LSTM"
+    bias_initializer = lstm_bias_field()
+
+
+class _Gru(_WithActivations):
+    """Of one direction or both."""
+
+    gates, loop, torch_name = 3, "GruLoop", "GRU"
+    reset_gate_mode = _reset_field(RECURRENT_BIAS)
+
+    def _has_recurrent_bias(self) -> bool:
+        return self.reset_gate_mode == RECURRENT_BIAS
+
+    def _is_torchs(self) -> bool:
+        return super()._is_torchs() and self.reset_gate_mode == RECURRENT_BIAS
+
+    def _variant(self) -> dict[str, Any]:
+        return {**super()._variant(), **_reset(self.reset_gate_mode)}
+
+
+def _reset(mode: str) -> dict[str, Any]:
+    """What our module of a GRU is told of its reset gate."""
+    if mode == RECURRENT_BIAS:
+        return {}
+    return {"recurrent_bias": False} | ({"reset_first": True} if mode == BEFORE else {})
+
+
+class Lstm(_Lstm):
     """Long short-term memory: gates decide at each step what is kept, forgotten and shown.
 
         i, f, o = sigmoid(W x + b + R h' + c)
@@ -76,26 +264,26 @@ class Lstm(_Recurrent):
     state before the step, zero at the start. There are two biases, b and c, where MATLAB has one: their sum counts.
     With `last` it gives h after the last step.
 
+    The state can enter and leave by ports of its own, `hidden` (h) and `cell` (m). Of stacked layers the states lie
+    side by side, that of the first layer first. Other activations than tanh and sigmoid are slower: they go step by
+    step.
+
     Source: Hochreiter, Schmidhuber: Long short-term memory, 1997; forget gate: Gers, Schmidhuber, Cummins: Learning to
     forget, 2000.
     """
 
     key, label, family = "lstm", "LSTM", "Recurrent"
     matlab = "lstmLayer"
-    bias_initializer = lstm_bias_field()
-
-    def lower(self, x: TensorType) -> Lowered:
-        lstm = self._call(x, "LSTM", pick=0)
-        return lstm if self.output_mode == "sequence" else (lstm, method("select", 1, -1))
 
 
-class Bilstm(_Recurrent):
+class Bilstm(_Lstm):
     """Two LSTMs that read the sequence forwards and backwards; their outputs stand side by side.
 
         y[t] = (forward h[t], backward h[t])
 
     With `last` each gives its state after it has read everything: the forward one at the last step, the backward one at
-    the first. Twice as many channels as hidden units leave the layer.
+    the first. Twice as many channels as hidden units leave the layer, and its states (ports `hidden` and `cell`) are
+    twice as long: forwards, then backwards, layer by layer.
 
     Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997; Graves, Schmidhuber: Framewise phoneme
     classification with bidirectional LSTM, 2005.
@@ -103,17 +291,9 @@ class Bilstm(_Recurrent):
 
     key, label, family, directions = "bilstm", "Bidirectional LSTM", "Recurrent", 2
     matlab = "bilstmLayer"
-    bias_initializer = lstm_bias_field()
-
-    def lower(self, x: TensorType) -> Lowered:
-        if self.output_mode == "sequence":
-            return self._call(x, "LSTM", pick=0)
-        # (h, c), then h: (layers × directions, batch, hidden); the last two are the top layer's directions
-        states = function("operator.getitem", 0), method("narrow", 0, 2 * self.layers - 2, 2)
-        return self._call(x, "LSTM", pick=1), *states, method("transpose", 0, 1), method("flatten", 1)
 
 
-class Gru(_Recurrent):
+class Gru(_Gru):
     """Gated recurrent unit: like an LSTM with two gates and no separate memory.
 
         r, z = sigmoid(W x + b + R h' + c)
@@ -121,16 +301,217 @@ class Gru(_Recurrent):
         h = (1 - z) · n + z · h'
 
     Each of r, z, n has rows of its own in the weights, in this order; h' is the state before the step. The reset gate r
-    works after the multiplication, on a bias of its own: MATLAB's ResetGateMode `recurrent-bias-after-multiplication`,
-    not its default. With `last` it gives h after the last step.
+    works after the multiplication, on a bias of its own, as in torch: MATLAB's ResetGateMode
+    `recurrent-bias-after-multiplication`, which is not its default. The other two modes have one bias, b, and are
+    slower: they go step by step, as other activations do. With `last` it gives h after the last step.
 
     Source: Cho et al.: Learning phrase representations using RNN encoder-decoder for statistical machine translation,
     2014.
     """
 
-    key, label, family, gates = "gru", "GRU", "Recurrent", 3
+    key, label, family = "gru", "GRU", "Recurrent"
     matlab = "gruLayer"
 
-    def lower(self, x: TensorType) -> Lowered:
-        gru = self._call(x, "GRU", pick=0)
-        return gru if self.output_mode == "sequence" else (gru, method("select", 1, -1))
+
+class Bigru(_Gru):
+    """Two GRUs that read the sequence forwards and backwards; their outputs stand side by side.
+
+        y[t] = (forward h[t], backward h[t])
+
+    Each is a GRU as the layer of that name. With `last` each gives its state after it has read everything: the forward
+    one at the last step, the backward one at the first. Twice as many channels as hidden units leave the layer.
+
+    Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997; Cho et al.: Learning phrase
+    representations using RNN encoder-decoder for statistical machine translation, 2014.
+    """
+
+    key, label, family, directions = "bigru", "Bidirectional GRU", "Recurrent", 2
+
+
+NONLINEARITIES = {"tanh": STATE_ACTIVATIONS["tanh"], "relu": STATE_ACTIVATIONS["relu"]}
+
+
+class _Rnn(_Stacked):
+    """Of one direction or both."""
+
+    gates, torch_name = 1, "RNN"
+    state_activation = Choice(
+        "tanh", options=tuple(NONLINEARITIES), notes=NONLINEARITIES, help="What the state is made by"
+    )
+
+    def _torch_variant(self) -> dict[str, Any]:
+        return {} if self.state_activation == "tanh" else {"nonlinearity": self.state_activation}
+
+
+class Rnn(_Rnn):
+    """The plain recurrent layer of Elman: each step mixes what comes in with the state before it.
+
+        h = tanh(W x + b + R h' + c)
+
+    h' is the state before the step, zero at the start; only the sum of the biases b and c counts. It forgets soon: an
+    LSTM or a GRU keeps for longer. With `last` it gives h after the last step.
+
+    Source: Elman: Finding structure in time, 1990; with ReLU: Le, Jaitly, Hinton: A simple way to initialize recurrent
+    networks of rectified linear units, 2015.
+    """
+
+    key, label, family = "rnn", "RNN", "Recurrent"
+
+
+class Birnn(_Rnn):
+    """Two plain recurrent layers that read the sequence forwards and backwards; their outputs stand side by side.
+
+        y[t] = (forward h[t], backward h[t])
+
+    With `last` each gives its state after it has read everything: the forward one at the last step, the backward one at
+    the first. Twice as many channels as hidden units leave the layer.
+
+    Source: Schuster, Paliwal: Bidirectional recurrent neural networks, 1997.
+    """
+
+    key, label, family, directions = "birnn", "Bidirectional RNN", "Recurrent", 2
+
+
+def _projector_size(what: str, follows: str) -> Int:
+    return Int(32, low=1, high=1_000_000, help=f"Columns of the {what} projector; fewer than {follows} save learnables")
+
+
+class _Projected(RecurrentLayer):
+    """Weights behind projectors, as MATLAB has them."""
+
+    output_projector = _projector_size("output", "hidden units")
+    input_projector = _projector_size("input", "channels come in")
+    input_projector_initializer = initializer_field(
+        "input projector", "orthogonal", WEIGHT_INITIALIZERS, label="Input projector initialiser"
+    )
+    input_projector_learn_rate_factor = rate_field("input projector", label="Input projector rate factor")
+    input_projector_l2_factor = l2_field("input projector", 1.0, label="Input projector L2 factor")
+    output_projector_initializer = initializer_field(
+        "output projector", "orthogonal", WEIGHT_INITIALIZERS, label="Output projector initialiser"
+    )
+    output_projector_learn_rate_factor = rate_field("output projector", label="Output projector rate factor")
+    output_projector_l2_factor = l2_field("output projector", 1.0, label="Output projector L2 factor")
+    state_activation = _state_field()
+    gate_activation = _gate_field()
+
+    def role(self, name: str) -> str:
+        return super().role(name) if "projector" not in name else name.rpartition(".")[2].removesuffix("_l0")
+
+    def _has_recurrent_bias(self) -> bool:
+        return False
+
+    def _weights_of_one(self, reads: int) -> dict[str, Sizes]:
+        rows = self.gates * self.hidden_units
+        return super()._weights_of_one(reads) | {
+            "weight_ih": (rows, self.input_projector),
+            "weight_hh": (rows, self.output_projector),
+            "input_projector": (reads, self.input_projector),
+            "output_projector": (self.hidden_units, self.output_projector),
+        }
+
+    def _projections(self) -> int:
+        """How often a step projects the state."""
+        return 1
+
+    def _flops_of_step(self, reads: int) -> int:
+        projected = reads * self.input_projector + self._projections() * self.hidden_units * self.output_projector
+        return 2 * (projected + self.gates * self.hidden_units * (self.input_projector + self.output_projector))
+
+    def _variant(self) -> dict[str, Any]:
+        gate = {} if self.gate_activation == "sigmoid" else {"gate_activation": self.gate_activation}
+        state = {} if self.state_activation == "tanh" else {"state_activation": self.state_activation}
+        bias = {} if self._has_recurrent_bias() else {"recurrent_bias": False}
+        projectors = {"input_projector": self.input_projector, "output_projector": self.output_projector}
+        return {**gate, **state, **bias, **projectors}
+
+
+class ProjectedLstm(_Projected):
+    """An LSTM with fewer learnables: input and state pass through projectors before they meet the weights.
+
+        i, f, o = sigmoid(W Pᵀ x + R Qᵀ h' + b)
+        g = tanh(W Pᵀ x + R Qᵀ h' + b)
+        m = f · m' + i · g
+        h = o · tanh(m)
+
+    P is the input projector (channels × its size) and Q the output projector (hidden units × its size), each the same
+    for all four gates. What leaves is h, with as many channels as there are hidden units, as MATLAB defines it: in
+    place of V x it computes V P Pᵀ x, and W = V P is what is stored. That is another thing than `proj_size` of torch's
+    LSTM, which makes the state itself smaller (Sak, Senior, Beaufays, 2014). The layer goes step by step and is slower
+    than an LSTM on the processors it was tuned for; what it saves is memory for weights.
+
+    Source: MathWorks: lstmProjectedLayer, Deep Learning Toolbox, since R2022b.
+    """
+
+    key, label, family = "projected_lstm", "Projected LSTM", "Recurrent"
+    matlab = "lstmProjectedLayer"
+    state_names, loop = ("hidden", "cell"), "LstmLoop"
+    bias_initializer = lstm_bias_field()
+
+
+class ProjectedGru(_Projected):
+    """A GRU with fewer learnables: input and state pass through projectors before they meet the weights.
+
+        r, z = sigmoid(W Pᵀ x + b + R Qᵀ h')
+        n = tanh(W Pᵀ x + b + r · (R Qᵀ h'))
+        h = (1 - z) · n + z · h'
+
+    P is the input projector (channels × its size) and Q the output projector (hidden units × its size), each the same
+    for all three gates. What leaves is h, with as many channels as there are hidden units, as MATLAB defines it: in
+    place of V x it computes V P Pᵀ x, and W = V P is what is stored. The reset gate has MATLAB's three modes and its
+    default, in which it works after the multiplication, without a bias of its own. The layer goes step by step and is
+    slower than a GRU; what it saves is memory for weights.
+
+    Source: MathWorks: gruProjectedLayer, Deep Learning Toolbox, since R2023b.
+    """
+
+    key, label, family = "projected_gru", "Projected GRU", "Recurrent"
+    matlab = "gruProjectedLayer"
+    gates, loop = 3, "GruLoop"
+    reset_gate_mode = _reset_field(AFTER)
+
+    def _has_recurrent_bias(self) -> bool:
+        return self.reset_gate_mode == RECURRENT_BIAS
+
+    def _projections(self) -> int:
+        return 2 if self.reset_gate_mode == BEFORE else 1
+
+    def _variant(self) -> dict[str, Any]:
+        return {**super()._variant(), **_reset(self.reset_gate_mode)}
+
+
+class PeepholeLstm(RecurrentLayer):
+    """An LSTM whose gates also see the memory, each by a learned weight for each unit.
+
+        i = sigmoid(W x + R h' + p · m' + b)
+        f = sigmoid(W x + R h' + p · m' + b)
+        g = tanh(W x + R h' + b)
+        m = f · m' + i · g
+        o = sigmoid(W x + R h' + p · m + b)
+        h = o · tanh(m)
+
+    Each of i, f, o has peephole weights p of its own, in this order; the output gate sees the new memory, the others
+    that of the step before. It learns exact intervals and counts better than a plain LSTM. torch has no such layer: it
+    goes step by step, which is slower.
+
+    Source: Gers, Schmidhuber: Recurrent nets that time and count, 2000.
+    """
+
+    key, label, family = "peephole_lstm", "Peephole LSTM", "Recurrent"
+    matlab = "peepholeLSTMLayer"
+    state_names, loop = ("hidden", "cell"), "LstmLoop"
+    bias_initializer = lstm_bias_field()
+    peephole_initializer = initializer_field("peepholes", "zeros", BIAS_INITIALIZERS, label="Peephole initialiser")
+    peephole_learn_rate_factor = rate_field("peepholes", label="Peephole rate factor")
+    peephole_l2_factor = l2_field("peepholes", 1.0, label="Peephole L2 factor")
+
+    def role(self, name: str) -> str:
+        return "peephole" if name.rpartition(".")[2].startswith("peephole") else super().role(name)
+
+    def _has_recurrent_bias(self) -> bool:
+        return False
+
+    def _weights_of_one(self, reads: int) -> dict[str, Sizes]:
+        return super()._weights_of_one(reads) | {"peephole": (3 * self.hidden_units,)}
+
+    def _variant(self) -> dict[str, Any]:
+        return {"recurrent_bias": False, "peephole": True}
