@@ -1,5 +1,6 @@
 """Generated values: fields of a record, and layers with inputs that they accept. Simplest are the defaults."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -10,6 +11,7 @@ from engine.errors import FieldErrors, MisfitError
 from engine.fields import Bool, Choice, Field, Float, Int, Ints, Padding, Record
 from engine.layers.base import LayerType
 from engine.layers.catalog import catalog
+from engine.layers.recurrent import RecurrentLayer
 from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.network.network import Network
 from tests.builders import add, layer
@@ -29,6 +31,9 @@ CANDIDATES = (
     features(12),
     sequence(12, 2),
     volume(4, 5, 5, 5),
+    TensorType(("C",), (6,), "complex"),
+    TensorType(("C", "H", "W"), (3, 5, 4), "complex"),
+    TensorType(("T", "C"), (STEPS, 4), "complex"),
 )
 
 
@@ -101,7 +106,7 @@ class Case:
         """The case with a length for sequences of any length, or None where the layer does not take that length."""
         sizes = [tuple(s if isinstance(s, int) else steps for s in x.sizes) for x in self.inputs]
         known = tuple(TensorType(x.axes, size, x.kind) for x, size in zip(self.inputs, sizes, strict=True))
-        return Case(self.type, known) if _accepts(self.type, known) else None
+        return Case(self.type, known) if accepts(self.type, known) else None
 
     def network(self) -> Network:
         """The layer behind an input layer for each of its ports. The layer is the last one, called `layer_1`."""
@@ -113,7 +118,8 @@ class Case:
         return add(network, self.type, *feeds, name="layer_1")[0]
 
 
-def _accepts(type: LayerType, inputs: tuple[TensorType, ...]) -> bool:
+def accepts(type: LayerType, inputs: tuple[TensorType, ...]) -> bool:
+    """Whether the layer takes these."""
     try:
         type.output(*inputs)
     except MisfitError:
@@ -123,7 +129,7 @@ def _accepts(type: LayerType, inputs: tuple[TensorType, ...]) -> bool:
 
 def input_for(type: TensorType) -> LayerType:
     """An input layer that gives this type, without a normalisation."""
-    match type.layout if type.kind == "real" or type.rank == 1 else "":
+    match type.layout if type.kind == "real" or type.axes == ("T",) else "":
         case "image":
             return layer("image_input", channels=type["C"], size=type.sizes[1:], normalization="none")
         case "features":
@@ -163,7 +169,7 @@ def as_indices(type: TensorType) -> TensorType:
 
 
 @st.composite
-def cases(draw: st.DrawFn, key: str) -> Case:
+def cases(draw: st.DrawFn, key: str, candidates: Sequence[TensorType] = CANDIDATES) -> Case:
     """A layer of this type with generated values, and the first inputs that it accepts, from a drawn one on.
 
     Of several inputs one may differ from the others along one axis, where the layer accepts that.
@@ -172,16 +178,18 @@ def cases(draw: st.DrawFn, key: str) -> Case:
     assert isinstance(type, LayerType)
     if type.is_input:
         return Case(type, ())
-    start = draw(st.integers(0, len(CANDIDATES) - 1))
+    start = draw(st.integers(0, len(candidates) - 1))
     names = type.input_ports()
     ports = len(names)
     port, place, size = draw(st.integers(0, ports - 1)), draw(st.integers(0, 3)), draw(st.sampled_from([0, 1, 3]))
-    for offset in range(len(CANDIDATES)):
-        candidate = CANDIDATES[(start + offset) % len(CANDIDATES)]
+    for offset in range(len(candidates)):
+        candidate = candidates[(start + offset) % len(candidates)]
         inputs = [candidate] * ports
         if size and ports > 1 and isinstance(candidate.sizes[place % candidate.rank], int):
             inputs[port] = candidate.with_sizes(**{candidate.axes[place % candidate.rank]: size})
         inputs = [as_indices(x) if name == "indices" else x for name, x in zip(names, inputs, strict=True)]
-        if _accepts(type, tuple(inputs)):
+        if isinstance(type, RecurrentLayer):
+            inputs = [features(type.state_size) if name in type.state_names else candidate for name in names]
+        if accepts(type, tuple(inputs)):
             return Case(type, tuple(inputs))
     return draw(st.nothing())

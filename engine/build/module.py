@@ -93,6 +93,10 @@ def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], 
         if named.call.kind == "module":
             make = user_code.construct if is_users(named.call.target) else _construct
             _hold(root, prefix + named.attribute, make(named.call.target, named.call.kwargs))
+        if named.call.lengths == "each":
+            each = zip(tensors, before, strict=True)
+            tensors = tuple(_add_call(graph, named, (x,), prefix, {"lengths": n}) if n else x for x, n in each)
+            continue
         lengths = {"lengths": told[named.call.lengths]} if named.call.lengths else {}
         tensors = (_add_call(graph, named, tensors, prefix, lengths),)
     if len(step.ports) < 2:

@@ -8,7 +8,18 @@ from typing import Any
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Ints
-from engine.layers.base import LayerType, Lowered, expect, expect_real, function, method, module
+from engine.layers.base import (
+    LENGTHS,
+    LayerType,
+    Lowered,
+    expect,
+    expect_real,
+    function,
+    masked,
+    method,
+    module,
+    with_lengths,
+)
 from engine.layers.types import LAYOUTS, Sizes, TensorType, with_article
 from engine.layers.weighted import (
     BIAS_INITIALIZERS,
@@ -95,6 +106,9 @@ class Power(_EachNumber):
     def lower(self, *x: TensorType) -> Lowered:
         raised = function("torch.pow", self.exponent)
         return raised if self.exponent.is_integer() else (function("torch.clamp", min=self.epsilon), raised)
+
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        return masked(self.lower(*x), 1.0) if self.exponent < 1 else self.lower(*x)  # 0 to that power is not finite
 
     def telling(self) -> str:
         return f"x^{self.exponent:g}"
@@ -263,6 +277,13 @@ class Reduction(LayerType):
             case "variance":
                 return method("var", dims, correction=0, **keep)
         return method(_DIMENSION_NAMES[self.function], dims, **keep)
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        if "T" not in self._axes(x):
+            return self.lower(x)
+        return with_lengths(
+            function(f"{LENGTHS}reduce_steps", self.function, **({"keepdim": True} if self.keep else {}))
+        )
 
     def telling(self) -> str:
         return f"{self.function} over {self.over}"

@@ -1,8 +1,21 @@
 """What transformers are made of: embeddings of indices and positions, and self-attention."""
 
+from dataclasses import replace
+
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int
-from engine.layers.base import LayerType, Lowered, expect, method, module
+from engine.layers.base import (
+    LENGTHS,
+    Call,
+    LayerType,
+    Lowered,
+    as_chain,
+    expect,
+    function,
+    method,
+    module,
+    with_lengths,
+)
 from engine.layers.types import Sizes, TensorType, derive, sequence
 from engine.layers.weighted import WithWeights, WithWeightsAndBias, weights_initializer_field
 
@@ -119,8 +132,28 @@ class SelfAttention(WithWeightsAndBias):
             **({} if self.bias else {"bias": False}),
         )
 
+    def lower_padded(self, x: TensorType) -> Lowered:
+        (call,) = as_chain(self.lower(x))
+        return with_lengths(replace(call, target=f"{LENGTHS}PaddedSelfAttention"))
+
     def telling(self) -> str:
         return f"{self.heads:,} head{'s' * (self.heads > 1)}"
+
+
+def _alone_field() -> Bool:
+    return Bool(
+        False, label="Vectors alone", help="Gives the vectors without adding them to what comes in, as MATLAB does"
+    )
+
+
+def _dimension_field() -> Int:
+    return Int(
+        0,
+        low=0,
+        high=1_000_000,
+        help="Numbers in the vector of one position; 0: as many as channels come in",
+        visible_when=lambda layer: layer.alone,
+    )
 
 
 class PositionEmbedding(WithWeights):
@@ -128,8 +161,8 @@ class PositionEmbedding(WithWeights):
 
         y[t] = x[t] + table[t]
 
-    A sequence may be at most as long as the table. In MATLAB this layer gives the vectors alone and an addition follows
-    it.
+    A sequence may be at most as long as the table. In MATLAB this layer gives the vectors alone, table[t], and an
+    addition follows it: switch on `alone` for that.
 
     Source: Gehring, Auli, Grangier, Yarats, Dauphin: Convolutional sequence to sequence learning, 2017.
     """
@@ -139,7 +172,12 @@ class PositionEmbedding(WithWeights):
     positions = Int(
         512, low=1, high=100_000_000, help="Positions that have a vector: the longest sequence there can be"
     )
+    alone = _alone_field()
+    dimension = _dimension_field()
     weights_initializer = weights_initializer_field("narrow-normal")
+
+    def _dimension(self, x: TensorType) -> int:
+        return (self.alone and self.dimension) or x.channels
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence")
@@ -150,13 +188,15 @@ class PositionEmbedding(WithWeights):
                 f"Use at least {steps:,} positions.",
                 field="positions",
             )
-        return x.with_sizes(C=x.channels)
+        return x.with_sizes(C=self._dimension(x))
 
     def weights(self, x: TensorType) -> dict[str, Sizes]:
-        return {"table.weight": (self.positions, x.channels)}
+        return {"table.weight": (self.positions, self._dimension(x))}
 
     def lower(self, x: TensorType) -> Lowered:
-        return module("engine.build.modules.attention.PositionEmbedding", positions=self.positions, channels=x.channels)
+        given = {"positions": self.positions, "channels": self._dimension(x)}
+        alone = {"alone": True} if self.alone else {}
+        return module("engine.build.modules.attention.PositionEmbedding", **given, **alone)
 
     def telling(self) -> str:
         return f"{self.positions:,} positions"
@@ -186,6 +226,9 @@ class ClassToken(WithWeights):
     def lower(self, x: TensorType) -> Lowered:
         return module("engine.build.modules.attention.ClassToken", channels=x.channels)
 
+    def lengths_after(self, x: TensorType) -> Call:
+        return function(f"{LENGTHS}linear_lengths", added=1)
+
 
 class SinusoidalPosition(LayerType):
     """Adds sines and cosines of the position to each step, so that the order of the steps counts.
@@ -194,17 +237,23 @@ class SinusoidalPosition(LayerType):
         y[t, 2i + 1] = x[t, 2i + 1] + cos(t / 10000^(2i / channels))
 
     Nothing is learned, and a sequence may have any length. In MATLAB this layer gives the encoding alone and an
-    addition follows it.
+    addition follows it: switch on `alone` for that.
 
     Source: Vaswani et al.: Attention is all you need, 2017.
     """
 
     key, label, family = "sinusoidal_position", "Sinusoidal position encoding", "Attention"
     matlab = "sinusoidalPositionEncodingLayer"
+    alone = _alone_field()
+    dimension = _dimension_field()
+
+    def _dimension(self, x: TensorType) -> int:
+        return (self.alone and self.dimension) or x.channels
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence")
-        return x.with_sizes(C=x.channels)
+        return x.with_sizes(C=self._dimension(x))
 
     def lower(self, x: TensorType) -> Lowered:
-        return module("engine.build.modules.attention.SinusoidalPosition", channels=x.channels)
+        alone = {"alone": True} if self.alone else {}
+        return module("engine.build.modules.attention.SinusoidalPosition", channels=self._dimension(x), **alone)

@@ -25,6 +25,7 @@ FAMILIES = (
     "Arithmetic",
     "Recurrent",
     "Attention",
+    "Signal",
     "Reshape",
     "Utility",
     "Block",
@@ -47,7 +48,8 @@ class Call:
 
     `lengths`, in `lower_padded` only, hands over the keyword `lengths`: those of the sequences that enter the layer
     (`before`) or leave it (`after`), int64 of the batch. A layer with several input ports gets a tuple, one for each
-    port, for `before`; None stands where a port's input is no sequence of any length.
+    port, for `before`; None stands where a port's input is no sequence of any length. A first call with `each` is made
+    for each input that is one, with its lengths, and the next call gets all inputs.
     """
 
     target: str
@@ -59,7 +61,7 @@ class Call:
     repeat: int = 1
     pick: int | None = None
     name: str = ""
-    lengths: Literal["", "before", "after"] = ""
+    lengths: Literal["", "before", "after", "each"] = ""
 
 
 def module(target: str, **kwargs: Any) -> Call:
@@ -78,7 +80,7 @@ def method(target: str, *args: Any, **kwargs: Any) -> Call:
 
 
 Lowered = Call | tuple[Call, ...]
-STEPS = "engine.build.modules.lengths."
+LENGTHS = "engine.build.modules.lengths."
 
 
 def with_lengths(call: Call) -> Call:
@@ -91,11 +93,10 @@ def as_chain(lowered: Lowered) -> tuple[Call, ...]:
     return (lowered,) if isinstance(lowered, Call) else lowered
 
 
-def masked(x: TensorType, lowered: Lowered, value: float = 0.0) -> Lowered:
-    """The calls, behind one that puts a number at all steps behind the end of each sequence."""
+def masked(lowered: Lowered, value: float = 0.0) -> tuple[Call, ...]:
+    """The calls, behind one that puts a number at all steps behind the end of each sequence that enters."""
     given = {"value": value} if value else {}
-    mask = with_lengths(function(f"{STEPS}mask_steps", **given))
-    return (mask, *as_chain(lowered)) if x.is_open else lowered
+    return replace(function(f"{LENGTHS}mask_steps", **given), lengths="each"), *as_chain(lowered)
 
 
 class LayerType(Record):
@@ -215,7 +216,11 @@ def expect(x: TensorType, *layouts: str) -> None:
 def expect_real(x: TensorType, port: str = "in") -> None:
     """Refuse indices, complex numbers and empty tensors, in words."""
     if x.kind != "real":
-        hint = " An embedding turns indices into numbers." if x.kind == "index" else ""
+        hints = {
+            "index": " An embedding turns indices into numbers.",
+            "complex": " Put a complex-to-real layer before it.",
+        }
+        hint = hints.get(x.kind, "")
         raise MisfitError(f"Expected real numbers, received {x}.{hint}", port=port)
     if 0 in x.sizes:
         raise MisfitError(f"Expected at least one number along each axis, received {x}.", port=port)

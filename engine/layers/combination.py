@@ -9,7 +9,18 @@ import re
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int, Text
-from engine.layers.base import Call, LayerType, Lowered, expect_real, function, method, module
+from engine.layers.base import (
+    LENGTHS,
+    Call,
+    LayerType,
+    Lowered,
+    expect_real,
+    function,
+    masked,
+    method,
+    module,
+    with_lengths,
+)
 from engine.layers.types import LAYOUTS, Size, Symbol, TensorType, clash, derive, sequence, volume, with_article
 
 AXES = {
@@ -152,6 +163,13 @@ class Concatenation(_Numbered):
     def lower(self, *x: TensorType) -> Lowered:
         return Call("torch.cat", "function", kwargs={"dim": x[0].dim(self.axis)}, as_list=True)
 
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        return with_lengths(function(f"{LENGTHS}join_steps")) if self.axis == "T" else self.lower(*x)
+
+    def lengths_after(self, *x: TensorType) -> Call | None:
+        known = sum(size for type in x if isinstance(size := type["T"], int))
+        return function(f"{LENGTHS}joined_lengths", known) if self.axis == "T" else None
+
     def telling(self) -> str:
         return f"along {self.axis}"
 
@@ -183,6 +201,9 @@ class Division(_ElementWise):
 
     def lower(self, *x: TensorType) -> Lowered:
         return function("torch.div")
+
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        return masked(self.lower(*x), 1.0)  # nothing is divided by zero behind the ends
 
 
 class Maximum(_Numbered, _ElementWise):
@@ -303,6 +324,9 @@ class MatrixProduct(_Several):
         given = {"transpose_first": self.transpose_first, "transpose_second": self.transpose_second}
         return function("engine.build.modules.combination.matrix_product", **{k: v for k, v in given.items() if v})
 
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        return masked(self.lower(*x))
+
     def telling(self) -> str:
         return f"{'aᵀ' if self.transpose_first else 'a'} · {'bᵀ' if self.transpose_second else 'b'}"
 
@@ -320,6 +344,9 @@ class _Compared(_ElementWise):
                 f"The inputs have no axis {self.axis}: received {x[0]}. Choose one of {axes}.", field="axis"
             )
         return found.with_sizes(**{self.axis: 1})
+
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        return masked(self.lower(*x)) if self.axis == "T" else self.lower(*x)
 
     def telling(self) -> str:
         return "" if self.axis == "C" else f"along {self.axis}"
@@ -476,6 +503,18 @@ class EinsteinSum(LayerType):
         left, _, right = self.equation.replace(" ", "").partition("->")
         batched = f"{','.join(f'B{term}' for term in left.split(','))}->B{right}"
         return function("engine.build.modules.combination.einsum", equation=batched)
+
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        return masked(self.lower(*x))
+
+    def lengths_after(self, *x: TensorType) -> Call | None:
+        terms = self._terms()
+        axes = LAYOUTS[self.layout]
+        if terms is None or "T" not in axes:
+            return None
+        letter = terms[1][axes.index("T")]
+        giving = (n for n, type in enumerate(x) if type.is_open and terms[0][n][type.axes.index("T")] == letter)
+        return function(f"{LENGTHS}lengths_of", port=next(giving, 0))
 
     def telling(self) -> str:
         return self.equation

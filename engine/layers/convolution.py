@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from engine.errors import FieldError, MisfitError
 from engine.fields import Bool, Choice, Int, Padding, Size
 from engine.layers import types, windows
-from engine.layers.base import STEPS, Call, Lowered, as_chain, channels_first, expect, function, masked, module
+from engine.layers.base import LENGTHS, Call, Lowered, as_chain, channels_first, expect, function, masked, module
 from engine.layers.padding import MODES, TORCH_MODES, padded, refuse_wide
 from engine.layers.types import Sizes, TensorType, derive
 from engine.layers.weighted import WithWeightsAndBias
@@ -149,7 +149,7 @@ class _Convolution(_Sliding):
 
     def lower_padded(self, x: TensorType) -> Lowered:
         if self.padding_mode == "zeros":
-            return masked(x, self.lower(x))
+            return masked(self.lower(x))
         border = padded(windows.borders(x, **self._window)[0], self.padding_mode)
         return border, *as_chain(self.replace(padding=(0,) * self.dims).lower(x))
 
@@ -393,12 +393,12 @@ class TransposedConvolution(_Sliding):
         return channels_first(x, module(f"ConvTranspose{self.dims}d", **conv))
 
     def lower_padded(self, x: TensorType) -> Lowered:
-        return masked(x, self.lower(x))
+        return masked(self.lower(x))
 
     def lengths_after(self, x: TensorType) -> Call:
         cut, kept = self._cut(0)
         grown = windows.reach_of(self.kernel[0], self.dilation[0]) - 2 * cut + kept - self.stride[0]
-        return function(f"{STEPS}linear_lengths", factor=self.stride[0], added=grown)
+        return function(f"{LENGTHS}linear_lengths", factor=self.stride[0], added=grown)
 
     def telling(self) -> str:
         return f"{self.filters:,} filter{'s' * (self.filters > 1)}"

@@ -113,6 +113,9 @@ class UserCode(LayerType):
     def is_measured(self) -> bool:
         return True
 
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        raise MisfitError("Code of your own is not told how long each sequence is.")
+
     def input_ports(self) -> tuple[str, ...]:
         return _ports("in", self.num_inputs)
 

@@ -3,7 +3,7 @@
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Int
 from engine.layers.attention import Embedding
-from engine.layers.base import Lowered, expect_real, method, module
+from engine.layers.base import LENGTHS, Lowered, as_chain, expect_real, method, module, with_lengths
 from engine.layers.types import Sizes, TensorType, clash, features
 from engine.layers.weighted import WithWeightsAndBias
 
@@ -128,3 +128,7 @@ class EmbeddingBag(Embedding):
         mode = {} if self.mode == "mean" else {"mode": self.mode}
         table = module("EmbeddingBag", num_embeddings=self.vocabulary, embedding_dim=self.dimension, **mode, **padding)
         return method("long"), table
+
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        index, table = as_chain(self.lower(*x))
+        return index, with_lengths(module(f"{LENGTHS}PaddedEmbeddingBag", **table.kwargs))

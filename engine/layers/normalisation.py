@@ -3,11 +3,25 @@
 All of them: y = (x - mean) / sqrt(variance + epsilon) · scale + shift, with a learned scale and shift for each channel.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from engine.errors import FieldError, MisfitError
 from engine.fields import Bool, Choice, Float, Int
-from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, expect_real, function, method, module
+from engine.layers.base import (
+    LENGTHS,
+    Call,
+    LayerType,
+    Lowered,
+    as_chain,
+    channels_first,
+    expect,
+    expect_real,
+    function,
+    method,
+    module,
+    with_lengths,
+)
 from engine.layers.types import Sizes, TensorType
 from engine.layers.weighted import WithScale, WithScaleAndOffset, freeze_field
 
@@ -59,6 +73,9 @@ class BatchNorm(_Normalisation):
         dims = max(1, len(x.spatial))
         return channels_first(x, module(f"BatchNorm{dims}d", num_features=x.channels, **given))
 
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return _padded(self.lower(x))
+
 
 OVER = {
     "auto": "Channels of features and sequences, channels and places of images and volumes",
@@ -101,6 +118,19 @@ class LayerNorm(_Normalisation):
         return _channels_last(
             x, module("LayerNorm", normalized_shape=x.channels, **self._arguments("elementwise_affine"))
         )
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return _padded(self.lower(x)) if self._whole(x) else self.lower(x)
+
+
+def _padded(lowered: Lowered) -> Lowered:
+    """The calls with the normalisation in them exchanged for one that looks at real steps only."""
+    return tuple(
+        with_lengths(replace(call, target=call.target.replace("torch.nn.", f"{LENGTHS}Padded")))
+        if call.kind == "module"
+        else call
+        for call in as_chain(lowered)
+    )
 
 
 def _channels_last(x: TensorType, norm: Call) -> Lowered:
@@ -172,6 +202,9 @@ class GroupNorm(_Normalisation):
         groups = self.groups or x.channels
         return channels_first(x, module("GroupNorm", num_groups=groups, num_channels=x.channels, **self._arguments()))
 
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return _padded(self.lower(x))
+
     def telling(self) -> str:
         return f"{self.groups:,} group{'s' * (self.groups > 1)}" if self.groups else "channel-wise"
 
@@ -200,6 +233,9 @@ class InstanceNorm(_Normalisation):
         given = {name: value for name, value in self._arguments().items() if name == "eps"}
         given |= {"affine": True} if self.affine else {}
         return channels_first(x, module(f"InstanceNorm{len(x.spatial)}d", num_features=x.channels, **given))
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return _padded(self.lower(x))
 
 
 class CrossChannelNorm(LayerType):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from engine.errors import MisfitError
 from engine.fields import Choice, Float, Ints
 from engine.layers import windows
-from engine.layers.base import STEPS, Call, LayerType, Lowered, channels_first, expect, function, module, with_lengths
+from engine.layers.base import LENGTHS, Call, LayerType, Lowered, channels_first, expect, function, module, with_lengths
 from engine.layers.types import TensorType, derive
 
 MODES = {
@@ -81,7 +81,7 @@ class _Padding(LayerType):
         return padded(self._sides[0], self.mode, self.value)
 
     def lengths_after(self, x: TensorType) -> Call:
-        return function(f"{STEPS}linear_lengths", added=sum(self._sides[0]))
+        return function(f"{LENGTHS}linear_lengths", added=sum(self._sides[0]))
 
     def telling(self) -> str:
         return self.mode
@@ -92,7 +92,7 @@ def padded(sides: tuple[int, int], mode: str, value: float = 0.0) -> Call:
     given: dict[str, Any] = {"before": sides[0], "after": sides[1], "mode": mode}
     if mode == "constant":
         given["value"] = value
-    return with_lengths(function(f"{STEPS}pad_steps", **given))
+    return with_lengths(function(f"{LENGTHS}pad_steps", **given))
 
 
 class Pad1d(_Padding):

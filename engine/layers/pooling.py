@@ -1,11 +1,24 @@
 """Pooling: one number for each window (max, average), for a grid of so many cells (adaptive), or for all (global)."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Size
 from engine.layers import windows
-from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, method, module
+from engine.layers.base import (
+    LENGTHS,
+    Call,
+    LayerType,
+    Lowered,
+    channels_first,
+    expect,
+    function,
+    masked,
+    method,
+    module,
+    with_lengths,
+)
 from engine.layers.convolution import kernel_field, pad, padding_field, stride_field
 from engine.layers.types import TensorType, features
 
@@ -61,6 +74,12 @@ class WindowPooling(LayerType):
         """The calls where torch's module cannot pad, because one side gets more."""
         raise NotImplementedError
 
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return masked(self.lower(x))
+
+    def lengths_after(self, x: TensorType) -> Call:
+        return windows.lengths_after(x, **self._window)
+
     def telling(self) -> str:
         return " × ".join(map(str, self.kernel))
 
@@ -70,6 +89,10 @@ class MaxPooling(WindowPooling):
 
     def _torch_name(self) -> str:
         return "MaxPool"
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        finite = replace(function(f"{LENGTHS}mask_steps"), lengths="after")
+        return *masked(self.lower(x), float("-inf")), finite
 
     def _uneven(self, sides: windows.Borders) -> tuple[Call, ...]:
         given = {"padding": windows.torch_borders(sides), "value": float("-inf")}
@@ -190,6 +213,12 @@ class AveragePooling(WindowPooling):
         sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
         return (module("engine.build.modules.pooling.InnerAveragePool", **sizes),)
 
+    def lower_padded(self, x: TensorType) -> Lowered:
+        if self.padding_value == "zeros":
+            return super().lower_padded(x)
+        sizes = {"kernel": self.kernel[0], "stride": self.stride[0], "sides": windows.borders(x, **self._window)[0]}
+        return with_lengths(function(f"{LENGTHS}average_windows", **sizes))
+
 
 class AveragePool1d(AveragePooling):
     """Takes the mean of each window along a sequence.
@@ -259,6 +288,10 @@ class _GlobalPooling(LayerType):
         over: dict[str, Any] = {"dim": dims if len(dims) > 1 else dims[0]}
         return {**over, "keepdim": True} if self.keep_axes else over
 
+    def _reduced(self, kind: str) -> Call:
+        """The call for sequences of different lengths."""
+        return with_lengths(function(f"{LENGTHS}reduce_steps", kind, **({"keepdim": True} if self.keep_axes else {})))
+
 
 class GlobalAveragePool(_GlobalPooling):
     """Takes the mean of each channel over all places: an image, a volume or a sequence becomes features.
@@ -276,6 +309,9 @@ class GlobalAveragePool(_GlobalPooling):
     def lower(self, x: TensorType) -> Lowered:
         return method("mean", **self._over(x))
 
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return self._reduced("mean")
+
 
 class GlobalMaxPool(_GlobalPooling):
     """Keeps the largest number of each channel over all places: an image, a volume or a sequence becomes features.
@@ -292,6 +328,9 @@ class GlobalMaxPool(_GlobalPooling):
 
     def lower(self, x: TensorType) -> Lowered:
         return method("amax", **self._over(x))
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return self._reduced("max")
 
 
 def _cells(dims: int) -> Size:
@@ -315,6 +354,10 @@ class _AdaptivePooling(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         name = f"Adaptive{self._torch_name()}Pool{self.dims}d"
         return channels_first(x, module(name, output_size=windows.compact(self.size)))
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        kind = "max" if self._torch_name() == "Max" else "mean"
+        return with_lengths(function(f"{LENGTHS}reduce_cells", kind, self.size[0]))
 
     def telling(self) -> str:
         return " × ".join(map(str, self.size))

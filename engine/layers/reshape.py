@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from engine.errors import MisfitError
 from engine.fields import Choice, Int, Ints, Size
-from engine.layers.base import LayerType, Lowered, expect, expect_real, function, method
+from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, expect_real, function, method, with_lengths
 from engine.layers.types import (
     LAYOUTS,
     Sizes,
@@ -226,6 +226,11 @@ class SelectStep(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return method("select", 1, self.step if self.counted_from == "start" else -1 - self.step)
 
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        if self.counted_from == "start":
+            return self.lower(*x)
+        return with_lengths(function(f"{LENGTHS}step_from_end", step=self.step))
+
     def telling(self) -> str:
         if self.step:
             return f"{self.step:,} from the {self.counted_from}"
@@ -278,6 +283,17 @@ class Slice(LayerType):
         usual = {"start": 0, "end": None, "step": 1}
         chosen = {name: value for name, value in given.items() if value != usual[name]}
         return function(f"{OWN}slice_axis", x.dim(self.axis), **chosen)
+
+    def _places(self) -> tuple[int, int, int]:
+        return self.start, self.end, self.step
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        if self.axis != "T":
+            return self.lower(x)
+        return with_lengths(function(f"{LENGTHS}slice_steps", *self._places()))
+
+    def lengths_after(self, *x: TensorType) -> Call | None:
+        return function(f"{LENGTHS}sliced_lengths", *self._places()) if self.axis == "T" else None
 
     def telling(self) -> str:
         step = f":{self.step}" if self.step > 1 else ""
@@ -350,6 +366,14 @@ class Repeat(LayerType):
             return method("repeat_interleave", self.times, dim)
         return method("repeat", *(self.times if at == dim else 1 for at in range(x.rank + 1)))
 
+    def lower_padded(self, x: TensorType) -> Lowered:
+        if self.axis != "T" or self.order == "each":
+            return self.lower(x)
+        return with_lengths(function(f"{LENGTHS}repeat_steps", times=self.times))
+
+    def lengths_after(self, *x: TensorType) -> Call | None:
+        return function(f"{LENGTHS}linear_lengths", factor=self.times) if self.axis == "T" else None
+
     def telling(self) -> str:
         return f"{self.times:,} times along {self.axis}"
 
@@ -397,6 +421,9 @@ class Roll(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         return method("roll", self.shift, x.dim(self.axis))
 
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return with_lengths(function(f"{LENGTHS}roll_steps", shift=self.shift)) if self.axis == "T" else self.lower(x)
+
     def telling(self) -> str:
         return f"{self.shift:+,} along {self.axis}"
 
@@ -418,6 +445,9 @@ class Flip(LayerType):
 
     def lower(self, x: TensorType) -> Lowered:
         return method("flip", x.dim(self.axis))
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        return with_lengths(function(f"{LENGTHS}reverse_steps")) if self.axis == "T" else self.lower(x)
 
     def telling(self) -> str:
         return f"along {self.axis}"

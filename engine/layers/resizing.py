@@ -7,7 +7,19 @@ from typing import Any, ClassVar
 from engine.errors import FieldError, MisfitError
 from engine.fields import Choice, Float, Size
 from engine.layers import types, windows
-from engine.layers.base import Call, LayerType, Lowered, channels_first, expect, function, method, module
+from engine.layers.base import (
+    LENGTHS,
+    Call,
+    LayerType,
+    Lowered,
+    as_chain,
+    channels_first,
+    expect,
+    function,
+    method,
+    module,
+    with_lengths,
+)
 from engine.layers.convolution import dilation_field, kernel_field, stride_field
 from engine.layers.types import Sizes, Symbol, TensorType, derive, image, sequence
 
@@ -166,6 +178,17 @@ class Resize1d(_Resize):
     key, label, family, dims, linear = "resize1d", "1-D resizing", "Reshape", 1, "linear"
     size = _size(1)
     method = _methods("nearest", "linear")
+
+    def lower_padded(self, x: TensorType, like: TensorType | None = None) -> Lowered:
+        if like is not None and not x.is_open:
+            return self.lower(x, like)
+        if self.method == "linear" and self.coordinates == "align-corners":
+            return with_lengths(function(f"{LENGTHS}stretch_steps", factor=int(self.scale)))
+        last = with_lengths(function(f"{LENGTHS}pad_steps", before=0, after=0, mode="replication"))
+        return last, *as_chain(self.lower(x))
+
+    def lengths_after(self, *x: TensorType) -> Call:
+        return function(f"{LENGTHS}linear_lengths", factor=int(self.scale))
 
 
 class Resize2d(_Resize):

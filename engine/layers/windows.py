@@ -4,7 +4,7 @@ import math
 
 from engine.errors import MisfitError
 from engine.fields import PaddingValue
-from engine.layers.base import STEPS, Call, function
+from engine.layers.base import LENGTHS, Call, function
 from engine.layers.types import Size, Sizes, Symbol, TensorType, derive
 
 LAYOUT_OF = {1: "sequence", 2: "image", 3: "volume"}
@@ -96,7 +96,7 @@ def lengths_after(
     """The lengths of sequences after a window has gone over them."""
     before, after = borders(x, kernel=kernel, stride=stride, padding=padding, dilation=dilation)[0]
     reach = reach_of(kernel[0], (dilation or (1,))[0])
-    return function(f"{STEPS}window_lengths", reach=reach, stride=stride[0], padding=before + after)
+    return function(f"{LENGTHS}window_lengths", reach=reach, stride=stride[0], padding=before + after)
 
 
 def is_symmetric(sides: Borders) -> bool:

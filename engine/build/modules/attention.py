@@ -39,29 +39,33 @@ class SelfAttention(nn.Module):
 
 
 class PositionEmbedding(nn.Module):
-    """Adds a learned vector to each step of a sequence (batch, steps, channels)."""
+    """Adds a learned vector to each step of a sequence (batch, steps, channels), or gives these vectors alone."""
 
-    def __init__(self, positions: int, channels: int) -> None:
+    def __init__(self, positions: int, channels: int, alone: bool = False) -> None:
         super().__init__()
         self.table = nn.Embedding(positions, channels)
+        self.alone = alone
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.table.weight[: x.shape[1]]
+        vectors = self.table.weight[: x.shape[1]]
+        return vectors.unsqueeze(0).repeat(x.shape[0], 1, 1) if self.alone else x + vectors
 
 
 class SinusoidalPosition(nn.Module):
-    """Adds sines and cosines of the position to each step of a sequence (batch, steps, channels)."""
+    """Adds sines and cosines of the position to each step of (batch, steps, channels), or gives them alone."""
 
-    def __init__(self, channels: int) -> None:
+    def __init__(self, channels: int, alone: bool = False) -> None:
         super().__init__()
         self.channels = channels
+        self.alone = alone
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         steps = torch.arange(x.shape[1], device=x.device, dtype=torch.float32).unsqueeze(1)
         even = torch.arange(0, self.channels, 2, device=x.device, dtype=torch.float32)
         angles = steps * 10000.0 ** (-even / self.channels)
         waves = torch.stack((angles.sin(), angles.cos()), 2).flatten(1)
-        return x + waves[:, : self.channels].to(x.dtype)
+        waves = waves[:, : self.channels].to(x.dtype)
+        return waves.unsqueeze(0).repeat(x.shape[0], 1, 1) if self.alone else x + waves
 
 
 class ClassToken(nn.Module):

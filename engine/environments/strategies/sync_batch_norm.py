@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from engine.build.modules.lengths import over_real_steps
 from engine.environments.gang import Gang
 
 
@@ -54,8 +55,11 @@ class JoinedBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: torch.Tensor) -> None:
         """Any rank will do."""
 
-    def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Normalise by the statistics of the whole batch in training, by the running ones else."""
+    def forward(self, input: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        """Normalise by the statistics of the whole batch in training, by the running ones else. `lengths` tell which
+        steps of padded sequences are real: the others do not count."""
+        if self.training and lengths is not None:
+            return over_real_steps(self.forward, input, lengths)
         alone = self._gang.size == 1 and input.numel() > input.shape[1]
         if not self.training or alone:
             return super().forward(input)
