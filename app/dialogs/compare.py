@@ -1,6 +1,7 @@
 """Two projects side by side: what came, went and changed, on the canvas and as a list."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from designer.canvas.reader import Reader
 from designer.canvas.trail import Trail
 from designer.editor import Editor
 from engine.errors import UserError
+from engine.network.arrange import placed
 from engine.network.network import Connection
 from engine.project.compare import KINDS, Comparison, Difference, Kind, compare
 from engine.project.file import SUFFIX, load
@@ -66,7 +68,7 @@ class CompareDialog(QDialog):
         self.setWindowTitle("Compare projects")
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self.resize(1180, 800)
-        self.editors = Editor(before, self), Editor(after, self)
+        self.editors = Editor(_placed(before), self), Editor(_placed(after), self)
         self.views = Reader(self.editors[0]), Reader(self.editors[1])
         for view, editor in zip(self.views, self.editors, strict=True):
             Trail(editor, view).move(12, 12)
@@ -324,6 +326,12 @@ class CompareDialog(QDialog):
                 self.list.setCurrentRow(row)
                 self.list.blockSignals(False)
                 return
+
+
+def _placed(project: Project) -> Project:
+    """The project with places for layers to which nobody gave any."""
+    layout = placed(project.network, project.layout)
+    return project if layout is project.layout else replace(project, layout=layout)
 
 
 def _titled(view: Reader, name: str, role: str) -> QWidget:

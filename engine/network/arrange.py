@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from engine.layers.block import Block
 from engine.network.annotations import Mark, make_room, standing_in
 from engine.network.carrying import carried
 from engine.network.columns import columns
@@ -47,9 +48,15 @@ class Outline:
 
 
 def placed(network: Network, layout: Layout) -> Layout:
-    """The layout, or one of our own where all layers stand on one spot: nobody said where, as in a file by hand."""
+    """The layout, or one of our own where all layers stand on one spot: nobody said where, as in a file by hand. What
+    is inside blocks too."""
     if len(network.layers) > 1 and len({layout.at(id) for id in network.layers}) == 1:
-        return arrange(network, layout)
+        layout = arrange(network, layout)
+    for id, layer in network.layers.items():
+        if isinstance(layer.type, Block):
+            inner = layout.within([id])
+            if (found := placed(layer.type.network, inner)) is not inner:
+                layout = layout.with_inside([id], found)
     return layout
 
 

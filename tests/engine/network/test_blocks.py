@@ -12,7 +12,7 @@ from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.types import features, image
 from engine.network import blocks, edits
 from engine.network.analysis import analyse
-from engine.network.arrange import arrange
+from engine.network.arrange import arrange, placed
 from engine.network.layout import Comment, Frame, Layout
 from engine.network.memory import activation_bytes, training_memory
 from engine.network.network import Connection, Network, Port
@@ -451,3 +451,11 @@ def test_names_that_are_taken_outside_become_free_ones() -> None:
     back, _, _ = blocks.ungroup(network, arrange(network), "id3")
     assert {"conv", "conv_1", "bn", "add"} <= set(back.by_name)
     assert replace(network.layers["id2"]) == back.layers["id2"]
+
+
+def test_what_is_inside_blocks_gets_places_where_nobody_gave_any() -> None:
+    network = behind(IMAGE, row(residual()), conv(2))
+    layout = placed(network, Layout())
+    inner = layout.within(["id2", "id2"])
+    assert len({inner.at(id) for id in ("id1", "id2", "id3", "id4", "id5")}) == 5
+    assert placed(network, layout) is layout
