@@ -1,7 +1,8 @@
 """Frames and comments on the canvas, behind connections and layers; the titles of frames above all of it from afar."""
 
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextLayout, QTextOption
@@ -9,13 +10,14 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from designer import theme
 from designer.canvas import pictures
+from designer.canvas.nodes import OVERVIEW_BELOW
 from engine.drawing import colours
 from engine.network.annotations import TITLE_HEIGHT, Annotation, Mark, every, find, is_within, marks
-from engine.network.layout import Comment, Frame, Layout
+from engine.network.layout import Comment, Frame, Layout, Tone
 
 TITLES_BELOW = 0.45
 """The zoom below which titles stand on tabs of a fixed size on the screen, above all layers."""
-_READABLE = 0.3
+_READABLE = 0.45
 """The zoom below which the text of a comment would be dust."""
 _CORNER, _SHEET_CORNER = 10.0, 6.0
 _TITLE_PIXELS, _TAB_PIXELS, _TEXT_PIXELS = 13, 12, 12
@@ -35,10 +37,28 @@ def box(annotation: Annotation) -> QRectF:
     return QRectF(*annotation.at, *annotation.size)
 
 
-def _colours(annotation: Annotation) -> colours.Toned:
-    scheme = "dark" if theme.current().is_dark else "light"
-    toned = colours.frame if isinstance(annotation, Frame) else colours.comment
-    return toned(annotation.tone, scheme)
+@dataclass(frozen=True)
+class _Colours:
+    fill: QColor
+    line: QColor
+    text: QColor
+
+
+def _colours(annotation: Annotation) -> _Colours:
+    return _coloured(isinstance(annotation, Frame), annotation.tone, theme.current().is_dark)
+
+
+@cache
+def _coloured(is_frame: bool, tone: Tone, is_dark: bool) -> _Colours:
+    toned = (colours.frame if is_frame else colours.comment)(tone, "dark" if is_dark else "light")
+    return _Colours(*(QColor(one) for one in toned))
+
+
+def _pen(colour: QColor, width: float, zoom: float, *, is_selected: bool) -> QPen:
+    """A border that is as wide from afar; there a line of one pixel, which is painted fastest."""
+    if is_selected:
+        return QPen(theme.current().accent, 2.0 / min(zoom, 1.0))
+    return QPen(colour, 0 if zoom < OVERVIEW_BELOW else width / min(zoom, 1.0))
 
 
 class Annotations(QGraphicsItem):
@@ -86,7 +106,7 @@ class Annotations(QGraphicsItem):
         exposed: QRectF = option.exposedRect
         zoom = painter.worldTransform().m11()
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, zoom >= OVERVIEW_BELOW)
         for frame in self.layout.frames:
             if box(frame).adjusted(-_GAP, -_GAP, _GAP, _GAP).intersects(exposed):
                 paint_frame(painter, frame, zoom, is_selected=Mark("frame", frame.id) in self.selected)
@@ -112,9 +132,11 @@ class Annotations(QGraphicsItem):
 def paint_frame(painter: QPainter, frame: Frame, zoom: float = 1.0, *, is_selected: bool = False) -> None:
     """A quiet ground with a border, and the title where it can be read."""
     toned, area = _colours(frame), box(frame)
-    accent = theme.current().accent
-    painter.setPen(QPen(accent if is_selected else QColor(toned.line), (2.0 if is_selected else 1.2) / min(zoom, 1.0)))
-    painter.setBrush(QColor(toned.fill))
+    painter.setPen(_pen(toned.line, 1.2, zoom, is_selected=is_selected))
+    painter.setBrush(toned.fill)
+    if zoom < OVERVIEW_BELOW:
+        painter.drawRect(area)
+        return
     corner = min(_CORNER, area.width() / 2, area.height() / 2)
     painter.drawRoundedRect(area, corner, corner)
     if zoom < TITLES_BELOW or not frame.title:
@@ -123,7 +145,7 @@ def paint_frame(painter: QPainter, frame: Frame, zoom: float = 1.0, *, is_select
     strip = QRectF(area.left() + _PADDING, area.top(), area.width() - 2 * _PADDING, TITLE_HEIGHT)
     title = QFontMetricsF(font).elidedText(frame.title, Qt.TextElideMode.ElideRight, strip.width())
     painter.setFont(font)
-    painter.setPen(QColor(toned.text))
+    painter.setPen(toned.text)
     painter.drawText(strip, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
 
 
@@ -133,16 +155,18 @@ def paint_comment(
     """A small sheet with its text; what does not fit ends in an ellipsis. `empty` stands where there is no text."""
     toned, area = _colours(comment), box(comment)
     palette = theme.current()
-    line = palette.accent if is_selected else QColor(toned.line)
-    painter.setPen(QPen(line, (2.0 if is_selected else 1.0) / min(zoom, 1.0)))
-    painter.setBrush(QColor(toned.fill))
+    painter.setPen(_pen(toned.line, 1.0, zoom, is_selected=is_selected))
+    painter.setBrush(toned.fill)
+    if zoom < OVERVIEW_BELOW:
+        painter.drawRect(area)
+        return
     painter.drawRoundedRect(area, _SHEET_CORNER, _SHEET_CORNER)
     if zoom < _READABLE:
         return
     font = pictures.font(_TEXT_PIXELS)
     room = area.adjusted(_TEXT_PADDING, _TEXT_PADDING - 2, -_TEXT_PADDING, -_TEXT_PADDING + 2)
     painter.setFont(font)
-    painter.setPen(QColor(toned.text) if comment.text else palette.muted)
+    painter.setPen(toned.text if comment.text else palette.muted)
     spacing = QFontMetricsF(font).lineSpacing()
     baseline = room.top() + QFontMetricsF(font).ascent()
     for number, words in enumerate(lines(comment.text or empty, room.width(), room.height())):
@@ -185,7 +209,9 @@ class Titles(QGraphicsItem):
 
     def __init__(self, annotations: Annotations) -> None:
         super().__init__()
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self._annotations = annotations
+        self._known: tuple[float, Layout, dict[str, QRectF]] = (0.0, annotations.layout, {})
 
     def boundingRect(self) -> QRectF:
         """A tab is a fixed size on the screen: on the canvas it is as large as the zoom is small."""
@@ -197,8 +223,14 @@ class Titles(QGraphicsItem):
     def tabs(self, zoom: float) -> dict[str, QRectF]:
         """Where the tab of each frame is that has one at a zoom: above it, or beside it where it is too narrow. Smaller
         frames give way to larger ones."""
-        if zoom >= TITLES_BELOW:
+        layout = self._annotations.layout
+        if zoom >= TITLES_BELOW or not layout.frames:
             return {}
+        if self._known[0] != zoom or self._known[1] is not layout:
+            self._known = zoom, layout, self._placed(zoom)
+        return self._known[2]
+
+    def _placed(self, zoom: float) -> dict[str, QRectF]:
         metrics = QFontMetricsF(pictures.font(_TAB_PIXELS, bold=True))
         found: dict[str, QRectF] = {}
         for frame in sorted(self._annotations.layout.frames, key=lambda one: -one.size[0]):
@@ -226,15 +258,16 @@ class Titles(QGraphicsItem):
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font)
+        seen = option.exposedRect
         for frame in self._annotations.layout.frames:
-            if frame.id in tabs:
+            if frame.id in tabs and tabs[frame.id].intersects(seen):
                 toned = _colours(frame)
                 chosen = Mark("frame", frame.id) in self._annotations.selected
                 tab = transform.mapRect(tabs[frame.id])
-                painter.setPen(QPen(theme.current().accent if chosen else QColor(toned.line), 1.5 if chosen else 1))
-                painter.setBrush(QColor(toned.fill))
+                painter.setPen(QPen(theme.current().accent if chosen else toned.line, 1.5 if chosen else 1))
+                painter.setBrush(toned.fill)
                 painter.drawRoundedRect(tab, 5, 5)
-                painter.setPen(QColor(toned.text))
+                painter.setPen(toned.text)
                 words = tab.adjusted(7, 0, -6, 0)
                 title = QFontMetricsF(font).elidedText(frame.title, Qt.TextElideMode.ElideRight, words.width())
                 painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
