@@ -1,5 +1,6 @@
 """What the canvas does with frames and comments: which gesture begins on one, words edited in place, new ones."""
 
+from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRectF
@@ -25,6 +26,8 @@ _EDGE = 5.0
 _BORDER = 12.0
 _LEAST_STRIP = 14.0
 _LEAST_FIELD = 220
+_LONGEST_TIP = 1500
+_NEW_LINE = "\n"
 
 
 class Annotating:
@@ -95,6 +98,13 @@ class Annotating:
         if mark not in self._editor.selected_marks:
             self._editor.set_selection((), (), {mark})
         return menus.annotation_menu(self._editor, self._view, mark, lambda: self.edit(mark))
+
+    def text_at(self, at: QPointF) -> str:
+        """The tooltip for a point: all the words of a frame or a comment, as a paragraph that wraps."""
+        layout = self._editor.layout
+        found = self._free_hit(at) if layout.frames or layout.comments else None
+        written = annotations.words(found[1])[:_LONGEST_TIP] if found is not None else ""
+        return f"<p>{escape(written).replace(_NEW_LINE, '<br>')}</p>" if written else ""
 
     def reveal(self, mark: Mark) -> QPoint:
         """Bring one into sight, near enough to be read; where it can be taken hold of in the view."""

@@ -459,7 +459,8 @@ class CanvasView(Viewport):
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
             at = self._pointer(QPointF(event.pos()), Qt.KeyboardModifier.NoModifier).scene
-            QToolTip.showText(event.globalPos(), tips.text_at(self._scene, at, self.reach), self.viewport())
+            text = tips.text_at(self._scene, at, self.reach) or self.annotating.text_at(at)
+            QToolTip.showText(event.globalPos(), text, self.viewport())
             return True
         if event.type() == QEvent.Type.Leave:
             self._is_pointer_here = False
