@@ -120,3 +120,15 @@ def test_sinusoidal_positions_by_hand(channels):
             angle = step / 10000 ** (channel // 2 * 2 / channels)
             wanted = math.cos(angle) if channel % 2 else math.sin(angle)
             assert result[step, channel].item() == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("key", ["position_embedding", "sinusoidal_position"])
+def test_positions_may_give_their_vectors_alone(key):
+    x = torch.randn(2, 5, 6)
+    alone, added = (Lowered(layer(key, alone=value), sequence(T, 6)) for value in (True, False))
+    added.load_state_dict(alone.state_dict())
+    torch.testing.assert_close(alone(x), added(torch.zeros(2, 5, 6)))
+    kind = layer(key, alone=True, dimension=4)
+    assert kind.output(sequence(T, 6)) == sequence(T, 4)
+    assert_as_declared(kind, sequence(T, 6))
+    assert layer(key, dimension=4).output(sequence(T, 6)) == sequence(T, 6)

@@ -4,12 +4,18 @@ from typing import Any
 import pytest
 import torch
 
-from engine.build.module import resolve
+from engine.build.init import initialize
+from engine.build.module import build, prefixes, resolve
+from engine.build.parameters import parameter_options
+from engine.build.source import source as write_source
 from engine.errors import MisfitError
 from engine.layers.base import Call
 from engine.layers.recurrent import AFTER, RECURRENT_BIAS, RecurrentLayer
 from engine.layers.types import Symbol, features, image, sequence, tokens
-from tests.builders import layer
+from engine.network import edits
+from engine.network.analysis import analyse
+from engine.network.network import Network, Port
+from tests.builders import add, chain, layer
 from tests.lowered import Lowered, assert_as_declared, run
 
 T = Symbol("T")
@@ -296,3 +302,50 @@ def test_a_state_of_another_size_is_refused():
 def test_the_reset_mode_is_torchs_unless_a_layer_is_matlabs_own():
     modes = {key: layer(key).fields["reset_gate_mode"] for key in ("gru", "bigru", "projected_gru")}
     assert [field.default for field in modes.values()] == [RECURRENT_BIAS, RECURRENT_BIAS, AFTER]
+
+
+def started(kind):
+    """The initial values of a layer's parameters."""
+    network = chain(layer("sequence_input", channels=5, normalization="none"), kind)
+    analysis = analyse(network)
+    module = build(network, analysis)
+    options = parameter_options(module, prefixes(network, analysis), lambda id: network.layers[id].type)
+    initialize(module, 0, options)
+    return {name.partition(".")[2]: value for name, value in module.state_dict().items()}
+
+
+def test_each_parameter_starts_as_its_role_says():
+    gru = started(layer("gru", hidden_units=4, gate_activation="hard-sigmoid", bias_initializer="ones"))
+    sizes = {"hidden_units": 4, "input_projector": 2, "output_projector": 3}
+    projected = started(layer("projected_lstm", input_projector_initializer="ones", **sizes))
+    peephole = started(layer("peephole_lstm", hidden_units=4, peephole_initializer="ones"))
+    assert (gru["bias_ih_l0"] == 1).all()
+    assert (gru["bias_hh_l0"] == 1).all()
+    assert (projected["input_projector_l0"] == 1).all()
+    columns = projected["output_projector_l0"]
+    torch.testing.assert_close(columns.T @ columns, torch.eye(3))
+    assert projected["bias_ih_l0"].tolist() == [0] * 4 + [1] * 4 + [0] * 8
+    assert (peephole["peephole_l0"] == 1).all()
+
+
+@pytest.mark.parametrize("key", ["lstm", "peephole_lstm"])
+def test_a_decoder_starts_from_the_state_of_an_encoder(key):
+    network = Network.empty()
+    network, source = add(network, layer("sequence_input", channels=3, normalization="none"), name="read")
+    network, target = add(network, layer("sequence_input", channels=2, normalization="none"), name="write")
+    network, encoder = add(network, layer(key, hidden_units=4, state_outputs=True), source, name="encoder")
+    network, decoder = edits.add_layer(network, layer(key, hidden_units=4, state_inputs=True), "decoder")
+    for port_from, port_to in (("hidden", "hidden"), ("cell", "cell")):
+        network = edits.connect(network, Port(encoder.id, port_from), Port(decoder.id, port_to))
+    network = edits.connect(network, Port(target.id, "out"), Port(decoder.id, "in"))
+    analysis = analyse(network)
+    module = build(network, analysis)
+    x, y = torch.randn(2, 6, 3), torch.randn(2, 5, 2)
+    encoded, decoded = module(x, y)
+    assert encoded.shape == (2, 6, 4)
+    assert not torch.allclose(decoded, module(torch.randn(2, 6, 3), y)[1])
+    names: dict[str, Any] = {"__name__": "printed"}
+    exec(compile(write_source(network, analysis, title="t"), "printed.py", "exec"), names)
+    printed = names["Network"]()
+    printed.load_state_dict(module.state_dict())
+    torch.testing.assert_close(printed(x, y), (encoded, decoded), rtol=0, atol=0)
