@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QToolButton, 
 from designer import theme
 from designer.line_editors import HEIGHT, SEVERAL, Changed, LineEditor, NumberEditor, as_typed, mark_invalid
 from designer.switch import Switch
-from engine.fields import Bool, Choice, Field, FilePath, Float, Int, Ints, Padding, Record, Text
+from engine.fields import Bool, Choice, Field, FilePath, Float, Floats, Int, Ints, Padding, Record, Text
 
 _COMBO_WIDTH = 96
 
@@ -202,6 +202,11 @@ def _(field: FilePath, value: object, changed: Changed) -> QWidget:
 
 @editor_for.register
 def _(field: Ints, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Floats, value: object, changed: Changed) -> QWidget:
     return LineEditor(field, value, changed)
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from designer import theme
 from engine.errors import FieldError
-from engine.fields import Field, Float, Int, Ints, Record, Text
+from engine.fields import Field, Float, Floats, Int, Ints, Record, Text
 
 Changed = Callable[[object], None]
 SEVERAL = "several values"
@@ -36,7 +36,7 @@ def parsed(field: Field[Any], typed: object) -> Any:
     if not isinstance(typed, str) or isinstance(field, Text):
         return field.check(typed)
     text = typed.strip()
-    if not text and not isinstance(field, Ints):
+    if not text and not isinstance(field, (Ints, Floats)):
         raise FieldError(field.name, f"enter {field.expects}.")
     if isinstance(field, (Int, Float)) and re.fullmatch(r"[+-]?\d{1,3}([,  ]\d{3})+(\.\d*)?", text):
         text = re.sub(r"[,  ]", "", text)  # grouped as people write large numbers

@@ -398,6 +398,43 @@ class Ints(Field[tuple[int, ...]]):
         return {"anyOf": [number, {**many, "minItems": self.length}]}
 
 
+class Floats(Field[tuple[float, ...]]):
+    """A list of real numbers, such as a weight for each class, shown as `1, 2.5`."""
+
+    MOST: Final = 10_000
+
+    def __init__(self, default: Sequence[float] = (), *, low: float = -math.inf, **described: Any) -> None:
+        self.low = low
+        super().__init__(tuple(default), **described)
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        return "numbers separated by commas" + (f", each at least {self.low:g}" if self.low > -math.inf else "")
+
+    def check(self, value: object) -> tuple[float, ...]:
+        if isinstance(value, str):
+            value = value.replace(",", " ").strip("[]() ").split()
+        elif isinstance(value, (int, float)):
+            value = [value]
+        if not isinstance(value, (list, tuple)) or len(value) > self.MOST:
+            raise self.refuse(value)
+        one = Float(0.0, low=self.low)
+        try:
+            return tuple(one.check(float(item) if isinstance(item, str) else item) for item in value)
+        except (ValueError, FieldError):
+            raise self.refuse(value) from None
+
+    def write(self, value: tuple[float, ...]) -> JSON:
+        return list(value)
+
+    def show(self, value: tuple[float, ...]) -> str:
+        return ", ".join(map(Float(0.0).show, value))
+
+    def limits_schema(self) -> dict[str, JSON]:
+        items = Float(0.0, low=self.low).limits_schema()
+        return {"anyOf": [items, {"type": "array", "items": items, "maxItems": self.MOST}]}
+
+
 class Size(Ints):
     """Sizes along the spatial axes, shown as `3 × 3`."""
 
@@ -561,4 +598,4 @@ def all_problems(records: Iterable[tuple[str, Record]]) -> list[FieldError]:
     return [FieldError(f"{where}.{e.path}", e.message) for where, record in records for e in record.problems()]
 
 
-FIELD_KINDS: Final = (Int, Float, Bool, Choice, Text, FilePath, Ints, Size, Padding)
+FIELD_KINDS: Final = (Int, Float, Bool, Choice, Text, FilePath, Ints, Floats, Size, Padding)

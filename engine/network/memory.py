@@ -6,7 +6,8 @@ that are frozen:
     activations = batch · Σ bytes · n(layer)     what each layer gives, kept for the backward pass
     weights     = 4 P
     gradients   = 4 (P - F)
-    optimizer   = 4 (P - F) · states             sgdm 1 (0 without momentum), adam and adamw 2, rmsprop 1
+    optimizer   = 4 (P - F) · states             sgdm 1 (0 without momentum), adam, adamw and nadam 2, rmsprop 1,
+                                                   lbfgs 2 a step of its history, and 2
 
 Real numbers take 4 bytes (float32), indices 8 (int64), complex numbers 8. What is left out: what a layer keeps besides
 its output (the gates of an LSTM, the mask of a dropout), buffers such as running means, the work space of the kernels,
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from engine.network.analysis import Analysis, Facts
 
 _BYTES = {"real": 4, "index": 8, "complex": 8}
-_STATES = {"sgdm": 1, "adam": 2, "adamw": 2, "rmsprop": 1}
+_STATES = {"sgdm": 1, "adam": 2, "adamw": 2, "nadam": 2, "rmsprop": 1}
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -49,8 +50,10 @@ def activation_bytes(facts: Facts, batch: int) -> int | None:
     return None if any(n is None for n, _ in counts) else sum(batch * n * size for n, size in counts if n is not None)
 
 
-def optimizer_states(solver: str, momentum: float = 0.9) -> int:
-    """How many numbers the solver keeps for each learnable one."""
+def optimizer_states(solver: str, momentum: float = 0.9, history: int = 10) -> int:
+    """How many numbers the solver keeps for each learnable one; `lbfgs` at most."""
+    if solver == "lbfgs":
+        return 2 * history + 2
     return 0 if solver == "sgdm" and momentum == 0 else _STATES[solver]
 
 

@@ -92,7 +92,7 @@ def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> It
 def memory_of(project: Project, analysis: Analysis) -> Memory:
     """What a training step takes with the project's mini-batch size and solver, over all workers."""
     options = project.training
-    states = optimizer_states(options.solver, options.momentum)
+    states = optimizer_states(options.solver, options.momentum, options.history_size)
     return training_memory(analysis, options.mini_batch_size, states, frozen_parameters(project.network, analysis))
 
 
@@ -129,12 +129,22 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
         if not wanted.fits(given.type) or wanted.kind != given.type.kind:
             message = f"The layer takes {wanted}; the data gives {given.type}."
             yield Problem("error", id, layer.name, "", message, _input_fix(layer, given.type))
+        elif given.lengths and not wanted.is_open:
+            shortest, longest = given.lengths
+            message = f"The layer takes {wanted}; the sequences of the data have {shortest:,} to {longest:,} steps."
+            yield Problem("error", id, layer.name, "length", message, _input_fix(layer, given.type))
     yield from length_problems(network, analysis, match_inputs(network, facts))
     training = facts.samples.get("training", 0)
     batch = project.training.mini_batch_size
     if batch > training:
         message = f"The training part has {training:,} samples. Use at most {training:,}, received {batch:,}."
         yield Problem("error", "", "", "training.mini_batch_size", message, _batch_fix(training))
+    if project.training.solver == "lbfgs" and batch < training:
+        message = (
+            f"lbfgs is meant for all {training:,} samples in one batch: curvature measured on batches of {batch:,} "
+            "misleads it. MATLAB's always takes all."
+        )
+        yield Problem("warning", "", "", "training.mini_batch_size", message, _batch_fix(training))
     if project.training.schedule == "plateau" and not facts.samples.get("validation"):
         message = "The plateau schedule follows validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.schedule", message)
@@ -152,6 +162,12 @@ def _task_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
             fitting = [word for word in field.options if word == "auto" or (word in of_classes) == is_class]
             message = f"'{chosen}' does not fit data whose responses are {facts.task}. Use {' or '.join(fitting)}."
             yield Problem("error", "", "", f"training.{name}", message)
+    given = project.training.class_weights
+    if project.training.class_weighting == "given" and is_class and given and len(given) != len(facts.classes):
+        message = (
+            f"The data has {len(facts.classes):,} classes, the list {plural(len(given), 'weight')}. Give one each."
+        )
+        yield Problem("error", "", "", "training.class_weights", message)
 
 
 def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
@@ -167,6 +183,7 @@ def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
             values = {"channels": sizes["C"]}
         case SequenceInput() as type, "sequence":
             length = sizes["T"] if clash(type.length or given["T"], given["T"]) else type.length
+            length = 0 if given.is_open else length
             values = {"channels": sizes["C"], "content": "numbers", "length": length}
         case SequenceInput(), "tokens":
             values = {"content": "indices", "length": 0}

@@ -4,11 +4,11 @@ import math
 from typing import Any
 
 from engine.errors import FieldError
-from engine.fields import Bool, Choice, Float, Int, Record
+from engine.fields import Bool, Choice, Float, Floats, Int, Record
 
-DEFAULT_RATES = {"sgdm": 0.01, "adam": 0.001, "adamw": 0.001, "rmsprop": 0.001}
-LOSSES = ("auto", "cross-entropy", "half-mse", "mse", "mae", "huber")
-CLASS_LOSSES = ("cross-entropy",)
+DEFAULT_RATES = {"sgdm": 0.01, "adam": 0.001, "adamw": 0.001, "nadam": 0.002, "rmsprop": 0.001, "lbfgs": 1.0}
+LOSSES = ("auto", "cross-entropy", "focal", "half-mse", "mse", "mae", "huber")
+CLASS_LOSSES = ("cross-entropy", "focal")
 METRICS = ("auto", "accuracy", "rmse", "mae")
 CLASS_METRICS = ("accuracy",)
 
@@ -19,6 +19,14 @@ def _solver(*names: str) -> Any:
 
 def _schedule(*names: str) -> Any:
     return lambda options: options.schedule in names
+
+
+def _loss(*names: str) -> Any:
+    return lambda options: options.loss in names
+
+
+def _loss_of_classes(options: "TrainingOptions") -> bool:
+    return options.loss in ("auto", *CLASS_LOSSES)
 
 
 def _clips(options: "TrainingOptions") -> bool:
@@ -35,7 +43,9 @@ class TrainingOptions(Record):
             "sgdm": "Stochastic gradient descent with momentum",
             "adam": "Adaptive moments",
             "adamw": "Adam with decoupled weight decay",
+            "nadam": "Adam with Nesterov momentum",
             "rmsprop": "Root mean square propagation",
+            "lbfgs": "Quasi-Newton with a line search; one iteration for each batch, best with all samples in one",
         },
         group="Solver",
         help="How the weights follow the gradient",
@@ -45,10 +55,22 @@ class TrainingOptions(Record):
         above=0.0,
         high=1000.0,
         group="Solver",
-        help="Step size at the start; default 0.01 for sgdm, 0.001 for the others",
+        help="Step size at the start; default 0.01 for sgdm, 0.002 for nadam, 1 for lbfgs (the line search begins "
+        "there), 0.001 for the others",
     )
     momentum = Float(
-        0.9, low=0.0, high=1.0, group="Solver", help="Share of the last step that is kept", visible_when=_solver("sgdm")
+        0.9,
+        low=0.0,
+        high=1.0,
+        group="Solver",
+        help="Share of the last step that is kept, 0 to 1; default 0.9",
+        visible_when=_solver("sgdm"),
+    )
+    nesterov = Bool(
+        False,
+        group="Solver",
+        help="Take the gradient as if the momentum's step were made; default off. torch: nesterov; MATLAB has none",
+        visible_when=_solver("sgdm"),
     )
     gradient_decay_factor = Float(
         0.9,
@@ -56,7 +78,7 @@ class TrainingOptions(Record):
         high=0.999999,
         group="Solver",
         help="Decay of the mean gradient (beta 1)",
-        visible_when=_solver("adam", "adamw"),
+        visible_when=_solver("adam", "adamw", "nadam"),
     )
     squared_gradient_decay_factor = Float(
         lambda options: 0.9 if options.solver == "rmsprop" else 0.999,
@@ -64,7 +86,7 @@ class TrainingOptions(Record):
         high=0.999999,
         group="Solver",
         help="Decay of the mean squared gradient (beta 2; alpha of rmsprop)",
-        visible_when=_solver("adam", "adamw", "rmsprop"),
+        visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
     )
     epsilon = Float(
         1e-8,
@@ -72,7 +94,61 @@ class TrainingOptions(Record):
         high=1.0,
         group="Solver",
         help="Keeps the division by the squared gradient finite",
-        visible_when=_solver("adam", "adamw", "rmsprop"),
+        visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
+    )
+    momentum_decay = Float(
+        0.004,
+        low=0.0,
+        high=1.0,
+        group="Solver",
+        help="How quickly the momentum comes up to the gradient's decay; default 0.004. torch: momentum_decay",
+        visible_when=_solver("nadam"),
+    )
+    line_search_method = Choice(
+        "strong-wolfe",
+        options=("strong-wolfe", "backtracking"),
+        notes={
+            "strong-wolfe": "Until loss and slope have fallen enough; torch's (MATLAB starts with weak-wolfe)",
+            "backtracking": "The step is halved until the loss has fallen enough; torch has none",
+        },
+        label="Line search",
+        group="Solver",
+        help="How far to go along the direction; default strong-wolfe",
+        visible_when=_solver("lbfgs"),
+    )
+    max_line_search_iterations = Int(
+        20,
+        low=1,
+        high=1000,
+        group="Solver",
+        label="Max line search",
+        help="Looks at the loss along one direction at most; default 20, MATLAB's. torch: max_eval - 1",
+        visible_when=_solver("lbfgs"),
+    )
+    history_size = Int(
+        10,
+        low=1,
+        high=1000,
+        unit="steps",
+        group="Solver",
+        help="Steps that the curvature is estimated from; default 10 as in MATLAB, 100 in torch. Each takes memory",
+        visible_when=_solver("lbfgs"),
+    )
+    gradient_tolerance = Float(
+        1e-7,
+        low=0.0,
+        high=1.0,
+        group="Solver",
+        help="Weights stay where no gradient is larger; default 1e-7. torch: tolerance_grad; MATLAB's is relative",
+        visible_when=_solver("lbfgs"),
+    )
+    step_tolerance = Float(
+        1e-9,
+        low=0.0,
+        high=1.0,
+        group="Solver",
+        help="A direction that promises less is not taken; default 1e-9. torch: tolerance_change; MATLAB's is relative",
+        visible_when=_solver("lbfgs"),
     )
     loss = Choice(
         "auto",
@@ -80,13 +156,57 @@ class TrainingOptions(Record):
         notes={
             "auto": "cross-entropy for classes, half-mse for numbers",
             "cross-entropy": "Mean negative log likelihood of the right class",
+            "focal": "Cross-entropy that counts samples less the surer they are: (1 - p)^gamma times it",
             "half-mse": "MATLAB's mse: half the squared error, summed over responses, mean over samples",
             "mse": "torch's MSELoss: squared error, mean over all elements",
             "mae": "Absolute error, mean over all elements",
-            "huber": "Squared near zero, absolute beyond 1, mean over all elements",
+            "huber": "Half the square near zero, a line beyond, mean over all elements",
         },
         group="Solver",
-        help="What is minimised",
+        help="What is minimised; default auto",
+    )
+    class_weighting = Choice(
+        "none",
+        options=("none", "balanced", "given"),
+        notes={
+            "none": "All samples count the same",
+            "balanced": "Each class counts the same: samples / (classes · samples of the class)",
+            "given": "Each class counts as the class weights say",
+        },
+        group="Solver",
+        help="How much samples of each class count; default none. The mean is over samples, as in MATLAB, where torch "
+        "divides by the sum of their weights",
+        visible_when=_loss("auto", "cross-entropy", "focal"),
+    )
+    class_weights = Floats(
+        low=0.0,
+        group="Solver",
+        help="A weight for each class in the order of their names, such as 1, 2.5, 1. torch: weight; MATLAB: Weights",
+        visible_when=lambda options: options.class_weighting == "given" and _loss_of_classes(options),
+    )
+    label_smoothing = Float(
+        0.0,
+        low=0.0,
+        high=1.0,
+        group="Solver",
+        help="Share of each label that is spread evenly over all classes, 0 to 1; default 0. MATLAB has none",
+        visible_when=_loss("auto", "cross-entropy"),
+    )
+    focal_gamma = Float(
+        2.0,
+        low=0.0,
+        high=100.0,
+        group="Solver",
+        help="How much less sure samples count; default 2; 0 is cross-entropy. MATLAB: Gamma; for Alpha, class weights",
+        visible_when=_loss("focal"),
+    )
+    huber_delta = Float(
+        1.0,
+        above=0.0,
+        high=1e9,
+        group="Solver",
+        help="Error at which the square becomes a line; default 1. torch: delta; MATLAB: TransitionPoint",
+        visible_when=_loss("huber"),
     )
     metric = Choice(
         "auto",
@@ -308,4 +428,11 @@ class TrainingOptions(Record):
         if self.schedule == "warmup" and self.warmup_iterations == 0:
             message = "the warm-up schedule needs at least 1 iteration of warm-up."
             found.append(FieldError("warmup_iterations", message))
+        if self.solver == "sgdm" and self.nesterov and self.momentum == 0:
+            found.append(FieldError("nesterov", "Nesterov needs a momentum above 0."))
+        if self.solver == "lbfgs" and _clips(self):
+            message = "the line search of lbfgs needs gradients as they are. Set it to Inf, or choose another solver."
+            found.append(FieldError("gradient_threshold", message))
+        if self.class_weighting == "given" and _loss_of_classes(self) and not any(self.class_weights):
+            found.append(FieldError("class_weights", "enter a weight for each class, and not all of them 0."))
         return found

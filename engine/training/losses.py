@@ -1,18 +1,23 @@
 """What is minimised. Each loss gives the sum over samples of what counts a sample, so that shares of a batch add up."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch.nn import functional
 
 from engine.data.facts import Task
+from engine.project.training import TrainingOptions
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
-def cross_entropy(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Negative log likelihood of the right class; the outputs are logits."""
-    return functional.cross_entropy(output, target, reduction="sum")
+def cross_entropy(
+    output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, smoothing: float = 0.0
+) -> torch.Tensor:
+    """Negative log likelihood of the right class, weighted by class; the outputs are logits. Smoothing spreads so much
+    of each label evenly over all classes."""
+    return functional.cross_entropy(output, target, weight, label_smoothing=smoothing, reduction="sum")
 
 
 def half_mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -30,22 +35,53 @@ def mae(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return (output - target).abs().sum() / target.shape[1]
 
 
-def huber(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Half the squared error where it is below one, linear beyond, mean over the responses of a sample."""
-    return functional.huber_loss(output, target, reduction="sum") / target.shape[1]
+def huber(output: torch.Tensor, target: torch.Tensor, delta: float = 1.0) -> torch.Tensor:
+    """Half the squared error where it is below delta, a line of that slope beyond, mean over the responses."""
+    return functional.huber_loss(output, target, reduction="sum", delta=delta) / target.shape[1]
 
 
-_LOSSES: dict[str, Loss] = {
-    "cross-entropy": cross_entropy,
-    "half-mse": half_mse,
-    "mse": mse,
-    "mae": mae,
-    "huber": huber,
-}
+def focal(
+    output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, gamma: float = 2.0
+) -> torch.Tensor:
+    """Cross-entropy times (1 - p) ^ gamma, p being the probability given to the right class; the outputs are logits.
+
+    Lin et al., Focal Loss for Dense Object Detection, 2017, equation 5.
+    """
+    log_p = functional.log_softmax(output, dim=1).gather(1, target[:, None])[:, 0]
+    # Not down to zero: the slope of a power below one is infinite there.
+    each = -((-torch.expm1(log_p)).clamp(min=1e-12) ** gamma) * log_p
+    return each.sum() if weight is None else (each * weight[target]).sum()
 
 
-def loss_for(name: str, task: Task) -> Loss:
-    """The loss of this name; `auto` follows the task."""
+_LOSSES: dict[str, Loss] = {"half-mse": half_mse, "mse": mse, "mae": mae}
+
+
+def loss_for(options: TrainingOptions, task: Task, targets: torch.Tensor) -> Loss:
+    """The loss that the options ask for; `auto` follows the task. `targets` are those of the whole training part, on
+    the device: class weights may follow from them."""
+    name = options.loss
     if name == "auto":
         name = "cross-entropy" if task == "classes" else "half-mse"
+    match name:
+        case "cross-entropy":
+            weight, smoothing = class_weights(options, targets), options.label_smoothing
+            if weight is None and not smoothing:
+                return cross_entropy
+            return partial(cross_entropy, weight=weight, smoothing=smoothing)
+        case "focal":
+            return partial(focal, weight=class_weights(options, targets), gamma=options.focal_gamma)
+        case "huber":
+            return partial(huber, delta=options.huber_delta)
     return _LOSSES[name]
+
+
+def class_weights(options: TrainingOptions, targets: torch.Tensor) -> torch.Tensor | None:
+    """How much a sample of each class counts. Balanced: samples / (classes · samples of the class), over the classes
+    that have samples, as scikit-learn has it; those without any do not count."""
+    if options.class_weighting == "given":
+        return torch.tensor(options.class_weights, dtype=torch.float32, device=targets.device)
+    if options.class_weighting == "none":
+        return None
+    counts = torch.bincount(targets)
+    weights = len(targets) / ((counts > 0).sum() * counts.clamp(min=1)) * (counts > 0)
+    return weights.to(torch.float32)

@@ -7,6 +7,7 @@ from torch import nn
 
 from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
+from engine.training.lbfgs import Lbfgs, LossThere
 
 _NORMALISATIONS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm, nn.RMSNorm)
 
@@ -24,13 +25,22 @@ class Solver:
         self._optimizer = _optimizer(options, _groups(network, options, parameters or {}))
         self._rate = options.initial_learn_rate
 
-    def step(self, rate: float) -> None:
-        """Move all weights once by their gradients."""
+    @property
+    def searches(self) -> bool:
+        """Whether it looks at the loss in several places before it moves, and so needs `loss` in `step`."""
+        return isinstance(self._optimizer, Lbfgs)
+
+    def step(self, rate: float, loss: LossThere | None = None) -> None:
+        """Move all weights once by their gradients. `loss` makes gradients, those of the whole batch, and gives the
+        loss of the whole batch, with the weights as they are when it is called."""
         if rate != self._rate:
             for group in self._optimizer.param_groups:
                 group["lr"] = rate * group["learn_rate_factor"]
             self._rate = rate
-        self._optimizer.step()
+        if loss is None:
+            self._optimizer.step()
+        else:
+            self._optimizer.step(loss)
 
 
 def _groups(
@@ -73,11 +83,19 @@ def _optimizer(options: TrainingOptions, groups: list[dict[str, object]]) -> tor
     betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
     match options.solver:
         case "sgdm":
-            return torch.optim.SGD(groups, lr=rate, momentum=options.momentum, fused=True)
+            nesterov = options.nesterov and options.momentum > 0
+            return torch.optim.SGD(groups, lr=rate, momentum=options.momentum, nesterov=nesterov, fused=True)
         case "adam":
             return torch.optim.Adam(groups, lr=rate, betas=betas, eps=options.epsilon, fused=True)
         case "adamw":
             return torch.optim.AdamW(groups, lr=rate, betas=betas, eps=options.epsilon, fused=True)
+        case "nadam":
+            decay = options.momentum_decay
+            return torch.optim.NAdam(
+                groups, lr=rate, betas=betas, eps=options.epsilon, momentum_decay=decay, foreach=True
+            )
+        case "lbfgs":
+            return Lbfgs(options, groups)
         case "rmsprop":
             alpha = options.squared_gradient_decay_factor
             return torch.optim.RMSprop(groups, lr=rate, alpha=alpha, eps=options.epsilon, foreach=True)

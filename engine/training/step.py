@@ -68,6 +68,22 @@ class Unit:
 
     def train(self, batch: Batch, step: int) -> Done:
         """Forward, loss, backward, and one move of the weights. `step` counts from 0."""
+        done = self._evaluate(batch)
+        self._solver.step(self.rate(step), self._search(batch, done) if self._solver.searches else None)
+        return done
+
+    def _search(self, batch: Batch, done: Done) -> Callable[[], float]:
+        """Gradients and loss of the whole batch for a solver that asks more than once; the first answer is there."""
+        known = [done]
+
+        def look() -> float:
+            seen = known.pop() if known else self._evaluate(batch)
+            return float(self._gang.sum(seen.loss.clone()))
+
+        return look
+
+    def _evaluate(self, batch: Batch) -> Done:
+        """Forward, loss and backward."""
         self._share.is_empty = batch.count == 0
         output = self._strategy.module(*batch.inputs)[: batch.count]
         targets = batch.targets[: batch.count]
@@ -80,7 +96,6 @@ class Unit:
         self._strategy.backward(loss)
         if self._clip is not None:
             self._clip()
-        self._solver.step(self.rate(step))
         return Done(loss.detach(), output.detach(), targets, batch.total)
 
     @torch.no_grad()

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import torch
 from torch import nn
@@ -19,9 +20,10 @@ from engine.build.module import build, prefixes
 from engine.build.parameters import frozen_modules, parameter_options
 from engine.build.user_code import blame
 from engine.data.facts import PARTS, DataFacts, InputFacts
-from engine.data.load import LoadedData
+from engine.data.load import LoadedData, Part
 from engine.data.load import load as load_data
 from engine.data.normalise import fit
+from engine.data.sources.source import Array
 from engine.environments.gang import Gang, ProcessGang, SoloGang, is_lost_peer
 from engine.environments.launch import Seat, begin
 from engine.environments.strategies.strategy import strategy_for
@@ -43,7 +45,7 @@ from engine.training.batches import Batches, Resident
 from engine.training.channel import Reports, RequestPipe
 from engine.training.clipping import clipping
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
-from engine.training.losses import loss_for
+from engine.training.losses import Loss, loss_for
 from engine.training.metrics import METRICS, Metric
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
@@ -122,7 +124,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         len(training), options.mini_batch_size, options.shuffle, options.seed, keep_last=options.last_batch == "keep"
     )
     schedule = Schedule(options, order.steps_per_epoch, order.steps_per_epoch * options.max_epochs)
-    unit = _unit(setting, seat, network, schedule, gang)
+    loss = loss_for(options, setting.facts.task, training.targets)
+    unit = _unit(setting, seat, network, schedule, loss, gang)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     keeper = Keeper(unit, options, unit.metric, shelf, has_validation=validation is not None)
     if is_first:
@@ -149,7 +152,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         raise
 
 
-def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, gang: Gang) -> Unit:
+def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, loss: Loss, gang: Gang) -> Unit:
     """The network on its device, with all it takes to train and judge it."""
     options, task, share = setting.project.training, setting.facts.task, Share()
     _make_trainable(setting, network, gang, share)
@@ -159,7 +162,7 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, 
         network,
         strategy_for(seat.strategy, network, gang, setting.device),
         solver,
-        loss_for(options.loss, task),
+        loss,
         METRICS[options.metric_for(task)],
         gang,
         share=share,
@@ -229,14 +232,16 @@ def _network(setting: Setting) -> nn.Module:
     """The built network with its initial weights, and the normalisation of its inputs fitted on the training part."""
     network, seed = setting.project.network, setting.project.training.seed
     torch.manual_seed(seed)
-    module = build(network, setting.analysis, logits=setting.facts.task == "classes")
+    is_padded = any(given.lengths for _, given, _ in _inputs(network, setting.facts))
+    module = build(network, setting.analysis, logits=setting.facts.task == "classes", lengths=is_padded)
     initialize(module, seed, _parameter_options(setting, module))
     names = prefixes(network, setting.analysis)
     training = setting.data.part("training")
     for id, given, number in _inputs(network, setting.facts):
         kind = getattr(network.layers[id].type, "normalization_kind", "none")
         if kind != "none":
-            shift, scale = fit(kind, training.inputs[number], given.type.dim("C"))
+            is_padded = given.lengths is not None
+            shift, scale = fit(kind, training.real(number), 1 if is_padded else given.type.dim("C"))
             normalise = module.get_submodule(names[id][0])
             normalise.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
     return module
@@ -249,7 +254,22 @@ def _part(setting: Setting, name: str) -> Resident | None:
     part = setting.data.part(name)
     chosen = _inputs(setting.project.network, setting.facts)
     arrays = [part.inputs[number] for _, _, number in chosen]
-    return Resident.of(arrays, [given.type.kind for _, given, _ in chosen], part.targets, setting.device)
+    kinds = [given.type.kind for _, given, _ in chosen]
+    return Resident.of(arrays, kinds, part.targets, setting.device, _lengths(setting, part))
+
+
+def _lengths(setting: Setting, part: Part) -> list[Array | None]:
+    """The lengths for each input layer that the built network takes some for; nothing where no data is padded."""
+    chosen = _inputs(setting.project.network, setting.facts)
+    if not any(given.lengths for _, given, _ in chosen):
+        return []
+    found: list[Array | None] = []
+    for id, _, number in chosen:
+        array, lengths = part.inputs[number], part.lengths[number]
+        whole = np.full(len(array), array.shape[1], dtype=np.int64) if array.ndim > 1 else None
+        is_open = setting.analysis.facts[id].output.is_open
+        found.append((whole if lengths is None else lengths) if is_open else None)
+    return found
 
 
 def _known(setting: Setting) -> dict[str, Any]:
@@ -274,8 +294,9 @@ def _choose_threads(setting: Setting, network: nn.Module, training: Resident, ra
         return []
     trial = copy.deepcopy(network)
     _make_trainable(setting, trial, SoloGang(), Share())
-    loss, count = loss_for(setting.project.training.loss, setting.facts.task), max(1, place["samples"])
-    inputs, targets = tuple(x[:count] for x in training.inputs), training.targets[:count]
+    loss = loss_for(setting.project.training, setting.facts.task, training.targets)
+    count = max(1, place["samples"])
+    inputs, targets = training.inputs_at(slice(count)), training.targets[:count]
 
     def step() -> None:
         torch.autograd.backward(loss(trial(*inputs), targets))

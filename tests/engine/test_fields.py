@@ -15,6 +15,7 @@ from engine.fields import (
     Field,
     FilePath,
     Float,
+    Floats,
     Int,
     Ints,
     Padding,
@@ -237,3 +238,19 @@ def test_the_nearest_word_is_offered_without_long_search() -> None:
     assert did_you_mean("lion", ["sgdm", "adam"]) == ""
     assert did_you_mean("x" * 10_000, ["x" * 9_999]) == ""
     assert did_you_mean("", ["a"]) == ""
+
+
+def test_floats_are_numbers_between_commas() -> None:
+    class Weights(Record):
+        weights = Floats(low=0.0)
+
+    assert Weights().weights == ()
+    for typed in ("1, 2.5,0", "[1 2.5 0]", [1, 2.5, 0], (1.0, "2.5", 0)):
+        made = Weights(weights=typed)
+        assert made.weights == (1.0, 2.5, 0.0)
+        assert made.write() == {"weights": [1.0, 2.5, 0.0]}
+    assert Weights.weights.show((1.0, 2.5, 1e-5)) == "1, 2.5, 1e-05"
+    assert Weights(weights="0.5").weights == (0.5,)
+    for wrong in ("1, x", [-1], [True], {"a": 1}, "1, inf", [[1]]):
+        with pytest.raises(FieldErrors, match="numbers separated by commas, each at least 0"):
+            Weights(weights=wrong)

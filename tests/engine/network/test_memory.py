@@ -44,7 +44,7 @@ def test_activations_are_what_leaves_the_modules_of_the_built_network() -> None:
     assert memory.is_whole
 
 
-@pytest.mark.parametrize("solver", list(DEFAULT_RATES))
+@pytest.mark.parametrize("solver", [solver for solver in DEFAULT_RATES if solver != "lbfgs"])
 def test_weights_gradients_and_the_solvers_state_are_torchs(solver: str) -> None:
     network = cnn()
     analysis = analyse(network)
@@ -62,6 +62,24 @@ def test_weights_gradients_and_the_solvers_state_are_torchs(solver: str) -> None
     # A counter of steps, one number a parameter, is not worth a line in the estimate.
     assert memory.optimizer == sum(t.numel() * t.element_size() for t in tensors if t.dim() > 0)
     assert memory.total == memory.activations + 2 * memory.weights + memory.optimizer
+
+
+def test_lbfgs_keeps_what_its_history_says() -> None:
+    """Once it is full: a step and a change of the gradient for each, the direction and the gradient before."""
+    module = torch.nn.Linear(5, 2)
+    stepper = Solver(TrainingOptions(solver="lbfgs", history_size=3), module)
+
+    def look() -> float:
+        module.zero_grad()
+        loss = (module(torch.eye(5)).exp().sum(1) - 1).square().sum()
+        loss.backward()
+        return float(loss.detach())
+
+    for _ in range(8):
+        stepper.step(1.0, look)
+    (kept,) = stepper._optimizer.state.values()
+    tensors = [*kept["old_dirs"], *kept["old_stps"], kept["d"], kept["prev_flat_grad"]]
+    assert sum(t.numel() for t in tensors) == 12 * optimizer_states("lbfgs", history=3)
 
 
 def test_without_momentum_sgd_keeps_nothing() -> None:

@@ -75,6 +75,38 @@ def test_a_plateau_needs_a_validation_part() -> None:
     assert problems(made, replace(data, samples={"training": 200, "validation": 20})) == []
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"nesterov": True, "momentum": 0}, "training.nesterov: Nesterov needs a momentum above 0."),
+        (
+            {"class_weighting": "given", "class_weights": "1, 2"},
+            "training.class_weights: The data has 3 classes, the list 2 weights. Give one each.",
+        ),
+        (
+            {"class_weighting": "given"},
+            "training.class_weights: enter a weight for each class, and not all of them 0.",
+        ),
+        (
+            {"solver": "lbfgs", "gradient_threshold": 1, "mini_batch_size": 200},
+            "training.gradient_threshold: the line search of lbfgs needs gradients as they are. Set it to Inf, or "
+            "choose another solver.",
+        ),
+    ],
+)
+def test_options_that_exclude_each_other(options: dict[str, Any], message: str) -> None:
+    problem = only(project(classifier(), **options), facts(image(1, 6, 6)))
+    assert (problem.severity, describe(problem)) == ("error", message)
+
+
+def test_lbfgs_on_small_batches_is_warned_of() -> None:
+    made, data = project(classifier(), solver="lbfgs"), facts(image(1, 6, 6))
+    problem = only(made, data)
+    assert problem.severity == "warning"
+    assert "meant for all 200 samples" in problem.message
+    assert fixed(made, problem, data) == []
+
+
 def test_a_batch_larger_than_the_data() -> None:
     made = project(classifier(), mini_batch_size=201)
     data = facts(image(1, 6, 6))

@@ -1,12 +1,16 @@
 """Each loss against its definition, written out, and against torch's mean reduction where torch has one."""
 
+import numpy as np
 import pytest
 import torch
+from sklearn.utils.class_weight import compute_class_weight
 from torch.nn import functional
 
-from engine.training.losses import cross_entropy, half_mse, huber, loss_for, mae, mse
+from engine.project.training import TrainingOptions
+from engine.training.losses import class_weights, cross_entropy, focal, half_mse, huber, loss_for, mae, mse
 
 OUTPUT = torch.tensor([[1.0, 2.0], [0.0, -1.0], [3.0, 0.5]])
+CLASSES = torch.tensor([1, 0, 0])
 TARGET = torch.tensor([[0.5, 2.0], [1.0, 1.0], [0.0, 0.0]])
 
 
@@ -30,9 +34,8 @@ def test_huber_is_quadratic_near_zero_and_linear_beyond() -> None:
 
 
 def test_cross_entropy_takes_logits() -> None:
-    classes = torch.tensor([1, 0, 0])
-    by_hand = -sum(torch.log_softmax(OUTPUT, 1)[i, c] for i, c in enumerate(classes)) / 3
-    assert float(cross_entropy(OUTPUT, classes)) / 3 == pytest.approx(float(by_hand))
+    by_hand = -sum(torch.log_softmax(OUTPUT, 1)[i, c] for i, c in enumerate(CLASSES)) / 3
+    assert float(cross_entropy(OUTPUT, CLASSES)) / 3 == pytest.approx(float(by_hand))
 
 
 @pytest.mark.parametrize("loss", [half_mse, mse, mae, huber])
@@ -51,6 +54,28 @@ def test_an_empty_share_has_loss_zero_and_gradient_zero() -> None:
 
 
 def test_auto_follows_the_task() -> None:
-    assert loss_for("auto", "classes") is cross_entropy
-    assert loss_for("auto", "numbers") is half_mse
-    assert loss_for("mae", "numbers") is mae
+    assert loss_for(TrainingOptions(), "classes", CLASSES) is cross_entropy
+    assert loss_for(TrainingOptions(), "numbers", TARGET) is half_mse
+    assert loss_for(TrainingOptions(loss="mae"), "numbers", TARGET) is mae
+
+
+def test_focal_counts_sure_samples_less() -> None:
+    p = torch.softmax(OUTPUT, 1)[range(3), CLASSES]
+    by_hand = (-((1 - p) ** 1.5) * p.log()).sum()
+    torch.testing.assert_close(focal(OUTPUT, CLASSES, gamma=1.5), by_hand)
+    torch.testing.assert_close(focal(OUTPUT, CLASSES, gamma=0.0), cross_entropy(OUTPUT, CLASSES))
+
+
+def test_a_sure_sample_has_a_focal_gradient() -> None:
+    output = torch.tensor([[80.0, -80.0], [-80.0, 80.0]], requires_grad=True)
+    torch.autograd.backward(focal(output, torch.tensor([0, 0]), gamma=0.5))
+    assert output.grad is not None
+    assert torch.isfinite(output.grad).all()
+
+
+def test_balanced_weights_are_scikit_learns() -> None:
+    classes = torch.tensor([0, 0, 0, 2, 2, 5])
+    found = class_weights(TrainingOptions(class_weighting="balanced"), classes)
+    expected = compute_class_weight("balanced", classes=np.array([0, 2, 5]), y=classes.numpy())
+    assert found is not None
+    assert found.tolist() == pytest.approx([expected[0], 0, expected[1], 0, 0, expected[2]])

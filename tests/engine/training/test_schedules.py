@@ -1,6 +1,7 @@
 """Schedules in a run against torch's own schedulers, driven by a plain loop that knows nothing of Netwright."""
 
 import math
+from typing import Literal
 
 import pytest
 import torch
@@ -23,7 +24,7 @@ def followed(scheduler: torchs.LRScheduler, steps: int) -> list[float]:
     """The rate of each step, the scheduler being stepped after each."""
     found = []
     for _ in range(steps):
-        found.append(scheduler.get_last_lr()[0])
+        found.append(float(scheduler.get_last_lr()[0]))
         scheduler.optimizer.step()
         scheduler.step()
     return found
@@ -106,7 +107,7 @@ def test_short_runs_have_rates(name: str, steps: int) -> None:
 def test_plateau_is_torchs(higher: bool) -> None:
     values = [3.0, 2.0, 1.9999, 2.0, 2.1, math.nan, 1.5, 1.6, 1.7, 1.4, 1.8, 1.9, 2.0, 2.5, 2.6]
     seen = [4.0 - value for value in values] if higher else values
-    mode = "max" if higher else "min"
+    mode: Literal["min", "max"] = "max" if higher else "min"
     scheduler = torchs.ReduceLROnPlateau(optimizer(), mode, factor=0.5, patience=1, threshold=1e-3, min_lr=0.3, eps=0)
     options = TrainingOptions(
         initial_learn_rate=2.0,

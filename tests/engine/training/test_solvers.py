@@ -19,6 +19,24 @@ def sgdm(weight, gradient, step, memory):
     return weight - RATE * memory["v"]
 
 
+def nesterov(weight, gradient, step, memory):
+    """torch's form: the gradient plus what the momentum will add."""
+    gradient = gradient + memory["l2"] * weight
+    memory["v"] = 0.8 * memory.get("v", 0) + gradient
+    return weight - RATE * (gradient + 0.8 * memory["v"])
+
+
+def nadam(weight, gradient, step, memory):
+    """Dozat's Nadam as torch has it, with a momentum that grows: mu_t = beta1 (1 - 0.96^(t psi) / 2)."""
+    gradient = gradient + memory["l2"] * weight
+    now, after = (0.7 * (1 - 0.5 * 0.96 ** (t * 0.02)) for t in (step, step + 1))
+    memory["product"] = memory.get("product", 1.0) * now
+    memory["m"] = 0.7 * memory.get("m", 0) + 0.3 * gradient
+    memory["s"] = 0.95 * memory.get("s", 0) + 0.05 * gradient**2
+    mean = after * memory["m"] / (1 - memory["product"] * after) + (1 - now) * gradient / (1 - memory["product"])
+    return weight - RATE * mean / ((memory["s"] / (1 - 0.95**step)).sqrt() + EPSILON)
+
+
 def _adam(weight: torch.Tensor, gradient: torch.Tensor, step: int, memory: dict) -> torch.Tensor:
     memory["m"] = 0.7 * memory.get("m", 0) + 0.3 * gradient
     memory["s"] = 0.95 * memory.get("s", 0) + 0.05 * gradient**2
@@ -41,11 +59,13 @@ def rmsprop(weight, gradient, step, memory):
     return weight - RATE * gradient / (memory["s"].sqrt() + EPSILON)
 
 
-@pytest.mark.parametrize("update", [sgdm, adam, adamw, rmsprop])
+@pytest.mark.parametrize("update", [sgdm, nesterov, adam, adamw, nadam, rmsprop])
 def test_a_solver_follows_its_formula(update: Update) -> None:
     torch.manual_seed(1)
     options = TrainingOptions(
-        solver=update.__name__,
+        solver="sgdm" if update is nesterov else update.__name__,
+        nesterov=update is nesterov,
+        momentum_decay=0.02,
         initial_learn_rate=RATE,
         momentum=0.8,
         gradient_decay_factor=0.7,
@@ -109,7 +129,7 @@ def one_step(options: TrainingOptions, said: dict[str, ParameterOptions], rate: 
     return {name: 1.0 - float(p.detach()) for name, p in layer.named_parameters()}
 
 
-@pytest.mark.parametrize("solver", ["sgdm", "adam", "adamw", "rmsprop"])
+@pytest.mark.parametrize("solver", ["sgdm", "adam", "adamw", "nadam", "rmsprop"])
 @pytest.mark.parametrize("rate", [0.01, 0.003], ids=["initial", "later"])
 def test_a_factor_multiplies_the_learn_rate_of_one_parameter(solver: str, rate: float) -> None:
     options = TrainingOptions(solver=solver, initial_learn_rate=0.01, l2_regularization=0.0)

@@ -1,0 +1,136 @@
+"""The same training twice: by the engine, with one worker or several, and by a loop of plain torch that knows nothing
+of it. Run as a script with a folder, a rank and a size, it trains every case as one worker of a gang."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from engine.environments.gang import Gang, ProcessGang, SoloGang
+from engine.environments.strategies.strategy import strategy_for
+from engine.environments.strategies.sync_batch_norm import Share
+from engine.layers.weighted import ParameterOptions
+from engine.project.training import TrainingOptions
+from engine.training.batches import Batches, Resident
+from engine.training.clipping import clipping
+from engine.training.losses import loss_for
+from engine.training.order import Order
+from engine.training.schedules import Schedule
+from engine.training.solvers import Solver
+from engine.training.step import Unit
+
+SAMPLES, BATCH, EPOCHS = 23, 8, 4
+STEPS_PER_EPOCH = 3
+STEPS = EPOCHS * STEPS_PER_EPOCH
+
+PlainLoss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Options, and how a person would write them with torch: an optimizer, a scheduler, a loss, a clip."""
+
+    options: dict[str, Any]
+    optimizer: Callable[[nn.Sequential], torch.optim.Optimizer]
+    loss: PlainLoss = nn.functional.cross_entropy
+    scheduler: Callable[[torch.optim.Optimizer], torch.optim.lr_scheduler.LRScheduler] | None = None
+    clip: Callable[[list[nn.Parameter]], object] = lambda parameters: None
+    said: dict[str, ParameterOptions] = field(default_factory=dict)
+    task: str = "classes"
+    objective: Callable[[nn.Sequential], torch.Tensor] | None = None
+    dtype: torch.dtype = torch.float32
+
+
+def network(dtype: torch.dtype) -> nn.Sequential:
+    torch.manual_seed(3)
+    return nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3)).to(dtype)
+
+
+def data(task: str, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    drawn = torch.Generator().manual_seed(4)
+    inputs = torch.randn(SAMPLES, 4, generator=drawn).to(dtype)
+    classes = torch.randint(0, 3, (SAMPLES,), generator=drawn)
+    return inputs, classes if task == "classes" else 2 * torch.randn(SAMPLES, 3, generator=drawn)
+
+
+def weights_and_biases(model: nn.Module, l2: float) -> list[dict[str, Any]]:
+    """torch's groups: weight decay for weights alone."""
+    named = list(model.named_parameters())
+    return [
+        {"params": [p for n, p in named if "weight" in n], "weight_decay": l2},
+        {"params": [p for n, p in named if "bias" in n], "weight_decay": 0.0},
+    ]
+
+
+def by_torch(case: Case) -> tuple[list[float], list[float]]:
+    """Loss of every step, and all weights at the end."""
+    model, (inputs, targets) = network(case.dtype), data(case.task, case.dtype)
+    optimizer = case.optimizer(model)
+    scheduler = case.scheduler(optimizer) if case.scheduler else None
+    losses = []
+    for step in range(STEPS):
+        start = step % STEPS_PER_EPOCH * BATCH
+        chosen = slice(start, start + BATCH)
+        seen: list[float] = []
+
+        def closure() -> Any:
+            optimizer.zero_grad()
+            loss = case.loss(model(inputs[chosen]), targets[chosen])  # noqa: B023  # called at once
+            seen.append(float(loss.detach()))  # noqa: B023
+            whole = loss + case.objective(model) if case.objective else loss
+            torch.autograd.backward(whole)
+            case.clip(list(model.parameters()))
+            return whole
+
+        optimizer.step(closure)
+        losses.append(seen[0])
+        if scheduler is not None and step < STEPS - 1:
+            scheduler.step()
+    return losses, nn.utils.parameters_to_vector(model.parameters()).tolist()
+
+
+def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
+    """Loss of every step, and all weights at the end."""
+    options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, shuffle="never", **case.options)
+    model, (inputs, targets) = network(case.dtype), data(case.task, case.dtype)
+    unit = Unit(
+        model,
+        strategy_for("", model, gang, torch.device("cpu")),
+        Solver(options, model, case.said),
+        loss_for(options, case.task, targets),  # type: ignore[arg-type]  # a word from the table
+        metric=None,  # type: ignore[arg-type]  # nothing is judged
+        gang=gang,
+        share=Share(),
+        clip=clipping(options, model.parameters()),
+        rate=Schedule(options, STEPS_PER_EPOCH, STEPS),
+    )
+    batches = Batches(Resident((inputs,), targets), Order(SAMPLES, BATCH, "never", 0), gang)
+    losses = []
+    for epoch in range(EPOCHS):
+        for number, batch in enumerate(batches.of_epoch(epoch + 1)):
+            done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
+            losses.append(float(gang.sum(done.loss.clone())))
+    return losses, nn.utils.parameters_to_vector(model.parameters()).tolist()
+
+
+def main(folder: Path, rank: int, size: int) -> None:
+    """All cases as one worker of several; the first writes what came of them."""
+    from tests.engine.training.test_reference import CASES
+
+    torch.set_num_threads(1)
+    gang = ProcessGang(rank, size, "gloo", folder / "meeting") if size > 1 else SoloGang()
+    found = {name: by_engine(case, gang) for name, case in CASES.items()}
+    if rank == 0:
+        (folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
+    gang.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    os._exit(0)

@@ -1,0 +1,164 @@
+"""L-BFGS against torch's own, and the backtracking search against the book's rule written out."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from engine.layers.weighted import ParameterOptions
+from engine.project.training import TrainingOptions
+from engine.training.solvers import Solver
+
+INPUTS = torch.randn(40, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+TARGETS = (INPUTS[:, :2].sin() + 0.1 * INPUTS[:, 1:] ** 2).detach()
+
+
+def network() -> nn.Sequential:
+    torch.manual_seed(2)
+    return nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2)).double()
+
+
+def run(
+    steps: int, said: dict[str, ParameterOptions] | None = None, rate: float = 1.0, **options: Any
+) -> tuple[list[float], nn.Sequential]:
+    """The loss before each step, and the network."""
+    trained = network()
+    solver = Solver(TrainingOptions(solver="lbfgs", initial_learn_rate=rate, **options), trained, said)
+    losses: list[float] = []
+
+    def look() -> float:
+        trained.zero_grad()
+        loss = (trained(INPUTS) - TARGETS).square().mean()
+        torch.autograd.backward(loss)
+        return float(loss.detach())
+
+    for _ in range(steps):
+        losses.append(look())
+        solver.step(rate, look)
+    return losses, trained
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.01])
+def test_strong_wolfe_is_torchs(l2: float) -> None:
+    """L2 on weights alone is half their square in the loss."""
+    losses, trained = run(25, l2_regularization=l2, history_size=4, max_line_search_iterations=9)
+    plain = network()
+    optimizer = torch.optim.LBFGS(
+        plain.parameters(), max_iter=1, max_eval=10, history_size=4, line_search_fn="strong_wolfe"
+    )
+    expected: list[float] = []
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (plain(INPUTS) - TARGETS).square().mean()
+        whole = loss + 0.5 * l2 * sum(p.square().sum() for n, p in plain.named_parameters() if "weight" in n)
+        torch.autograd.backward(whole)
+        seen.append(float(loss.detach()))
+        return whole
+
+    for _ in range(25):
+        seen: list[float] = []
+        optimizer.step(closure)
+        expected.append(seen[0])
+    assert losses == pytest.approx(expected, rel=1e-8)
+    assert losses[-1] < 0.1 * losses[0]
+    for name, parameter in plain.named_parameters():
+        torch.testing.assert_close(trained.get_parameter(name), parameter, rtol=1e-6, atol=1e-8)
+
+
+def by_the_book(steps: int, history: int, rate: float) -> list[float]:
+    """Nocedal and Wright: two loops for the direction, halves until the loss falls by 1e-4 of the promise."""
+    plain = network()
+    parameters = list(plain.parameters())
+    losses: list[float] = []
+    pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
+    last_w, last_g = None, None
+
+    def look(w: torch.Tensor) -> tuple[float, torch.Tensor]:
+        nn.utils.vector_to_parameters(w, parameters)
+        loss = (plain(INPUTS) - TARGETS).square().mean()
+        gradients = torch.autograd.grad(loss, parameters)
+        return float(loss.detach()), torch.cat([g.reshape(-1) for g in gradients])
+
+    w = nn.utils.parameters_to_vector(parameters).detach().clone()
+    for step in range(steps):
+        loss, g = look(w)
+        losses.append(loss)
+        if last_w is not None and last_g is not None and (w - last_w).dot(g - last_g) > 1e-10:
+            pairs = [*pairs, (w - last_w, g - last_g)][-history:]
+        q, kept = g.clone(), []
+        for s, y in reversed(pairs):
+            a = s.dot(q) / s.dot(y)
+            kept.append(a)
+            q = q - a * y
+        if pairs:
+            s, y = pairs[-1]
+            q = q * (s.dot(y) / y.dot(y))
+        for (s, y), a in zip(pairs, reversed(kept), strict=True):
+            q = q + s * (a - y.dot(q) / s.dot(y))
+        size = rate if step else rate * min(1.0, 1.0 / float(g.abs().sum()))
+        while look(w - size * q)[0] > loss - 1e-4 * size * float(g.dot(q)):
+            size /= 2
+        last_w, last_g, w = w, g, w - size * q
+    return losses
+
+
+@pytest.mark.parametrize("rate", [1.0, 40.0], ids=["rarely halved", "halved often"])
+def test_backtracking_is_the_books(rate: float) -> None:
+    losses, _ = run(12, rate=rate, l2_regularization=0.0, line_search_method="backtracking", history_size=3)
+    assert losses == pytest.approx(by_the_book(12, 3, rate), rel=1e-6)
+    assert all(after < before for before, after in pairwise(losses))
+
+
+@pytest.mark.parametrize("search", ["strong-wolfe", "backtracking"])
+def test_a_learn_rate_factor_scales_its_axis(search: str) -> None:
+    """The first step goes along the gradient: twice the factor is twice as far; a factor of 0 is frozen for good."""
+    chosen: dict[str, Any] = {"line_search_method": search, "l2_regularization": 0.0}
+    start = network()
+    usual = run(1, rate=1e-3, **chosen)[1]
+    said = {"0.weight": ParameterOptions("", 2.0, 1.0), "2.bias": ParameterOptions("", 0.0, 1.0)}
+    scaled = run(1, said, rate=1e-3, **chosen)[1]
+    moved = {n: (scaled.get_parameter(n) - p, usual.get_parameter(n) - p) for n, p in start.named_parameters()}
+    ratio = moved["2.weight"][0].norm() / moved["2.weight"][1].norm()  # the whole step has another length
+    torch.testing.assert_close(moved["0.weight"][0], 2 * ratio * moved["0.weight"][1], rtol=0.2, atol=1e-9)
+    assert moved["2.bias"][0].abs().sum() == 0
+    assert moved["2.bias"][1].abs().sum() > 0
+    later = run(10, said, **chosen)[1]
+    assert torch.equal(later.get_parameter("2.bias"), start.get_parameter("2.bias"))
+
+
+@pytest.mark.parametrize("search", ["strong-wolfe", "backtracking"])
+def test_where_the_gradient_is_flat_nothing_moves(search: str) -> None:
+    layer = nn.Linear(2, 1)
+    before = [p.detach().clone() for p in layer.parameters()]
+    solver = Solver(TrainingOptions(solver="lbfgs", line_search_method=search, l2_regularization=0.0), layer)
+
+    def look() -> float:
+        for p in layer.parameters():
+            p.grad = torch.zeros_like(p)
+        return 1.0
+
+    for _ in range(3):
+        solver.step(1.0, look)
+    assert all(torch.equal(p, q) for p, q in zip(layer.parameters(), before, strict=True))
+
+
+def test_a_loss_that_is_no_number_makes_the_step_shorter() -> None:
+    weight = nn.Linear(1, 1, bias=False).double()
+    weight.weight.data.fill_(1.0)
+    options = TrainingOptions(
+        solver="lbfgs", line_search_method="backtracking", initial_learn_rate=8.0, l2_regularization=0.0
+    )
+    solver = Solver(options, weight)
+
+    def look() -> float:
+        w = weight.weight
+        w.grad = w.detach().clone()
+        value = float(w.detach())
+        return 0.5 * value**2 if abs(value) < 2 else math.nan
+
+    solver.step(8.0, look)
+    assert abs(float(weight.weight.detach())) < 1.0

@@ -1,0 +1,157 @@
+"""Each option of training against a loop of plain torch: the loss of every step, and all weights at the end."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from engine.environments.gang import SoloGang
+from engine.layers.weighted import ParameterOptions
+from tests.engine.training.reference import STEPS, Case, by_engine, by_torch, weights_and_biases
+
+ROOT = Path(__file__).parents[3]
+SGD = partial(torch.optim.SGD, lr=0.1, momentum=0.9)
+PLAIN = {"initial_learn_rate": 0.1, "l2_regularization": 0.01}
+
+
+def sgd(model: nn.Module) -> torch.optim.Optimizer:
+    return SGD(weights_and_biases(model, 0.01))
+
+
+def half_squares(model: nn.Sequential) -> torch.Tensor:
+    """L2 as a part of the loss."""
+    return torch.stack([0.005 * p.square().sum() for n, p in model.named_parameters() if "weight" in n]).sum()
+
+
+def of(name: str, optimizer: type[torch.optim.Optimizer], rate: float, **options: Any) -> Case:
+    """A solver with its own default rate, which the options do not give."""
+    return Case(
+        {"solver": name, "l2_regularization": 0.01},
+        lambda model: optimizer(weights_and_biases(model, 0.01), lr=rate, **options),  # type: ignore[call-arg]
+    )
+
+
+def with_factors(model: nn.Sequential) -> torch.optim.Optimizer:
+    first, last = model[0], model[2]
+    return torch.optim.Adam(
+        [
+            {"params": [first.weight], "lr": 0.02, "weight_decay": 0.03},
+            {"params": [first.bias], "weight_decay": 0.0},
+            {"params": [last.weight], "weight_decay": 0.01},
+            {"params": [last.bias], "lr": 0.0, "weight_decay": 0.0},
+        ],
+        lr=0.01,
+    )
+
+
+def warm_cosine(optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LRScheduler:
+    torchs = torch.optim.lr_scheduler
+    rise = torchs.LinearLR(optimizer, start_factor=0.25, total_iters=3)
+    return torchs.SequentialLR(optimizer, [rise, torchs.CosineAnnealingLR(optimizer, STEPS - 4)], milestones=[4])
+
+
+def clip_each(limit: float, parameters: list[nn.Parameter]) -> None:
+    """MATLAB's l2norm: each parameter's gradient by itself."""
+    for parameter in parameters:
+        nn.utils.clip_grad_norm_([parameter], limit)
+
+
+def weighted(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """MATLAB's mean, over samples; torch's own would be divided by the sum of their weights."""
+    weights = torch.tensor([1.0, 3.0, 0.5])
+    return functional.cross_entropy(output, target, weights, reduction="none", label_smoothing=0.1).mean()
+
+
+def focal(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    p = torch.softmax(output, 1)[range(len(target)), target]
+    return ((1 - p) ** 2 * -p.log()).mean()
+
+
+def numbers(loss: str, plain: object, **options: object) -> Case:
+    return Case({**PLAIN, "loss": loss, **options}, sgd, plain, task="numbers")  # type: ignore[arg-type]
+
+
+CASES = {
+    "sgdm": of("sgdm", torch.optim.SGD, 0.01, momentum=0.9),
+    "nesterov": Case({"nesterov": True, **PLAIN}, lambda model: SGD(weights_and_biases(model, 0.01), nesterov=True)),
+    "adam": of("adam", torch.optim.Adam, 0.001),
+    "adamw": of("adamw", torch.optim.AdamW, 0.001),
+    "nadam": of("nadam", torch.optim.NAdam, 0.002),
+    "rmsprop": of("rmsprop", torch.optim.RMSprop, 0.001, alpha=0.9),
+    "lbfgs": Case(
+        {"solver": "lbfgs", "l2_regularization": 0.01},
+        lambda model: torch.optim.LBFGS(
+            model.parameters(), max_iter=1, max_eval=21, history_size=10, line_search_fn="strong_wolfe"
+        ),
+        objective=half_squares,
+        dtype=torch.float64,  # each search passes its rounding on to all that follow
+    ),
+    "factors": Case(
+        {"solver": "adam", "initial_learn_rate": 0.01, "l2_regularization": 0.01},
+        with_factors,
+        said={"0.weight": ParameterOptions("", 2.0, 3.0), "2.bias": ParameterOptions("", 0.0, 0.0)},
+    ),
+    "warm cosine": Case({**PLAIN, "schedule": "cosine", "warmup_iterations": 4}, sgd, scheduler=warm_cosine),
+    "one-cycle": Case(
+        {**PLAIN, "schedule": "one-cycle"},
+        sgd,
+        scheduler=lambda optimizer: torch.optim.lr_scheduler.OneCycleLR(
+            optimizer, 0.1, total_steps=STEPS, cycle_momentum=False
+        ),
+    ),
+    "l2norm": Case({**PLAIN, "gradient_threshold": 0.1}, sgd, clip=partial(clip_each, 0.1)),
+    "global-l2norm": Case(
+        {**PLAIN, "gradient_threshold": 0.2, "gradient_threshold_method": "global-l2norm"},
+        sgd,
+        clip=lambda parameters: nn.utils.clip_grad_norm_(parameters, 0.2),
+    ),
+    "absolute-value": Case(
+        {**PLAIN, "gradient_threshold": 0.05, "gradient_threshold_method": "absolute-value"},
+        sgd,
+        clip=lambda parameters: nn.utils.clip_grad_value_(parameters, 0.05),
+    ),
+    "class weights, smoothing": Case(
+        {**PLAIN, "class_weighting": "given", "class_weights": (1, 3, 0.5), "label_smoothing": 0.1}, sgd, weighted
+    ),
+    "focal": Case({**PLAIN, "loss": "focal"}, sgd, focal),
+    "half-mse": numbers("half-mse", lambda output, target: 0.5 * (output - target).square().sum(1).mean()),
+    "mse": numbers("mse", functional.mse_loss),
+    "mae": numbers("mae", functional.l1_loss),
+    "huber": numbers("huber", partial(functional.huber_loss, delta=0.7), huber_delta=0.7),
+}
+
+
+@pytest.fixture(scope="module")
+def two_workers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[float], list[float]]]:
+    """What two processes make of all cases. The last batch has 7 samples, which they share as 4 and 3."""
+    folder = tmp_path_factory.mktemp("two")
+    command = [sys.executable, "-m", "tests.engine.training.reference", str(folder)]
+    own = {**os.environ, "PYTHONPATH": str(ROOT)}
+    workers = [subprocess.Popen([*command, str(rank), "2"], cwd=ROOT, env=own) for rank in range(2)]
+    assert [worker.wait(100) for worker in workers] == [0, 0]
+    found: dict[str, tuple[list[float], list[float]]] = json.loads((folder / "found.json").read_text("utf-8"))
+    return found
+
+
+def same(found: tuple[list[float], list[float]], expected: tuple[list[float], list[float]], tolerance: float) -> None:
+    assert len(found[0]) == STEPS
+    assert found[0] == pytest.approx(expected[0], rel=tolerance), "losses"
+    assert found[1] == pytest.approx(expected[1], rel=tolerance, abs=tolerance), "weights"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_worker_is_plain_torch(name: str) -> None:
+    same(by_engine(CASES[name], SoloGang()), by_torch(CASES[name]), 2e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_two_workers_are_plain_torch(name: str, two_workers: dict[str, tuple[list[float], list[float]]]) -> None:
+    same(two_workers[name], by_torch(CASES[name]), 5e-6)
