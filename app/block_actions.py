@@ -29,7 +29,7 @@ class BlockActions:
 
     def start(self) -> None:
         """Read the library, once the window is up."""
-        self.library.refresh()
+        self.library.start()
 
     def _show(self) -> None:
         self._window.palette_panel.show_own(self.library.entries)

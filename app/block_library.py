@@ -45,6 +45,13 @@ class BlockLibrary(QObject):
         self._late.timeout.connect(self.refresh)
         self._watcher.directoryChanged.connect(self._late.start)
 
+    def start(self) -> None:
+        """Read the folder and follow it. It is made where there is none, so that the first block which another window
+        saves is seen too."""
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.refresh()
+
     def refresh(self) -> None:
         """Look at the folder: files that are new or written since are read."""
         before, told = self.entries, {path for path, (_, found) in self._known.items() if isinstance(found, str)}

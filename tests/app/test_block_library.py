@@ -65,6 +65,15 @@ def test_another_window_shows_what_was_saved_elsewhere(qtbot, library: BlockLibr
     assert names(other) == ["Two"]
 
 
+def test_the_first_block_of_all_is_seen_elsewhere_too(qtbot, library: BlockLibrary) -> None:
+    other = BlockLibrary(library.folder)
+    other.start()
+    assert not other.entries
+    with qtbot.waitSignal(other.changed):
+        library.save("one", *made())
+    assert names(other) == ["one"]
+
+
 def test_broken_files_are_skipped_and_named_once(qtbot, library: BlockLibrary) -> None:
     block, inside = made()
     library.save("good", block, inside)
