@@ -68,7 +68,8 @@ def engine_command(module: str, arguments: Sequence[str] = ()) -> list[str]:
     return [sys.executable, "-m", module, *arguments]
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """Ours, in which a process finds this installation."""
     paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
@@ -118,7 +119,7 @@ class EngineServer(QObject):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=_environment(),
+                env=environment(),
                 cwd=ROOT,
             )
         except OSError as error:
@@ -261,7 +262,7 @@ class EngineCommand(QObject):
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=_environment(),
+            env=environment(),
             cwd=os.getcwd(),
         )
         assert self._process.stdout is not None

@@ -509,6 +509,8 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(100, self, self._warm_engine)
 
     def _warm_engine(self) -> None:
+        if not self._start_engine:
+            return  # shut down meanwhile
         self.server.start()
         self.facts.start()
         self.code.start()
@@ -516,6 +518,8 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(PRELOAD_MS, self, self._start_preload)
 
     def _start_preload(self) -> None:
+        if not self._start_engine:
+            return
         from app.runs.preload import Preload
 
         self._preload = Preload(self)
@@ -546,6 +550,7 @@ class MainWindow(QMainWindow):
 
     def shutdown(self) -> None:
         """Let go of processes, plots and timers, in order."""
+        self._start_engine = False
         self.documents.close()
         self.code.close()
         self.training.close()

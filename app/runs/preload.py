@@ -1,9 +1,11 @@
 """Imports what the Train tab and the options dialog need, once the window is up and nobody waits for it.
 
-numpy alone takes a tenth of a second: it comes in a thread, which lets the window have its turns. The rest makes Qt
-classes, so it comes in the window's own thread, one module a turn.
+numpy alone takes a tenth of a second: it comes in a thread, which lets the window have its turns. No garbage is
+collected meanwhile: Python would do so in either thread, and Qt objects among it must not be taken apart outside of the
+window's own. The rest makes Qt classes, so it comes in the window's own thread, one module a turn.
 """
 
+import gc
 from importlib import import_module
 from threading import Thread
 
@@ -30,12 +32,15 @@ class Preload(QObject):
         self._thread = Thread(target=_numpy, name="import numpy")
         self._timer = QTimer(self, interval=TURN_MS)
         self._timer.timeout.connect(self._turn)
+        self._was_collecting = gc.isenabled()
+        gc.disable()
         self._thread.start()
         self._timer.start()
 
     def _turn(self) -> None:
         if self._thread.is_alive():
             return
+        self._collect_again()
         if self._left:
             import_module(self._left.pop(0))
         else:
@@ -50,6 +55,12 @@ class Preload(QObject):
         """Import no more."""
         self._timer.stop()
         self._thread.join()
+        self._collect_again()
+
+    def _collect_again(self) -> None:
+        if self._was_collecting:
+            gc.enable()
+            self._was_collecting = False
 
 
 def _numpy() -> None:

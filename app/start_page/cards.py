@@ -48,23 +48,34 @@ class Card(QAbstractButton):
         super().__init__(parent)
         self.entry = entry
         self.sketch: Sketch | None = None
+        self.is_gone = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setCursor(Qt.CursorShape.ArrowCursor if entry.is_gone else Qt.CursorShape.PointingHandCursor)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._has_keyboard = False
         self._painted: tuple[tuple[Sketch, bool, float], QPixmap] | None = None
         self._tell()
 
     def show_sketch(self, found: Sketch) -> None:
         """Show the network, or why it cannot be shown."""
-        self.sketch = found
+        self._become(found, is_gone=False)
+
+    def show_gone(self) -> None:
+        """Say that there is no such file any more."""
+        self._become(None, is_gone=True)
+
+    def _become(self, found: Sketch | None, *, is_gone: bool) -> None:
+        if (found, is_gone) == (self.sketch, self.is_gone):
+            return
+        self.sketch, self.is_gone = found, is_gone
+        self.setCursor(Qt.CursorShape.ArrowCursor if is_gone else Qt.CursorShape.PointingHandCursor)
         self._tell()
         self.update()
 
     @property
     def size_text(self) -> str:
         """The line below the description."""
-        if self.entry.is_gone:
+        if self.is_gone:
             return "No longer there"
         if self.sketch is None:
             return ""
@@ -76,7 +87,7 @@ class Card(QAbstractButton):
         said = (entry.title, entry.description, self.size_text, "recent project" if entry.is_recent else "")
         self.setAccessibleName(". ".join(part.rstrip(".") for part in said if part))
         self.setAccessibleDescription(problem or entry.source)
-        way_out = "Press Del to take it from the list." if entry.is_gone else ""
+        way_out = "Press Del to take it from the list." if self.is_gone else ""
         about = (str(entry.path),) if entry.is_recent else (entry.description, entry.source)
         self.setToolTip("\n".join(part for part in (entry.title, *about, problem, way_out) if part))
 
@@ -115,7 +126,7 @@ class Card(QAbstractButton):
             return
         menu = QMenu(self)
         opening = menu.addAction("Open", self.click)
-        opening.setEnabled(not self.entry.is_gone)
+        opening.setEnabled(not self.is_gone)
         menu.addAction("Remove from this list", self.removed.emit)
         menu.popup(event.globalPos())
 
@@ -165,7 +176,7 @@ class Card(QAbstractButton):
         palette = theme.current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_gone = self.entry.is_gone
+        is_gone = self.is_gone
         is_lit = self.underMouse() and not is_gone
         is_chosen = self.hasFocus() and self._has_keyboard
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
@@ -195,7 +206,7 @@ class Card(QAbstractButton):
     def _paint_picture(self, painter: QPainter, area: QRectF) -> None:
         palette = theme.current()
         sign = ""
-        if self.entry.is_gone:
+        if self.is_gone:
             sign = "close"
         elif self.sketch is not None and not self.sketch.bars:
             sign = "warning" if self.sketch.problem else "network"
@@ -226,7 +237,7 @@ class Card(QAbstractButton):
         strong, small = self._strong(), self._small()
         metrics, line = QFontMetrics(strong), QFontMetrics(small).height()
         painter.setFont(strong)
-        painter.setPen(palette.muted if entry.is_gone else palette.text)
+        painter.setPen(palette.muted if self.is_gone else palette.text)
         title = metrics.elidedText(entry.title, Qt.TextElideMode.ElideMiddle, int(inner.width()))
         painter.drawText(QPointF(inner.left(), inner.top() + metrics.ascent()), title)
         painter.setFont(small)
@@ -237,7 +248,7 @@ class Card(QAbstractButton):
             painter.drawText(QPointF(inner.left(), top + n * line), text)
         wrong = self.sketch is not None and bool(self.sketch.problem)
         painter.setFont(theme.figures(small))
-        painter.setPen(palette.error if wrong else palette.muted if entry.is_gone else palette.text)
+        painter.setPen(palette.error if wrong else palette.muted if self.is_gone else palette.text)
         size = QFontMetrics(small).elidedText(self.size_text, Qt.TextElideMode.ElideRight, int(inner.width()))
         painter.drawText(QPointF(inner.left(), top + self._lines * line + 4), size)
 
@@ -329,7 +340,7 @@ class CardGrid(QWidget):
 
     def _made(self, entry: Entry) -> Card:
         card = Card(entry, self)
-        card.clicked.connect(lambda: None if entry.is_gone else self.chosen.emit(entry.path))
+        card.clicked.connect(lambda: None if card.is_gone else self.chosen.emit(entry.path))
         card.removed.connect(lambda: self.removed.emit(entry.path))
         card.focused.connect(lambda: self.focused.emit(card))
         card.moved.connect(lambda key: self.moved.emit(card, key))
@@ -341,6 +352,12 @@ class CardGrid(QWidget):
         for card in self.cards:
             if card.entry.path == path:
                 card.show_sketch(found)
+
+    def show_gone(self, path: Path) -> None:
+        """Tell the cards of a file that it is not there."""
+        for card in self.cards:
+            if card.entry.path == path:
+                card.show_gone()
 
     def filter(self, search: str) -> list[Card]:
         """Show only what is found by these words. Returns what is shown."""

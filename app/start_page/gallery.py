@@ -25,7 +25,6 @@ class Entry:
     description: str
     source: str = ""
     is_recent: bool = False
-    is_gone: bool = False
 
     @property
     def words(self) -> str:
@@ -50,11 +49,8 @@ def templates() -> list[Entry]:
 
 
 def recent(paths: list[Path]) -> list[Entry]:
-    """Projects that were open lately; the line below the title is the folder."""
-    return [
-        Entry(path=path, title=path.stem, description=_folder(path), is_recent=True, is_gone=not path.is_file())
-        for path in paths
-    ]
+    """Projects that were open lately, whether or not they are still there; the line below the title is the folder."""
+    return [Entry(path=path, title=path.stem, description=_folder(path), is_recent=True) for path in paths]
 
 
 def template(name: str) -> Path:

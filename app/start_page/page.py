@@ -32,8 +32,11 @@ class StartPage(QWidget):
         super().__init__(parent)
         self._documents = documents
         self._was_painted = False
-        self._sketcher = Sketcher(self)
-        self._sketcher.ready.connect(self._show_sketch)
+        # The shipped ones wait for no disk that a recent one may be on.
+        self._sketchers = {"recent": Sketcher(self), "shipped": Sketcher(self)}
+        for sketcher in self._sketchers.values():
+            sketcher.ready.connect(self._show_sketch)
+            sketcher.gone.connect(self._show_gone)
         self.grids: dict[str, CardGrid] = {}
         self._headings: dict[str, QLabel] = {}
         column = QVBoxLayout(self)
@@ -151,8 +154,9 @@ class StartPage(QWidget):
 
     def _fill(self) -> None:
         self.refresh()
-        entries = (card.entry for grid in self.grids.values() for card in grid.cards)
-        self._sketcher.want(dict.fromkeys(entry.path for entry in entries if not entry.is_gone))
+        for key, grid in self.grids.items():
+            sketcher = self._sketchers["recent" if key == "recent" else "shipped"]
+            sketcher.want([card.entry.path for card in grid.cards])
 
     def refresh(self) -> None:
         """Look again what was opened lately and what is installed."""
@@ -170,10 +174,13 @@ class StartPage(QWidget):
         for grid in self.grids.values():
             grid.show_sketch(path, found)
 
+    def _show_gone(self, path: Path) -> None:
+        self.grids["recent"].show_gone(path)
+
     @property
     def is_drawn(self) -> bool:
-        """Whether every card has its picture."""
-        return self._was_painted and self._sketcher.is_done
+        """Whether every card has its picture, or says why not."""
+        return self._was_painted and all(sketcher.is_done for sketcher in self._sketchers.values())
 
     def _filter(self, search: str) -> None:
         shown = {key: grid.filter(search) for key, grid in self.grids.items()}
@@ -207,7 +214,7 @@ class StartPage(QWidget):
 
     def _open_first(self) -> None:
         """Enter in the search field opens the first card that was found."""
-        there = [card for card in self._cards() if not card.entry.is_gone]
+        there = [card for card in self._cards() if not card.is_gone]
         if self.search.text().strip() and there:
             there[0].click()
 
@@ -251,4 +258,5 @@ class StartPage(QWidget):
 
     def shutdown(self) -> None:
         """Make no more pictures."""
-        self._sketcher.close()
+        for sketcher in self._sketchers.values():
+            sketcher.close()

@@ -13,6 +13,7 @@ import os
 from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 from app.start_page.unfolded import LONG, THICK, Unfolded, unfold
 from engine.errors import UserError
@@ -78,13 +79,17 @@ def sketch_of(path: Path) -> Sketch:
     return found
 
 
+def sketch_from(values: dict[str, Any]) -> Sketch:
+    """A sketch from its fields, as JSON tells them. Raises `TypeError`, `ValueError` or `KeyError` for others."""
+    bars = tuple((float(x), float(y), float(w), float(h), str(family)) for x, y, w, h, family in values["bars"])
+    ways = tuple(tuple(map(float, way)) for way in values["ways"])
+    return Sketch(bars, ways, str(values["size"]), str(values["problem"]))
+
+
 def _read(path: Path) -> Sketch | None:
     """A sketch from the cache; None where there is none, or nothing that could be one."""
     try:
-        values = json.loads(path.read_bytes())
-        bars = tuple((float(x), float(y), float(w), float(h), str(family)) for x, y, w, h, family in values["bars"])
-        ways = tuple(tuple(map(float, way)) for way in values["ways"])
-        return Sketch(bars, ways, str(values["size"]))
+        return sketch_from(json.loads(path.read_bytes()))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -1,85 +1,154 @@
-"""Sketches of project files, made one after another in a thread while the page is already shown."""
+"""Sketches of project files, made in a process while the page is already shown.
 
-from collections import deque
+Not in a thread: Python may collect garbage in any thread, and Qt objects among it would then be taken apart outside of
+the window's own, which ends in a crash.
+"""
+
+import contextlib
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from threading import Event, Thread
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.start_page.sketch import Sketch, sketch_of, tidy_cache
+from app.engine_process import ROOT, Lines, engine_command, environment
+from app.start_page import sketching
+from app.start_page.sketch import Sketch
 
-TURN_MS = 15
-BREATH_S = 0.002
-Stamp = tuple[str, int, int]
+PATIENCE_MS = 10_000
+"""How long a file may take: an unreachable disk holds up the files behind it no longer than this."""
+ENDING_S = 1.0
+NO_ANSWER = "The file could not be drawn: its disk does not answer, or the machine is too busy."
+FAILED = "The file could not be drawn: the process that does it ended too early."
 
 
 class Sketcher(QObject):
-    """Makes sketches and tells of each: `ready` carries path and sketch. `close` waits for what is under way."""
+    """Has sketches made and tells of each. `close` ends what is under way."""
 
     ready = Signal(object, object)
+    """Path and sketch."""
+    gone = Signal(object)
+    """The path of a file that is not there."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._known: dict[Stamp, Sketch] = {}
-        self._wanted: deque[tuple[Path, Stamp]] = deque()
-        self._made: deque[tuple[Path, Stamp, Sketch]] = deque()
-        self._thread: Thread | None = None
-        self._is_over = Event()
-        self._timer = QTimer(self, interval=TURN_MS)
-        self._timer.timeout.connect(self._turn)
+        self._known: dict[Path, tuple[str, Sketch]] = {}
+        self._wanted: dict[Path, None] = {}
+        self._batch: list[Path] = []
+        self._stamps: dict[Path, str] = {}
+        self._left: dict[Path, None] = {}
+        """Of the batch, what was not told yet."""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: Lines | None = None
+        self._is_over = False
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
+        self._patience.timeout.connect(lambda: self._give_up(NO_ANSWER))
 
     def want(self, paths: Iterable[Path]) -> None:
-        """Sketch these; a file that has not changed since the last time is told at once."""
+        """Sketch these. What was drawn before is told at once, and again if the file has changed since."""
         for path in paths:
-            stamp = _stamp(path)
-            known = self._known.get(stamp)
-            if known is not None:
-                self.ready.emit(path, known)
-            else:
-                self._wanted.append((path, stamp))
-        if self._wanted and not self._is_over.is_set():
-            self._timer.start()
+            if path in self._known:
+                self.ready.emit(path, self._known[path][1])
+            self._wanted[path] = None
+        self._start()
 
     @property
     def is_done(self) -> bool:
         """Whether everything that was wanted has been told."""
-        return not self._timer.isActive()
+        return self._process is None and not self._wanted
 
-    def _turn(self) -> None:
-        """Tell what has been made, and see that somebody makes the rest."""
-        is_working = self._thread is not None and self._thread.is_alive()
-        while self._made:
-            path, stamp, sketch = self._made.popleft()
-            self._known[stamp] = sketch
-            self.ready.emit(path, sketch)
-        if is_working:
+    def _start(self) -> None:
+        if self._process is not None or not self._wanted or self._is_over:
             return
-        if self._wanted:
-            self._thread = Thread(target=self._work, name="sketches", daemon=True)
-            self._thread.start()
-        else:
-            self._timer.stop()
+        self._batch, self._wanted = list(self._wanted), {}
+        self._stamps, self._left = {}, dict.fromkeys(self._batch)
+        known = [(path, self._known[path][0] if path in self._known else "") for path in self._batch]
+        module, *words = sketching.arguments(known)
+        try:
+            process = subprocess.Popen(
+                engine_command(module, words),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment(),
+                cwd=ROOT,
+            )
+        except OSError:
+            self._say_of_the_rest(FAILED)
+            return
+        assert process.stdout is not None
+        self._process = process
+        self._lines = Lines(process.stdout.fileno(), self)
+        self._lines.received.connect(self._take)
+        self._lines.closed.connect(self._on_closed)
+        self._patience.start()
 
-    def _work(self) -> None:
-        while self._wanted and not self._is_over.is_set():
-            path, stamp = self._wanted.popleft()
-            self._made.append((path, stamp, sketch_of(path)))
-            self._is_over.wait(BREATH_S)  # the window's thread has its turn
-        tidy_cache()
+    def _take(self, line: bytes) -> None:
+        if self._process is None:
+            return  # a line that was read together with the one before
+        try:
+            number, told = sketching.answer(line)
+            path = self._batch[number]
+        except (ValueError, IndexError):
+            return
+        self._patience.start()
+        if isinstance(told, Sketch):
+            if told.problem:
+                self._known.pop(path, None)
+            else:
+                self._known[path] = (self._stamps.get(path, ""), told)
+            self._left.pop(path, None)
+            self.ready.emit(path, told)
+            return
+        self._stamps[path] = told
+        if not told:
+            self._known.pop(path, None)
+            self._left.pop(path, None)
+            self.gone.emit(path)
+        elif path in self._known and self._known[path][0] == told:
+            self._left.pop(path, None)
+            self.ready.emit(path, self._known[path][1])
+
+    def _on_closed(self) -> None:
+        if self._process is not None:
+            self._give_up(FAILED)
+
+    def _give_up(self, why: str) -> None:
+        """The process has ended or shall end. The file that it was at has a problem; others get another process."""
+        self._end()
+        if self._left:
+            looked_at = [path for path in self._left if path not in self._stamps]
+            self._say(looked_at[0] if looked_at else next(iter(self._left)), why)
+            self._wanted = {**self._left, **self._wanted}
+            self._left = {}
+        self._start()
+
+    def _say_of_the_rest(self, why: str) -> None:
+        for path in list(self._left):
+            self._say(path, why)
+
+    def _say(self, path: Path, why: str) -> None:
+        self._left.pop(path, None)
+        self._known.pop(path, None)
+        self.ready.emit(path, Sketch(problem=why))
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        self._patience.stop()
+        if self._lines is not None:
+            self._lines.stop()
+            self._lines.deleteLater()
+            self._lines = None
+        if process is None:
+            return
+        process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(ENDING_S)  # one that hangs in a disk ends when that answers
+        assert process.stdout is not None
+        process.stdout.close()
 
     def close(self) -> None:
         """Make no more."""
-        self._is_over.set()
-        self._timer.stop()
-        if self._thread is not None:
-            self._thread.join()
-
-
-def _stamp(path: Path) -> Stamp:
-    """What changes when the file does."""
-    try:
-        status = path.stat()
-    except OSError:
-        return str(path), 0, 0
-    return str(path), status.st_mtime_ns, status.st_size
+        self._is_over = True
+        self._wanted = {}
+        self._end()

@@ -27,7 +27,6 @@ DIGITS = EXAMPLES / "digits.netwright"
 def page(qtbot, window: MainWindow) -> StartPage:
     window.show_start()
     qtbot.waitUntil(lambda: bool(window.start_page.grids["examples"].cards))
-    qtbot.waitUntil(lambda: window.start_page.is_drawn)
     window.activateWindow()
     return window.start_page
 
@@ -56,10 +55,12 @@ def click(card: Card, at: QPoint | None = None) -> None:
 # ---- what is there ----
 
 
-def test_nothing_recent_at_first_and_the_examples_as_pictures(page: StartPage) -> None:
+def test_nothing_recent_at_first_and_the_examples_as_pictures(qtbot, page: StartPage) -> None:
     assert page.nothing_recent.isVisible()
     assert shown(page, "examples") == ["digits", "heating", "waves"]
     digits = card(page, "examples", "digits")
+    qtbot.waitUntil(lambda: page.is_drawn)
+    assert all(card.sketch and card.sketch.bars for grid in page.grids.values() for card in grid.cards)
     assert digits.size_text == "15 layers · 12,650 learnables"
     assert digits.accessibleName() == (
         "Handwritten digits. A small residual network reads digits of 8 × 8 pixels. 15 layers · 12,650 learnables"
@@ -77,8 +78,9 @@ def test_the_page_hides_what_belongs_to_a_project(window: MainWindow, page: Star
     assert window.summary_label.isVisible()
 
 
-def test_cards_are_painted_in_both_schemes(window: MainWindow, page: StartPage) -> None:
+def test_cards_are_painted_in_both_schemes(qtbot, window: MainWindow, page: StartPage) -> None:
     digits, family = card(page, "examples", "digits"), theme.current().family("Convolution")
+    qtbot.waitUntil(lambda: digits.sketch is not None)
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     for scheme in ("light", "dark"):
@@ -281,13 +283,13 @@ def test_the_page_is_reached_by_menu_and_shortcut(qtbot, window: MainWindow) -> 
 
 
 def test_a_recent_file_that_is_gone_stays_until_it_is_taken_away(
-    window: MainWindow, page: StartPage, tmp_path: Path
+    qtbot, window: MainWindow, page: StartPage, tmp_path: Path
 ) -> None:
     path = keep(window, tmp_path, "net")
     path.unlink()
     window.show_start()
     gone = card(page, "recent", "net")
-    assert gone.size_text == "No longer there"
+    qtbot.waitUntil(lambda: gone.size_text == "No longer there")
     assert "No longer there" in gone.accessibleName()
     assert "Del" in gone.toolTip()
     click(gone)
