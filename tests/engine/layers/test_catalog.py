@@ -23,6 +23,7 @@ COMMON = [
     volume(4, 9, 9, 9),
     sequence(64, 4),
     sequence(Symbol("T"), 4),
+    sequence(Symbol("T"), 8),
     tokens(8),
 ]
 
