@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import nn
 
+from engine.build.modules.recurrent import GruLoop
 from engine.layers.weighted import AS_MADE, ParameterOptions
 
 _TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
@@ -59,7 +60,7 @@ def _value(
 ) -> torch.Tensor:
     """The initial value of one parameter."""
     shape = parameter.shape
-    if name.startswith("bias_hh") and not isinstance(part, nn.GRU):
+    if name.startswith("bias_hh") and not isinstance(part, nn.GRU | GruLoop):
         return torch.zeros(shape)  # torch adds two biases where MATLAB has one: that of the input starts as asked for
     if isinstance(part, nn.MultiheadAttention) and parameter is part.in_proj_weight:
         one = torch.Size((shape[0] // 3, *shape[1:]))  # query, key and value are three matrices below each other
