@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from engine.build.names import RESERVED, layer_names, unique
 from engine.errors import MisfitError, UserError
-from engine.layers.base import Call, LayerType, Lowered
+from engine.layers.base import Call, Lowered
 from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.layers.types import Symbol, TensorType
+from engine.layers.types import TensorType
+from engine.network import padded
 from engine.network.analysis import Analysis, Facts, copy_path
 from engine.network.network import Layer, Network, Port
 from engine.network.outputs import output_softmaxes
@@ -104,7 +105,7 @@ def _plan(
             copies = _copies(type, analysis, id, left_out, path, lengths)
             steps.append(Step(layer, variables[id], feeds, (), facts.outputs, ports, copies))
             continue
-        is_padded = lengths and any(x.is_open for x in facts.inputs)
+        is_padded = lengths and padded.is_padded(facts)
         lowered = _padded(layer, facts) if is_padded else type.lower(*facts.inputs)
         calls = _named((lowered,) if isinstance(lowered, Call) else lowered, variables[id], taken)
         calls = () if path + id in left_out else calls
@@ -117,23 +118,9 @@ def _plan(
 def _padded(layer: Layer, facts: Facts) -> Lowered:
     """The calls of a layer that some sequence of any length enters. Raises `UserError` where it cannot be padded."""
     try:
-        type = layer.acting
-        if not type.__module__.startswith("engine.") and not _says_padded(type):
-            raise MisfitError(f"The layer type '{type.key}' does not say what it does with padded sequences.")
-        for out in facts.outputs:
-            if any(isinstance(size, Symbol) and axis != "T" for axis, size in zip(out.axes, out.sizes, strict=True)):
-                raise MisfitError(f"The steps do not stay the steps of a sequence: {out} leaves it.")
-        lowered: Lowered = type.lower_padded(*facts.inputs)
+        return padded.lowered(layer, facts)
     except MisfitError as misfit:
-        raise UserError(
-            f"{layer.name}: sequences of different lengths cannot be padded here. {misfit} Give the sequence input a "
-            "length, cut or fill all sequences to one length, or use another layer."
-        ) from misfit
-    return lowered
-
-
-def _says_padded(type: LayerType) -> bool:
-    return "lower_padded" in {name for base in type.__class__.__mro__ if base is not LayerType for name in vars(base)}
+        raise UserError(f"{layer.name}: {misfit}") from misfit
 
 
 def _copies(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from engine.layers.types import TensorType
+from engine.layers.types import Symbol, TensorType
 
 Task = Literal["classes", "numbers"]
 PARTS = ("training", "validation", "test")
@@ -12,8 +12,9 @@ PARTS = ("training", "validation", "test")
 
 @dataclass(frozen=True)
 class InputFacts:
-    """One input of the data: its name (a network input of the same name takes it) and its type, all sizes known.
+    """One input of the data: its name (a network input of the same name takes it) and its type.
 
+    All sizes are known, except where sequences differ in length: `lengths` then are the shortest and the longest.
     `columns` says what each number of a vector is, where that has a name: columns of a table, `facing=east` for one of
     the inputs that a column of texts became.
     """
@@ -21,6 +22,7 @@ class InputFacts:
     name: str
     type: TensorType
     columns: tuple[str, ...] = ()
+    lengths: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,10 @@ class DataFacts:
                 {
                     "name": i.name,
                     "axes": list(i.type.axes),
-                    "sizes": list(i.type.sizes),
+                    "sizes": [size if isinstance(size, int) else str(size) for size in i.type.sizes],
                     "kind": i.type.kind,
                     "columns": list(i.columns),
+                    **({"lengths": list(i.lengths)} if i.lengths else {}),
                 }
                 for i in self.inputs
             ],
@@ -67,12 +70,16 @@ class DataFacts:
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> "DataFacts":
         """From JSON that `write` made."""
-        inputs = tuple(
-            InputFacts(
-                i["name"], TensorType(tuple(i["axes"]), tuple(i["sizes"]), i["kind"]), tuple(i.get("columns", ()))
-            )
-            for i in data["inputs"]
-        )
+        inputs = tuple(_read_input(given) for given in data["inputs"])
         return cls(
             inputs, data["samples"], data["task"], tuple(data["classes"]), data["responses"], tuple(data["notes"])
         )
+
+
+def _read_input(given: Mapping[str, Any]) -> InputFacts:
+    sizes = tuple(size if isinstance(size, int) else Symbol(size) for size in given["sizes"])
+    lengths = given.get("lengths")
+    type = TensorType(tuple(given["axes"]), sizes, given["kind"])
+    return InputFacts(
+        given["name"], type, tuple(given.get("columns", ())), (lengths[0], lengths[1]) if lengths else None
+    )

@@ -27,10 +27,16 @@ SPLIT_FIELDS = ("validation_share", "test_share", "split_seed")
 @dataclass(frozen=True, eq=False)
 class Part:
     """One part of the data. Inputs are float32, samples first; targets are class numbers (int64, one a sample) or
-    numbers (float32, samples × responses)."""
+    numbers (float32, samples × responses). `lengths` are those of `Samples`."""
 
     inputs: Arrays
     targets: Array
+    lengths: tuple[Array | None, ...] = ()
+
+    def real(self, number: int) -> Array:
+        """All that one input holds; of sequences of different lengths every real step, one a row."""
+        array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
+        return array if lengths is None else array[np.arange(array.shape[1]) < lengths[:, np.newaxis]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +52,8 @@ class LoadedData:
         """Training, validation or test: a copy, in the order of the source."""
         chosen = self.numbers[name]
         inputs = tuple(array[chosen].astype(np.float32, copy=False) for array in self.samples.arrays)
-        return Part(inputs, self.targets[chosen])
+        lengths = tuple(None if given is None else given[chosen] for given in self.samples.lengths)
+        return Part(inputs, self.targets[chosen], lengths)
 
 
 @dataclass(frozen=True, eq=False)

@@ -126,6 +126,14 @@ class TensorType:
         """Whether it is a sequence whose length is known only when the network runs, and may differ by sample."""
         return self.has("T") and isinstance(self["T"], Symbol)
 
+    def opened(self) -> "TensorType":
+        """The same sequence with any length."""
+        return TensorType(self.axes, tuple(Symbol("T") if a == "T" else s for a, s in self._named), self.kind)
+
+    @property
+    def _named(self) -> tuple[tuple[str, Size], ...]:
+        return tuple(zip(self.axes, self.sizes, strict=True))
+
     def fits(self, other: "TensorType") -> bool:
         """Whether the axes are the same and no two sizes are known to differ."""
         same = self.axes == other.axes

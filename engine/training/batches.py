@@ -17,7 +17,8 @@ from engine.training.order import Order, share_of
 class Batch:
     """One worker's share of a batch. `count` of its samples are its own, `total` belong to the whole batch.
 
-    An empty share holds one sample all the same, since the worker takes part in every step; `count` is then 0.
+    An empty share holds one sample all the same, since the worker takes part in every step; `count` is then 0. Behind
+    the inputs stand the lengths of those whose sequences are padded, which are cut to the longest of this share.
     """
 
     inputs: tuple[torch.Tensor, ...]
@@ -32,26 +33,44 @@ class Resident:
 
     inputs: tuple[torch.Tensor, ...]
     targets: torch.Tensor
+    lengths: tuple[torch.Tensor | None, ...] = ()
+    """Of each input, on the CPU: how many steps of each sample are real; None where lengths do not matter."""
 
     @classmethod
     def of(
-        cls, inputs: Sequence[np.ndarray], kinds: Sequence[str], targets: np.ndarray, device: torch.device
+        cls,
+        inputs: Sequence[np.ndarray],
+        kinds: Sequence[str],
+        targets: np.ndarray,
+        device: torch.device,
+        lengths: Sequence[np.ndarray | None] = (),
     ) -> "Resident":
         """From arrays; inputs of the kind `index` become whole numbers."""
         tensors = [torch.from_numpy(array).to(device) for array in inputs]
         typed = [x.long() if kind == "index" else x for x, kind in zip(tensors, kinds, strict=True)]
-        return cls(tuple(typed), torch.from_numpy(targets).to(device))
+        steps = tuple(None if given is None else torch.from_numpy(given) for given in lengths)
+        return cls(tuple(typed), torch.from_numpy(targets).to(device), steps)
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    def inputs_at(self, chosen: slice | torch.Tensor, at: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:
+        """The inputs of some samples, by their places (`at`: the same on the device); behind them the lengths of those
+        that are padded."""
+        tensors = [x[chosen] if at is None else x.index_select(0, at) for x in self.inputs]
+        lengths = []
+        for number, steps in enumerate(self.lengths):
+            if steps is not None:
+                lengths.append(steps[chosen])
+                tensors[number] = tensors[number][:, : int(lengths[-1].max())]
+        return *tensors, *(given.to(self.targets.device) for given in lengths)
 
     def pieces(self, rank: int, size: int, most: int) -> Iterator[Batch]:
         """One worker's share of all samples, in their order, in pieces of at most so many."""
         begin, end = share_of(0, len(self), rank, size)
         for start in range(begin, end, most):
             stop = min(start + most, end)
-            inputs = tuple(x[start:stop] for x in self.inputs)
-            yield Batch(inputs, self.targets[start:stop], stop - start, len(self))
+            yield Batch(self.inputs_at(slice(start, stop)), self.targets[start:stop], stop - start, len(self))
 
 
 class Batches:
@@ -64,10 +83,11 @@ class Batches:
 
     def of_epoch(self, epoch: int) -> Iterator[Batch]:
         """This worker's share of each batch of an epoch (from 1)."""
-        numbers = self.order.of_epoch(epoch).to(self._part.targets.device)
+        numbers = self.order.of_epoch(epoch)
+        places = numbers.to(self._part.targets.device)
         for step in range(self.order.steps_per_epoch):
             start, end = self.order.batch(step)
             begin, stop = share_of(start, end, self._rank, self._size)
-            chosen = numbers[begin:stop] if stop > begin else numbers[start : start + 1]
-            inputs = tuple(x.index_select(0, chosen) for x in self._part.inputs)
-            yield Batch(inputs, self._part.targets.index_select(0, chosen), stop - begin, end - start)
+            chosen = slice(begin, stop) if stop > begin else slice(start, start + 1)
+            inputs = self._part.inputs_at(numbers[chosen], places[chosen])
+            yield Batch(inputs, self._part.targets.index_select(0, places[chosen]), stop - begin, end - start)

@@ -10,6 +10,9 @@ The first axis of each counts the samples. What the others mean follows from the
 | N C H W        | an image                                               |
 | N C D H W      | a volume                                               |
 
+Sequences of different lengths are padded at their ends, and a second array says how many steps of each are real: whole
+numbers called `x_lengths` beside the sequences or tokens `x`. What stands behind the end of one is not looked at.
+
 Responses: whole numbers, truth values and texts are classes, their names the sorted different values; other numbers,
 one or several a sample, are to be predicted. Pickled objects are never loaded: they could run a program.
 """
@@ -34,6 +37,7 @@ from engine.layers.types import TensorType, features, image, sequence, tokens, v
 from engine.project.data import DataOptions
 
 RESPONSE = "y"
+LENGTHS = "_lengths"
 MOST_CLASSES_BY_THEMSELVES = 1000
 NUMBERS = "biuf"
 EXPECTED = "a .npz file, as numpy.savez(path, x=..., y=...) writes it"
@@ -67,18 +71,28 @@ class ArrayFile:
         """From the headers of the arrays, and the response."""
         headers = _headers(path)
         response = _response(options.response, headers, path)
-        inputs = {name: header for name, header in headers.items() if name != response}
+        timed = _timed(headers, response)
+        inputs = {name: header for name, header in headers.items() if name not in (response, *timed.values())}
         samples = _count(headers, path)
         types = {name: _type(header, path) for name, header in inputs.items()}
+        spans = {name: _span(_lengths(path, headers[name], headers[given])) for name, given in timed.items()}
+        types |= {name: types[name].opened() for name in spans}
         targets, classes, notes = _targets(options.task, _read(path, headers[response]), headers[response], path)
         assert len(targets) == samples
         return Outline(
-            inputs=tuple(InputFacts(name, type) for name, type in types.items()),
+            inputs=tuple(InputFacts(name, type, lengths=spans.get(name)) for name, type in types.items()),
             targets=targets,
             task="classes" if classes else "numbers",
             classes=classes,
-            notes=(*notes, *(note for name, type in types.items() for note in _doubts(inputs[name], type))),
-            columns=tuple(_column(header, types.get(header.name)) for header in headers.values()),
+            notes=(
+                *notes,
+                *(_spoken(name, *span) for name, span in spans.items()),
+                *(note for name, type in types.items() for note in _doubts(inputs[name], type)),
+            ),
+            columns=tuple(
+                _column(header, types.get(header.name), is_lengths=header.name in timed.values())
+                for header in headers.values()
+            ),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
@@ -87,15 +101,20 @@ class ArrayFile:
         wanted = [headers[given.name] for given in outline.inputs]
         needed = sum(header.bytes // header.dtype.itemsize * 4 + header.bytes for header in wanted)
         refuse_too_large(needed, f"The arrays of {path}", "Use fewer samples or smaller ones.")
-        arrays, notes = [], []
+        arrays, notes, lengths = [], [], []
+        timed = _timed(headers, _response(options.response, headers, path))
         for given, header in zip(outline.inputs, wanted, strict=True):
             array = _read(path, header)
+            real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
+            if real is not None:
+                array[np.arange(array.shape[1]) >= real[:, np.newaxis]] = 0
+            lengths.append(real if real is None or chosen is None else real[chosen])
             _refuse_strange(array, f"Array '{header.name}' of {path}")
             if given.type.kind == "index":
                 notes.append(_vocabulary(array, header.name, path))
             array = array[:, np.newaxis] if array.ndim == 1 else array
             arrays.append(array if chosen is None else array[chosen])
-        return Samples(tuple(arrays), tuple(notes))
+        return Samples(tuple(arrays), tuple(notes), tuple(lengths) if timed else ())
 
 
 @contextmanager
@@ -215,7 +234,7 @@ def _type(header: _Header, path: Path) -> TensorType:
 
 def _doubts(header: _Header, type: TensorType) -> Iterator[str]:
     """What may have been meant otherwise."""
-    if type.kind == "index":
+    if type.kind == "index" and not type.is_open:
         yield (
             f"'{header.name}' holds whole numbers: taken as sequences of {type.sizes[0]} indices. "
             "To take them as features, store the array as float32."
@@ -284,7 +303,46 @@ def _vocabulary(array: Array, name: str, path: Path) -> str:
     return f"The largest index in '{name}' is {high:,}: an embedding needs a vocabulary of at least {high + 1:,}."
 
 
-def _column(header: _Header, type: TensorType | None) -> Column:
+def _timed(headers: Mapping[str, _Header], response: str) -> dict[str, str]:
+    """For each array of sequences or tokens the one that holds their lengths, where there is one."""
+    pairs = {name: f"{name}{LENGTHS}" for name in headers if name != response}
+    return {
+        name: lengths
+        for name, lengths in pairs.items()
+        if lengths in headers
+        and lengths != response
+        and headers[lengths].dtype.kind in "iu"
+        and len(headers[lengths].shape) == 1
+        and (len(headers[name].shape) == 3 or (len(headers[name].shape) == 2 and headers[name].dtype.kind in "iu"))
+    }
+
+
+def _lengths(path: Path, header: _Header, lengths: _Header) -> Array:
+    """The lengths of the sequences in an array. Raises `UserError` for one that cannot be."""
+    given = _read(path, lengths).astype(np.int64)
+    most = header.shape[1]
+    wrong = (given < 1) | (given > most)
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise UserError(
+            f"Array '{lengths.name}' of {path} says how long each sequence in '{header.name}' is: expected 1 to "
+            f"{most:,} steps, received {given[place]:,} for sample {place:,}. Correct it, or leave the sample out."
+        )
+    return given
+
+
+def _span(lengths: Array) -> tuple[int, int]:
+    return int(lengths.min()), int(lengths.max())
+
+
+def _spoken(name: str, shortest: int, longest: int) -> str:
+    return (
+        f"The sequences in '{name}' have {shortest:,} to {longest:,} steps; '{name}{LENGTHS}' says how many each has."
+    )
+
+
+def _column(header: _Header, type: TensorType | None, *, is_lengths: bool = False) -> Column:
     numbers = "text" if header.dtype.kind in "US" else str(header.dtype)
     kind = f"{numbers}, {' × '.join(map(str, header.shape))}"
-    return Column(header.name, "response" if type is None else "input", f"{type.layout}: {kind}" if type else kind)
+    role = "lengths" if is_lengths else "input" if type else "response"
+    return Column(header.name, role, f"{type.layout}: {kind}" if type else kind)

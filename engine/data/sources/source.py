@@ -60,10 +60,15 @@ class Outline:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """One array for each input, samples first, in any type of number; and what reading them brought to light."""
+    """One array for each input, samples first, in any type of number; and what reading them brought to light.
+
+    Sequences of different lengths are padded with zeros at their ends; `lengths` then holds, for each input, how many
+    steps of each sample are real (int64), or None where all are. It is empty where no input has lengths.
+    """
 
     arrays: Arrays
     notes: tuple[str, ...] = ()
+    lengths: tuple[Array | None, ...] = ()
 
     @property
     def bytes(self) -> int:

@@ -152,7 +152,7 @@ def test_a_padded_sequence_gives_what_it_gives_alone(key: str) -> None:
         assume(case.with_steps(min(LENGTHS)) is not None)
         assume(key != "position_embedding" or getattr(case.type, "positions", 0) >= max(LENGTHS) + GARBAGE)
         if refused(case):
-            with pytest.raises(UserError, match="layer_1: sequences of different lengths cannot be padded here"):
+            with pytest.raises(UserError, match="layer_1: Sequences of different lengths cannot be padded here"):
                 build(case.network(), analyse(case.network()), lengths=True)
         else:
             agree(case.network(), case.inputs)

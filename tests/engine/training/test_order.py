@@ -1,5 +1,6 @@
 """The order of samples is a function of seed and epoch, and each worker's share one of step and rank."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -68,3 +69,17 @@ def test_pieces_of_a_part_cover_it_once() -> None:
     part = Resident((torch.arange(7.0)[:, None],), torch.arange(7))
     seen = [n for rank in range(3) for piece in part.pieces(rank, 3, 2) for n in piece.targets.tolist()]
     assert seen == list(range(7))
+
+
+def test_padding_is_cut_to_the_longest_of_a_share_and_lengths_follow_the_inputs() -> None:
+    lengths = np.array([2, 5, 1, 3, 4])
+    x, features = np.zeros((5, 9, 2), np.float32), np.zeros((5, 3), np.float32)
+    x[:, :, 0] = np.arange(1, 6)[:, np.newaxis]
+    part = Resident.of([x, features], ["real", "real"], np.arange(5), torch.device("cpu"), [lengths, None])
+    batches = [*Batches(part, order(samples=5, batch=2), Place(0, 1)).of_epoch(1), *part.pieces(0, 1, 2)]
+    for batch in batches:
+        sequences, others, steps = batch.inputs
+        assert steps.tolist() == lengths[batch.targets.numpy()].tolist()
+        assert sequences.shape == (len(steps), int(steps.max()), 2)
+        assert sequences[:, 0, 0].tolist() == (batch.targets + 1).tolist()
+        assert len(others) == len(steps)

@@ -11,6 +11,7 @@ import pytest
 from engine.data.facts import DataFacts
 from engine.data.load import LoadedData, facts, load
 from engine.errors import UserError
+from engine.layers.types import Symbol, sequence, tokens
 from engine.project.data import DataOptions
 
 OPTIONS = DataOptions(source="arrays", path="d.npz", validation_share=0.0, test_share=0.0)
@@ -222,3 +223,39 @@ def test_a_header_that_promises_too_much_allocates_nothing(tmp_path):
         archive.writestr("x.npy", header.getvalue() + b"\0" * 80)
     text = refused(tmp_path)
     assert text.startswith("F is damaged: array 'x' should have 8,000,000,000,000,000 bytes and has 80.")
+
+
+def test_a_second_array_says_how_long_sequences_are(tmp_path: Path) -> None:
+    x = np.full((6, 5, 2), np.nan, np.float32)
+    lengths = np.array([1, 5, 3, 2, 2, 4])
+    for sample, length in enumerate(lengths):
+        x[sample, :length] = sample
+    known, loaded = read(tmp_path, x=x, x_lengths=lengths, y=Y)
+    (given,) = known.inputs
+    assert (given.name, given.type, given.lengths) == ("x", sequence(Symbol("T"), 2), (1, 5))
+    assert DataFacts.read(known.write()) == known
+    assert any("1 to 5 steps" in note for note in known.notes)
+    part = loaded.part("training")
+    order = loaded.numbers["training"]
+    assert part.lengths[0] is not None
+    np.testing.assert_array_equal(part.lengths[0], lengths[order])
+    assert np.isfinite(part.inputs[0]).all()
+    np.testing.assert_array_equal(part.real(0)[:, 0], np.repeat(np.arange(6), lengths))
+
+
+def test_tokens_have_lengths_too_and_features_have_none(tmp_path: Path) -> None:
+    known, loaded = read(tmp_path, x=np.full((6, 4), 7), x_lengths=np.array([1, 2, 3, 4, 4, 4]), y=Y)
+    assert known.inputs[0].type == tokens(Symbol("T"))
+    assert loaded.part("training").inputs[0][0].tolist() == [7.0, 0.0, 0.0, 0.0]
+    known, _ = read(tmp_path, x=np.ones((6, 4), np.float32), x_lengths=np.ones(6, np.int64), y=Y)
+    assert [given.type.layout for given in known.inputs] == ["features", "features"]
+
+
+@pytest.mark.parametrize("wrong", [0, 6, -1])
+def test_a_length_that_cannot_be_is_refused_with_its_sample(tmp_path: Path, wrong: int) -> None:
+    x = np.zeros((6, 5, 2), np.float32)
+    words = refused(tmp_path, x=x, x_lengths=np.array([1, 2, wrong, 3, 4, 5]), y=Y)
+    assert words == (
+        "Array 'x_lengths' of F says how long each sequence in 'x' is: expected 1 to 5 steps, "
+        f"received {wrong} for sample 2. Correct it, or leave the sample out."
+    )
