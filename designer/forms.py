@@ -20,7 +20,8 @@ class Form(QWidget):
 
     `is_wide` gives the help a column of its own; else it is the tooltip. A refused text stays, with its error under the
     field, and leaves the record as it was. `skip` names fields that somebody else shows. The rows of the groups in
-    `folded` are folded away under their heading until it is clicked, the search finds one, or one is refused.
+    `folded` are folded away under their heading until it is clicked, the search finds one, or one is refused. `below`
+    gives widgets that stand under the rows of a group.
     """
 
     changed = Signal(object, str)
@@ -37,6 +38,7 @@ class Form(QWidget):
         skip: Collection[str] = (),
         has_headings: bool = True,
         folded: Collection[str] = (),
+        below: Mapping[str, QWidget] | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -45,6 +47,7 @@ class Form(QWidget):
         self._was_valid = True
         self._sections: dict[str, QWidget] = {}
         self._is_searched = False
+        self._below = dict(below or {})
         self.rows: dict[str, Row] = {}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -55,6 +58,8 @@ class Form(QWidget):
         for name, field in type(record).fields.items():
             if name in skip:
                 continue
+            if self.rows:
+                self._place_below(grid, next(reversed(self.rows.values())).field.group, before=field.group)
             if has_headings and field.group and field.group not in self._sections:
                 heading = self._heading(field.group, folds=field.group in folded)
                 self._sections[field.group] = heading
@@ -63,8 +68,15 @@ class Form(QWidget):
             row.place(grid, grid.rowCount(), WIDE_FIELD_WIDTH if is_wide else None)
             row.label.reset_requested.connect(lambda name=name: self.reset(name))
             self.rows[name] = row
+        if self.rows:
+            self._place_below(grid, next(reversed(self.rows.values())).field.group)
         grid.setRowStretch(grid.rowCount(), 1)  # a form that is given more height stays together at the top
         self._refresh(keep_typing=False)
+
+    def _place_below(self, grid: QGridLayout, group: str, before: str | None = None) -> None:
+        """What stands under a group, once the rows of the next one begin."""
+        if group != before and group in self._below:
+            grid.addWidget(self._below[group], grid.rowCount(), 0, 1, 3)
 
     def _heading(self, group: str, *, folds: bool) -> QWidget:
         if folds:
@@ -126,12 +138,15 @@ class Form(QWidget):
             self._given = dict(messages)
             self._refresh(keep_typing=True)
 
-    def search(self, text: str) -> int:
-        """Show only the rows that match all words; how many there are."""
+    def search(self, text: str, *, only_changed: bool = False) -> int:
+        """Show only the rows that match all words, and perhaps of these the changed ones; how many there are.
+
+        One that is reset afterwards stays, so that nothing goes away under the hand.
+        """
         words = text.lower().split()
-        self._is_searched = bool(words)
+        self._is_searched = bool(words) or only_changed
         for row in self.rows.values():
-            row.is_found = row.matches(words)
+            row.is_found = row.matches(words) and (not only_changed or row.is_changed(self._record))
         self._refresh(keep_typing=True)
         return sum(row.is_shown for row in self.rows.values())
 
@@ -177,6 +192,8 @@ class Form(QWidget):
             row.decorate(self._record)
         for group, heading in self._sections.items():
             heading.setVisible(any(row.applies for row in self._rows_of(group)))
+        for group, widget in self._below.items():
+            widget.setVisible(any(row.applies and not row.is_folded for row in self._rows_of(group)))
         if self.is_valid != self._was_valid:
             self._was_valid = self.is_valid
             self.validity_changed.emit(self._was_valid)

@@ -2,10 +2,11 @@
 
 import html
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -20,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
+from app.dialogs.rate_plot import RatePlot
 from designer import theme
 from designer.form_rows import Row, section_label
 from designer.forms import Form
@@ -28,6 +31,7 @@ from engine.data.facts import DataFacts
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
 from engine.errors import UserError
+from engine.project.assignments import as_arguments, as_json
 from engine.project.check import check
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
@@ -60,7 +64,10 @@ class TrainingOptionsDialog(QDialog):
         self.environment_form = Form(
             project.environment, is_wide=True, skip=("target",), has_headings=False, parent=self._holder
         )
-        self.training_form = Form(project.training, is_wide=True, parent=self._holder)
+        self.rate_plot = RatePlot(self._holder)
+        self.training_form = Form(
+            project.training, is_wide=True, below={"Schedule": self.rate_plot}, parent=self._holder
+        )
         self.cards = EnvironmentCards(self._holder)
         self.sentence = QLabel(self._holder)
         self.sentence.setWordWrap(True)
@@ -105,7 +112,14 @@ class TrainingOptionsDialog(QDialog):
         self.trouble_button = QPushButton()
         self.trouble_button.setToolTip("Go to what keeps these options from being used")
         self.trouble_button.clicked.connect(self.show_trouble)
-        for link in (self.reset_button, self.trouble_button):
+        self.changed_button = QPushButton("Show only these")
+        self.changed_button.setCheckable(True)
+        self.changed_button.toggled.connect(self._on_only_changed)
+        self.copy_button = QPushButton("Copy…")
+        self.copy_button.setToolTip("Copy what differs from the defaults")
+        self.copy_menu = self._make_copy_menu()
+        self.copy_button.clicked.connect(self._show_copy_menu)
+        for link in (self.reset_button, self.changed_button, self.copy_button, self.trouble_button):
             theme.mark(link, "role", "link")
         self.cancel_button = QPushButton("Cancel")
         self.cancel_button.clicked.connect(self.reject)
@@ -113,8 +127,22 @@ class TrainingOptionsDialog(QDialog):
         self.ok_button.setMinimumWidth(64)
         theme.mark(self.ok_button, "primary", True)
         self.ok_button.clicked.connect(self.accept)
-        for button in (self.reset_button, self.trouble_button, self.cancel_button, self.ok_button):
+        links = (self.reset_button, self.changed_button, self.copy_button, self.trouble_button)
+        for button in (*links, self.cancel_button, self.ok_button):
             button.setAutoDefault(False)  # Enter in a field must not close the dialog
+
+    def _make_copy_menu(self) -> QMenu:
+        menu = QMenu(self)
+        for words, written in (("Copy as JSON", as_json), ("Copy as --set arguments", as_arguments)):
+            menu.addAction(words).triggered.connect(lambda _=False, written=written: self._copy(written))
+        return menu
+
+    def _show_copy_menu(self) -> None:
+        height = self.copy_menu.sizeHint().height()
+        self.copy_menu.popup(self.copy_button.mapToGlobal(QPoint(0, -height - 4)))
+
+    def _copy(self, written: Callable[..., str]) -> None:
+        QGuiApplication.clipboard().setText(written(training=self.training, environment=self._environment))
 
     def _lay_out(self) -> None:
         self._fill_area()
@@ -203,6 +231,8 @@ class TrainingOptionsDialog(QDialog):
         row.setContentsMargins(24, 14, 24, 14)
         row.setSpacing(8)
         row.addWidget(self.count_label)
+        row.addWidget(self.changed_button)
+        row.addWidget(self.copy_button)
         row.addWidget(self.reset_button)
         row.addStretch(1)
         row.addWidget(self.trouble_button)
@@ -235,6 +265,7 @@ class TrainingOptionsDialog(QDialog):
             self._environment.target, card_texts(self._environment, self._inventory, self.training.mini_batch_size)
         )
         self.training_form.set_problems(self._data_problems())
+        self.rate_plot.show_options(self.training, self._facts.samples.get("training") if self._facts else None)
         refusal = self._show_sentence()
         self._show_count()
         is_new = (self._environment, self.training.mini_batch_size) != (
@@ -287,6 +318,12 @@ class TrainingOptionsDialog(QDialog):
         self.count_label.setText(f"{count:,} changed from the defaults" if count else "All options have their defaults")
         has_typed = any(row.error for row in self._rows())
         self.reset_button.setVisible(bool(count) or has_typed)
+        self.copy_button.setVisible(bool(count))
+        self.changed_button.setVisible(bool(count) or self.changed_button.isChecked())
+
+    @property
+    def _has_default_target(self) -> bool:
+        return "target" not in self._environment.changed()
 
     def _rows(self) -> list[Row]:
         return [*self.environment_form.rows.values(), *self.training_form.rows.values()]
@@ -297,6 +334,7 @@ class TrainingOptionsDialog(QDialog):
     def show_trouble(self) -> None:
         """Bring the first thing that is wrong into view."""
         self.search.clear()
+        self.changed_button.setChecked(False)
         row = self._row_in_trouble()
         widget = row.widget if row else self.cards.cards[self._environment.target]
         self.area.ensureWidgetVisible(widget, 0, 80)
@@ -304,13 +342,18 @@ class TrainingOptionsDialog(QDialog):
 
     # Finding
 
+    def _on_only_changed(self, is_only: bool) -> None:
+        self.changed_button.setText("Show all" if is_only else "Show only these")
+        self._on_search(self.search.text())
+
     def _on_search(self, text: str) -> None:
-        words = text.lower().split()
-        has_cards = all(word in _CARD_WORDS for word in words)
+        words, only = text.lower().split(), self.changed_button.isChecked()
+        has_cards = all(word in _CARD_WORDS for word in words) and not (only and self._has_default_target)
         self._environment_part.setVisible(has_cards)
-        found = self.environment_form.search(text) + self.training_form.search(text)
+        forms = (self.environment_form, self.training_form)
+        found = sum(form.search(text, only_changed=only) for form in forms)
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
-        self.nothing.setText(f"No option matches “{text}”.")
+        self.nothing.setText(f"No option matches “{text}”." if words else "All options have their defaults.")
         self.nothing.setVisible(not found and not has_cards)
         for row in range(self.groups.count()):
             item = self.groups.item(row)

@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QLineEdit
 
 from app.dialogs.environment_cards import card_texts
@@ -246,3 +247,40 @@ def test_the_rest_of_the_project_is_left_as_it_is(qtbot, shown) -> None:
     assert dialog.project() == project
     type_over(qtbot, dialog, "seed", "4")
     assert dialog.project() == Project(training=TrainingOptions(seed=4))
+
+
+def test_the_rate_is_drawn_as_one_types(qtbot, shown) -> None:
+    dialog = shown(Project(training=TrainingOptions(schedule="piecewise")))
+    assert dialog.rate_plot.isVisible()
+    assert "30 epochs, 300 iterations" in dialog.rate_plot.caption
+    type_over(qtbot, dialog, "max_epochs", "12")
+    assert "12 epochs, 120 iterations" in dialog.rate_plot.caption
+    type_over(qtbot, dialog, "learn_rate_drop_factor", "0.5")
+    assert list(dialog.rate_plot.points(2))[-1][1] == 0.005
+    qtbot.keyClicks(dialog.search, "shuffle")
+    assert not dialog.rate_plot.isVisible()
+
+
+def test_only_what_differs_is_shown(qtbot, shown) -> None:
+    dialog = shown(Project(training=TrainingOptions(max_epochs=12, solver="adam")))
+    dialog.changed_button.click()
+    visible = [name for name, row in dialog.training_form.rows.items() if row.is_shown]
+    assert visible == ["solver", "max_epochs"]
+    assert not dialog.cards.isVisible()
+    dialog.training_form.reset("max_epochs")
+    assert dialog.training_form.rows["max_epochs"].is_shown, "what is reset does not go away under the hand"
+    assert dialog.changed_button.text() == "Show all"
+    dialog.changed_button.click()
+    assert dialog.cards.isVisible()
+    assert dialog.training_form.rows["shuffle"].is_shown
+
+
+def test_options_are_copied(qtbot, shown) -> None:
+    dialog = shown()
+    assert not dialog.copy_button.isVisible()
+    type_over(qtbot, dialog, "max_epochs", "12")
+    as_json, as_arguments = dialog.copy_menu.actions()
+    as_json.trigger()
+    assert QGuiApplication.clipboard().text() == '{\n  "training": {\n    "max_epochs": 12\n  }\n}'
+    as_arguments.trigger()
+    assert QGuiApplication.clipboard().text() == "--set training.max_epochs=12"
