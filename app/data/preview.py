@@ -90,7 +90,7 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
     row = QHBoxLayout()
     row.setSpacing(12)
     shown = [(part.capitalize(), f"{facts.samples.get(part, 0):,}", "samples") for part in PARTS]
-    sizes = ", ".join(given.type.short() for given in facts.inputs)
+    sizes = ", ".join(given.short() for given in facts.inputs)
     shown.append(("Input", sizes, " and ".join(given.type.layout for given in facts.inputs)))
     if facts.task == "classes":
         shown.append(("Classes", f"{len(facts.classes):,}", "to tell apart"))

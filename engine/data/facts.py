@@ -24,6 +24,14 @@ class InputFacts:
     columns: tuple[str, ...] = ()
     lengths: tuple[int, int] | None = None
 
+    def short(self) -> str:
+        """The sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
+        if self.lengths is None:
+            return self.type.short()
+        steps = f"{self.lengths[0]:,} to {self.lengths[1]:,}"
+        sizes = zip(self.type.axes, self.type.sizes, strict=True)
+        return " × ".join(steps if axis == "T" else f"{size:,}" for axis, size in sizes)
+
 
 @dataclass(frozen=True)
 class DataFacts:

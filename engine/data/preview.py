@@ -55,7 +55,7 @@ def describe(
     if kind == "pictures":
         look["pictures"] = _pictures(samples.arrays[0], captions, folder)
     elif kind == "series":
-        look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, samples.arrays[0], strict=True)]
+        look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
     elif not outline.rows:
         _tabulate(look, outline, read(np.arange(len(outline.targets))).arrays[0])
     return look
@@ -109,6 +109,13 @@ def _range(images: Array) -> tuple[float, float]:
     if low >= 0.0 and 16.0 < high <= 255.0:
         return 0.0, 255.0
     return low, high if high > low else low + 1.0
+
+
+def _real(samples: Samples) -> list[Array]:
+    """The sequences of the first input, each without its padding."""
+    lengths = samples.lengths[0] if samples.lengths else None
+    ends = [None] * len(samples.arrays[0]) if lengths is None else lengths.tolist()
+    return [array[:end] for array, end in zip(samples.arrays[0], ends, strict=True)]
 
 
 def _series(sample: Array) -> list[list[float]]:

@@ -100,6 +100,9 @@ class SequenceInput(InputLayer):
     Steps first, then channels. With a length of 0 a sequence may have any length. Indices are whole numbers from 0
     (MATLAB counts from 1) and go to an embedding; they are not normalised.
 
+    Where the sequences of the data differ in length, a batch is padded behind their ends, to its longest. No layer sees
+    the padding: each sequence gives what it gives alone. What is exported takes batches of one length.
+
         y = (x - shift) / scale
 
     Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and

@@ -75,7 +75,8 @@ class ArrayFile:
         inputs = {name: header for name, header in headers.items() if name not in (response, *timed.values())}
         samples = _count(headers, path)
         types = {name: _type(header, path) for name, header in inputs.items()}
-        spans = {name: _span(_lengths(path, headers[name], headers[given])) for name, given in timed.items()}
+        found = {name: _lengths(path, headers[name], headers[given]) for name, given in timed.items()}
+        spans = {name: _span(lengths) for name, lengths in found.items() if lengths is not None}
         types |= {name: types[name].opened() for name in spans}
         targets, classes, notes = _targets(options.task, _read(path, headers[response]), headers[response], path)
         assert len(targets) == samples
@@ -317,8 +318,8 @@ def _timed(headers: Mapping[str, _Header], response: str) -> dict[str, str]:
     }
 
 
-def _lengths(path: Path, header: _Header, lengths: _Header) -> Array:
-    """The lengths of the sequences in an array. Raises `UserError` for one that cannot be."""
+def _lengths(path: Path, header: _Header, lengths: _Header) -> Array | None:
+    """The lengths of the sequences in an array, or None where none is padded. Raises `UserError`."""
     given = _read(path, lengths).astype(np.int64)
     most = header.shape[1]
     wrong = (given < 1) | (given > most)
@@ -328,7 +329,7 @@ def _lengths(path: Path, header: _Header, lengths: _Header) -> Array:
             f"Array '{lengths.name}' of {path} says how long each sequence in '{header.name}' is: expected 1 to "
             f"{most:,} steps, received {given[place]:,} for sample {place:,}. Correct it, or leave the sample out."
         )
-    return given
+    return None if (given == most).all() else given
 
 
 def _span(lengths: Array) -> tuple[int, int]:

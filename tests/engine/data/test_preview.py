@@ -90,6 +90,15 @@ def test_sequences_are_series_cut_to_size(tmp_path):
     assert {series["label"] for series in found["series"]} == {"0", "1", "2"}
 
 
+def test_the_padding_of_sequences_is_not_shown(tmp_path):
+    x = np.ones((4, 9, 2), np.float32)
+    options = arrays(tmp_path, x=x, x_lengths=np.array([3, 9, 1, 5]), y=np.array(["a", "b"] * 2))
+    found = look(options, tmp_path, 4)
+    assert sorted(len(series["values"][0]) for series in found["series"]) == [1, 3, 5, 9]
+    assert [column["role"] for column in found["columns"]] == ["input", "lengths", "response"]
+    assert facts(options, tmp_path).inputs[0].short() == "1 to 9 × 2"
+
+
 @pytest.mark.parametrize(
     ("shape", "mode", "size"),
     [((6, 3, 5, 4), "RGB", (4, 5)), ((6, 2, 5, 4), "L", (4, 5)), ((6, 1, 9, 5, 4), "L", (4, 5))],

@@ -259,3 +259,9 @@ def test_a_length_that_cannot_be_is_refused_with_its_sample(tmp_path: Path, wron
         "Array 'x_lengths' of F says how long each sequence in 'x' is: expected 1 to 5 steps, "
         f"received {wrong} for sample 2. Correct it, or leave the sample out."
     )
+
+
+def test_lengths_that_cut_nothing_off_change_nothing(tmp_path: Path) -> None:
+    known, loaded = read(tmp_path, x=np.ones((6, 5, 2), np.float32), x_lengths=np.full(6, 5), y=Y)
+    assert [(given.type, given.lengths) for given in known.inputs] == [(sequence(5, 2), None)]
+    assert loaded.part("training").real(0).shape == (6, 5, 2)
