@@ -54,7 +54,9 @@ def random_tensors(x: Sequence[TensorType], batch: int = 2, steps: int = 11) -> 
     """A random tensor for each type; an unknown size becomes `steps`."""
     torch.manual_seed(0)
     shapes = [(batch, *sizes_of(type, steps)) for type in x]
-    return [torch.rand(shape) if t.kind == "real" else torch.zeros(shape) for t, shape in zip(x, shapes, strict=True)]
+    dtypes = [torch.complex64 if type.kind == "complex" else torch.float32 for type in x]
+    made = [torch.rand(shape, dtype=dtype) for shape, dtype in zip(shapes, dtypes, strict=True)]
+    return [torch.zeros_like(t) if type.kind == "index" else t for type, t in zip(x, made, strict=True)]
 
 
 def run(type: LayerType, *tensors: torch.Tensor, x: Sequence[TensorType]) -> torch.Tensor:

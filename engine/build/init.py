@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from engine.build.modules.recurrent import GruLoop
+from engine.build.modules.spectral import SpectralConv
 from engine.layers.weighted import AS_MADE, ParameterOptions
 
 _TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
@@ -66,6 +67,8 @@ def _value(
         one = torch.Size((shape[0] // 3, *shape[1:]))  # query, key and value are three matrices below each other
         return torch.cat([_INITIALIZERS[initializer](part, one, generator) for _ in range(3)])
     value = _INITIALIZERS[initializer](part, shape, generator)
+    if isinstance(part, SpectralConv) and initializer in ("glorot", "he"):
+        value *= math.sqrt(math.prod(shape[2:-1]))  # each frequency has a matrix of its own: they are no window
     if isinstance(part, _TABLES) and part.padding_idx is not None:
         value[part.padding_idx] = 0.0
     return value
@@ -96,6 +99,11 @@ def _narrow_normal(part: nn.Module, shape: torch.Size, generator: torch.Generato
     return torch.empty(shape).normal_(0.0, NARROW, generator=generator)
 
 
+def _fourier(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
+    """Uniform from 0 to 1 / (inputs · outputs)."""
+    return torch.empty(shape).uniform_(0.0, 1.0 / (shape[0] * shape[1]), generator=generator)
+
+
 def _zeros(part: nn.Module, shape: torch.Size, generator: torch.Generator) -> torch.Tensor:
     return torch.zeros(shape)
 
@@ -117,6 +125,7 @@ _INITIALIZERS: dict[str, Callable[[nn.Module, torch.Size, torch.Generator], torc
     "he": _he,
     "orthogonal": _orthogonal,
     "narrow-normal": _narrow_normal,
+    "fourier": _fourier,
     "zeros": _zeros,
     "ones": _ones,
     "unit-forget-gate": _unit_forget_gate,

@@ -25,6 +25,10 @@ COMMON = [
     sequence(Symbol("T"), 4),
     sequence(Symbol("T"), 8),
     tokens(8),
+    TensorType(("C",), (4,), "complex"),
+    image(4, 60, 9),
+    image(4, 65, 16),
+    volume(4, 16, 16, 16),
 ]
 
 
