@@ -108,6 +108,7 @@ class ArrayFile:
             array = _read(path, header)
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
             if real is not None:
+                array = np.ascontiguousarray(array[:, : int(real.max())])  # no sequence needs the rest
                 array[np.arange(array.shape[1]) >= real[:, np.newaxis]] = 0
             lengths.append(real if real is None or chosen is None else real[chosen])
             _refuse_strange(array, f"Array '{header.name}' of {path}")

@@ -10,6 +10,7 @@ from torch import fx, nn
 from engine.build.init import initialize
 from engine.build.module import build
 from engine.errors import MisfitError, UserError
+from engine.fields import Choice
 from engine.layers.base import LayerType, Lowered, module
 from engine.layers.catalog import catalog
 from engine.layers.types import Symbol, TensorType, sequence, tokens
@@ -22,18 +23,20 @@ from tests.strategies import STEPS, Case, accepts, cases
 LENGTHS = (9, 14, 12)
 GARBAGE = 2
 """Steps behind the end of the longest."""
-OPEN = (sequence(STEPS, 6), tokens(STEPS))
+OPEN = (sequence(STEPS, 6), tokens(STEPS), sequence(STEPS, 8))
 
 
-def takes_open(type: LayerType) -> bool:
-    """Whether some sequence of any length may enter."""
-    return any(accepts(type, (x,) * len(type.input_ports())) for x in OPEN)
+def takes_open(kind: type[LayerType]) -> bool:
+    """Whether some sequence of any length may enter, with the usual values or another word in one of them."""
+    words = [(name, word) for name, field in kind.fields.items() if isinstance(field, Choice) for word in field.options]
+    kinds = [kind(), *(kind(**{name: word}) for name, word in words)]
+    return any(accepts(type, (x,) * len(type.input_ports())) for type in kinds for x in OPEN)
 
 
 KEYS = tuple(
     key
-    for key, type in catalog().items()
-    if not type().is_measured and not type.is_input and type.family != "Block" and takes_open(type())
+    for key, kind in catalog().items()
+    if not kind().is_measured and not kind.is_input and kind.family != "Block" and takes_open(kind)
 )
 RULES = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], max_examples=6)
 

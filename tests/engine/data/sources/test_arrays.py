@@ -247,6 +247,8 @@ def test_tokens_have_lengths_too_and_features_have_none(tmp_path: Path) -> None:
     known, loaded = read(tmp_path, x=np.full((6, 4), 7), x_lengths=np.array([1, 2, 3, 4, 4, 4]), y=Y)
     assert known.inputs[0].type == tokens(Symbol("T"))
     assert loaded.part("training").inputs[0][0].tolist() == [7.0, 0.0, 0.0, 0.0]
+    _, loaded = read(tmp_path, x=np.full((6, 9), 7), x_lengths=np.array([1, 2, 3, 4, 4, 4]), y=Y)
+    assert loaded.part("training").inputs[0].shape == (6, 4)
     known, _ = read(tmp_path, x=np.ones((6, 4), np.float32), x_lengths=np.ones(6, np.int64), y=Y)
     assert [given.type.layout for given in known.inputs] == ["features", "features"]
 
