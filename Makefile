@@ -26,8 +26,9 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# Two processes at a time: the tests with real processes want a core each as well.
 test: lint
-	$(TESTS) $(PYTEST_ARGS)
+	$(TESTS) -n 2 --dist worksteal $(PYTEST_ARGS)
 
 parity: setup
 	$(TESTS) -m parity $(PYTEST_ARGS)

@@ -23,7 +23,8 @@ from engine.network.analysis import analyse
 from engine.network.network import Network
 from tests.strategies import Case, cases
 
-KEYS = tuple(key for key, type in catalog().items() if not type().is_measured)
+# The ports of a block stand for nothing outside one; what is inside blocks is in tests/engine/build/test_blocks.py.
+KEYS = tuple(key for key, type in catalog().items() if not type().is_measured and type.family != "Block")
 LENGTHS = (9, 14)
 # The inputs of which numbers are computed: the others only decide something, and get no gradient.
 COMPUTED = {
@@ -87,7 +88,7 @@ def known_cases(case: Case) -> list[Case]:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_output_sizes_are_those_of_the_built_module(key: str) -> None:
-    @settings(RULES, max_examples=40)
+    @settings(RULES, max_examples=25)
     @given(cases(key))
     def check(case: Case) -> None:
         module = built(case.network())
@@ -125,7 +126,7 @@ def _agrees(declared: TensorType, found: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_weights_are_those_of_the_built_module(key: str) -> None:
-    @settings(RULES, max_examples=25)
+    @settings(RULES, max_examples=16)
     @given(cases(key))
     def check(case: Case) -> None:
         network = case.network()
@@ -151,7 +152,7 @@ def as_products() -> Iterator[None]:
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in UNCOUNTED])
 def test_flops_are_those_torch_counts(key: str) -> None:
-    @settings(RULES, max_examples=16)
+    @settings(RULES, max_examples=12)
     @given(cases(key))
     def check(case: Case) -> None:
         module = built(case.network())
@@ -167,7 +168,7 @@ def test_flops_are_those_torch_counts(key: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_printed_source_is_the_same_module(key: str) -> None:
-    @settings(RULES, max_examples=16)
+    @settings(RULES, max_examples=12)
     @given(cases(key))
     def check(case: Case) -> None:
         network = case.network()
@@ -193,7 +194,7 @@ def network_of(text: str) -> nn.Module:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_gradients_are_finite(key: str) -> None:
-    @settings(RULES, max_examples=12)
+    @settings(RULES, max_examples=8)
     @given(cases(key))
     def check(case: Case) -> None:
         module = built(case.network()).train()
@@ -231,7 +232,7 @@ def exported_agrees(case: Case, folder: Path) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_onnx_gives_the_same_numbers(key: str, tmp_path: Path) -> None:
-    @settings(EXPORTS, max_examples=2)
+    @settings(EXPORTS, max_examples=1)
     @given(cases(key))
     def check(case: Case) -> None:
         exported_agrees(case, tmp_path)
