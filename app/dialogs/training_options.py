@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
+from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
 from designer import theme
 from designer.form_rows import Row, section_label
@@ -34,6 +35,7 @@ from engine.errors import UserError
 from engine.project.assignments import as_arguments, as_json
 from engine.project.check import check
 from engine.project.environment import EnvironmentOptions
+from engine.project.presets import Presets
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -52,8 +54,10 @@ class TrainingOptionsDialog(QDialog):
         inventory: DeviceInventory | None = None,
         facts: DataFacts | None = None,
         parent: QWidget | None = None,
+        presets: Presets | None = None,
     ) -> None:
         super().__init__(parent)
+        self.presets = presets or Presets(presets_file())
         self._project, self._inventory, self._facts = project, inventory, facts
         self._environment = project.environment
         self._is_jumping = False
@@ -127,7 +131,11 @@ class TrainingOptionsDialog(QDialog):
         self.ok_button.setMinimumWidth(64)
         theme.mark(self.ok_button, "primary", True)
         self.ok_button.clicked.connect(self.accept)
-        links = (self.reset_button, self.changed_button, self.copy_button, self.trouble_button)
+        self.presets_button = QPushButton("Presets…")
+        self.presets_button.setToolTip("Training options under a name")
+        self.presets_button.clicked.connect(self._show_presets)
+        theme.mark(self.presets_button, "role", "link")
+        links = (self.reset_button, self.changed_button, self.copy_button, self.trouble_button, self.presets_button)
         for button in (*links, self.cancel_button, self.ok_button):
             button.setAutoDefault(False)  # Enter in a field must not close the dialog
 
@@ -138,8 +146,18 @@ class TrainingOptionsDialog(QDialog):
         return menu
 
     def _show_copy_menu(self) -> None:
-        height = self.copy_menu.sizeHint().height()
-        self.copy_menu.popup(self.copy_button.mapToGlobal(QPoint(0, -height - 4)))
+        above = -self.copy_menu.sizeHint().height() - 4
+        self.copy_menu.popup(self.copy_button.mapToGlobal(QPoint(0, above)))
+
+    def _show_presets(self) -> None:
+        menu = preset_menu(self, self.presets, self.training, self._use_preset)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.presets_button.mapToGlobal(QPoint(0, self.presets_button.height() + 4)))
+
+    def _use_preset(self, options: TrainingOptions) -> None:
+        """The training options of a preset; what was typed and refused is gone."""
+        self.training_form.set_record(options, keep_typing=False)
+        self._refresh()
 
     def _copy(self, written: Callable[..., str]) -> None:
         QGuiApplication.clipboard().setText(written(training=self.training, environment=self._environment))
@@ -170,6 +188,8 @@ class TrainingOptionsDialog(QDialog):
         self.search.textChanged.connect(self._on_search)
         row.addWidget(title)
         row.addStretch(1)
+        row.addWidget(self.presets_button)
+        row.addSpacing(8)
         row.addWidget(self.search)
         return row
 

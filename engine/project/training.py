@@ -48,7 +48,7 @@ class TrainingOptions(Record):
             "lbfgs": "Quasi-Newton with a line search; one iteration for each batch, best with all samples in one",
         },
         group="Solver",
-        help="How the weights follow the gradient",
+        help="How the weights follow the gradient; default sgdm, as in MATLAB",
     )
     initial_learn_rate = Float(
         lambda options: DEFAULT_RATES[options.solver],
@@ -77,7 +77,7 @@ class TrainingOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay of the mean gradient (beta 1)",
+        help="Decay of the mean gradient, 0 to 1; default 0.9. torch: the first of betas",
         visible_when=_solver("adam", "adamw", "nadam"),
     )
     squared_gradient_decay_factor = Float(
@@ -85,7 +85,8 @@ class TrainingOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay of the mean squared gradient (beta 2; alpha of rmsprop)",
+        help="Decay of the mean squared gradient; default 0.9 for rmsprop (torch: alpha, 0.99), 0.999 for the others "
+        "(torch: the second of betas)",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
     )
     epsilon = Float(
@@ -93,7 +94,7 @@ class TrainingOptions(Record):
         above=0.0,
         high=1.0,
         group="Solver",
-        help="Keeps the division by the squared gradient finite",
+        help="Keeps the division by the root of the squared gradient finite; default 1e-8. torch: eps",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
     )
     momentum_decay = Float(
@@ -181,7 +182,7 @@ class TrainingOptions(Record):
     class_weights = Floats(
         low=0.0,
         group="Solver",
-        help="A weight for each class in the order of their names, such as 1, 2.5, 1. torch: weight; MATLAB: Weights",
+        help="A weight for each class in the order of their names, such as 1, 2.5, 1; default none. torch: weight",
         visible_when=lambda options: options.class_weighting == "given" and _loss_of_classes(options),
     )
     label_smoothing = Float(
@@ -219,7 +220,7 @@ class TrainingOptions(Record):
         },
         label="Metric",
         group="Solver",
-        help="What is watched beside the loss",
+        help="What is watched beside the loss; default auto",
     )
 
     schedule = Choice(
@@ -346,47 +347,55 @@ class TrainingOptions(Record):
         visible_when=_schedule("plateau"),
     )
 
-    max_epochs = Int(30, low=1, high=1_000_000, group="Batches", help="Passes over the training data")
+    max_epochs = Int(30, low=1, high=1_000_000, group="Batches", help="Passes over the training data; default 30")
     mini_batch_size = Int(
         128,
         low=1,
         unit="samples",
         label="Mini-batch size",
         group="Batches",
-        help="Samples an optimizer step, over all workers",
+        help="Samples an optimizer step, over all workers; default 128. torch: batch_size is that of one worker",
     )
     shuffle = Choice(
         "once",
         options=("once", "every-epoch", "never"),
         group="Batches",
-        help="When the training samples get a new order",
+        help="When the training samples get a new order; default once, as in MATLAB. torch: shuffle, every epoch",
     )
     last_batch = Choice(
         "keep",
         options=("keep", "discard"),
         group="Batches",
-        help="What becomes of an incomplete last batch (MATLAB discards it)",
+        help="What becomes of an incomplete last batch; default keep. MATLAB discards it; torch: drop_last",
     )
 
     validation_frequency = Int(
-        50, low=1, unit="iterations", group="Validation", help="Iterations between validations; also at start and end"
+        50,
+        low=1,
+        unit="iterations",
+        group="Validation",
+        help="Iterations between validations; default 50; also at start and end",
     )
     validation_patience = Int(
-        0, low=0, unit="validations", group="Validation", help="Stop after so many without a better one; 0: never"
+        0,
+        low=0,
+        unit="validations",
+        group="Validation",
+        help="Stop after so many without a better one; default 0: never (MATLAB: Inf)",
     )
     objective_metric = Choice(
         "loss",
         options=("loss", "metric"),
         notes={"loss": "Validation loss, lower is better", "metric": "The metric on the validation part"},
         group="Validation",
-        help="What patience and the best network go by",
+        help="What patience and the best network go by; default loss",
     )
     output_network = Choice(
         "auto",
         options=("auto", "best-validation", "last-iteration"),
         notes={"auto": "best-validation where there is a validation part"},
         group="Validation",
-        help="Which network is kept as the result",
+        help="Which network is kept as the result; default auto",
     )
 
     l2_regularization = Float(
@@ -395,10 +404,14 @@ class TrainingOptions(Record):
         high=1000.0,
         label="L2 regularization",
         group="Regularisation",
-        help="Weight decay: factor on weights, not on biases or normalisation",
+        help="Weight decay: factor on weights, not on biases or normalisation; default 0.0001. torch: weight_decay, 0",
     )
     gradient_threshold = Float(
-        math.inf, above=0.0, infinite=True, group="Regularisation", help="Limit for clipping gradients; Inf: none"
+        math.inf,
+        above=0.0,
+        infinite=True,
+        group="Regularisation",
+        help="Limit for clipping gradients; default Inf: none",
     )
     gradient_threshold_method = Choice(
         "l2norm",
@@ -409,13 +422,18 @@ class TrainingOptions(Record):
             "absolute-value": "Each element by itself",
         },
         group="Regularisation",
-        help="What the threshold is compared with",
+        help="What the threshold is compared with; default l2norm, as in MATLAB",
         visible_when=_clips,
     )
 
-    seed = Int(0, low=0, group="Reproducibility", help="Initial weights, order of samples and dropout follow from it")
+    seed = Int(
+        0,
+        low=0,
+        group="Reproducibility",
+        help="Initial weights, order of samples and dropout follow from it; default 0",
+    )
     deterministic = Bool(
-        False, group="Reproducibility", help="Only algorithms that repeat bit for bit, at a cost on GPUs"
+        False, group="Reproducibility", help="Only algorithms that repeat bit for bit, at a cost on GPUs; default off"
     )
 
     def metric_for(self, task: str) -> str:

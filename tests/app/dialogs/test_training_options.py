@@ -3,14 +3,16 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QLineEdit
+from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu
 
 from app.dialogs.environment_cards import card_texts
+from app.dialogs.presets import preset_menu
 from app.dialogs.training_options import TrainingOptionsDialog
 from engine.data.facts import DataFacts, InputFacts
 from engine.environments.inventory import Device, DeviceInventory
 from engine.layers.types import image
 from engine.project.environment import TARGETS, EnvironmentOptions
+from engine.project.presets import BUILT_IN, Presets
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -284,3 +286,43 @@ def test_options_are_copied(qtbot, shown) -> None:
     assert QGuiApplication.clipboard().text() == '{\n  "training": {\n    "max_epochs": 12\n  }\n}'
     as_arguments.trigger()
     assert QGuiApplication.clipboard().text() == "--set training.max_epochs=12"
+
+
+def test_presets_are_used_saved_and_deleted(qtbot, shown, tmp_path, monkeypatch) -> None:
+    dialog = shown(Project(training=TrainingOptions(max_epochs=12)))
+    dialog.presets = Presets(tmp_path / "presets.json")
+    type_over(qtbot, dialog, "mini_batch_size", "no")
+    assert words_of(dialog) == ["Fast", "Accurate", "As in MATLAB", "Save as preset…"]
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("R&D", True))
+    choose(dialog, "Save as preset…")
+    choose(dialog, "As in MATLAB")
+    assert dialog.training == BUILT_IN["As in MATLAB"]
+    assert dialog.training_form.is_valid, "what was refused is gone"
+    assert [words for words in words_of(dialog) if words.endswith("in use")] == ["As in MATLAB\tin use"]
+    choose(dialog, "R&&D")
+    assert dialog.training == TrainingOptions(max_epochs=12)
+    menu = menu_of(dialog)
+    (deleting,) = (sub for sub in menu.findChildren(QMenu) if sub.title() == "Delete preset")
+    deleting.actions()[0].trigger()
+    assert "R&&D" not in words_of(dialog)
+
+
+def menu_of(dialog: TrainingOptionsDialog) -> QMenu:
+    return preset_menu(dialog, dialog.presets, dialog.training, dialog._use_preset)
+
+
+def words_of(dialog: TrainingOptionsDialog) -> list[str]:
+    return [action.text() for action in menu_of(dialog).actions() if action.text()]
+
+
+def choose(dialog: TrainingOptionsDialog, words: str) -> None:
+    menu = menu_of(dialog)
+    next(action for action in menu.actions() if action.text() == words).trigger()
+
+
+def test_presets_that_cannot_be_read_say_so(shown, tmp_path) -> None:
+    dialog = shown()
+    dialog.presets = Presets(tmp_path)
+    last = menu_of(dialog).actions()[-1]
+    assert (last.text(), last.isEnabled()) == ("Your presets cannot be read", False)
+    assert str(tmp_path) in last.toolTip()

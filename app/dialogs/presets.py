@@ -1,0 +1,75 @@
+"""The menu of presets of the training options: use one, save what is chosen, delete one."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
+
+from engine.errors import UserError
+from engine.project.presets import BUILT_IN, NOTES, Presets
+from engine.project.training import TrainingOptions
+
+
+def presets_file() -> Path:
+    """Where the presets of this user are."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "netwright" / "presets.json"
+
+
+def preset_menu(
+    parent: QWidget, presets: Presets, now: TrainingOptions, use: Callable[[TrainingOptions], None]
+) -> QMenu:
+    """The menu as it is now. The preset that the options are equal to is in use."""
+    menu = QMenu(parent)
+    menu.setToolTipsVisible(True)
+    _offer(menu, BUILT_IN, now, use)
+    menu.addSeparator()
+    try:
+        own = presets.read()
+    except UserError as error:
+        broken = menu.addAction("Your presets cannot be read")
+        broken.setToolTip(str(error))
+        broken.setEnabled(False)
+        return menu
+    _offer(menu, own, now, use)
+    if own:
+        menu.addSeparator()
+    menu.addAction("Save as preset…").triggered.connect(lambda: _ask_and_save(parent, presets, now))
+    if own:
+        deleting = menu.addMenu("Delete preset")
+        for name in own:
+            deleting.addAction(_shown(name)).triggered.connect(
+                lambda _=False, name=name: _try(parent, lambda: presets.delete(name))
+            )
+    return menu
+
+
+def _offer(
+    menu: QMenu,
+    known: Mapping[str, TrainingOptions],
+    now: TrainingOptions,
+    use: Callable[[TrainingOptions], None],
+) -> None:
+    for name, options in known.items():
+        action = menu.addAction(_shown(name) + ("\tin use" if options == now else ""))
+        action.setToolTip(NOTES.get(name, name))
+        action.triggered.connect(lambda _=False, options=options: use(options))
+
+
+def _shown(name: str) -> str:
+    """A name in a menu, where an ampersand would underline the letter behind it."""
+    return name.replace("&", "&&")
+
+
+def _ask_and_save(parent: QWidget, presets: Presets, options: TrainingOptions) -> None:
+    name, is_given = QInputDialog.getText(parent, "Save as preset", "Name (an existing one is replaced):")
+    if is_given:
+        _try(parent, lambda: presets.save(name, options))
+
+
+def _try(parent: QWidget, act: Callable[[], None]) -> None:
+    try:
+        act()
+    except UserError as error:
+        QMessageBox.warning(parent, "Presets", str(error))

@@ -1,0 +1,85 @@
+"""Training options under a name: three that everybody has, and those that a person saves.
+
+A preset gives what differs from the defaults; all other options get their defaults.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.errors import FieldErrors, UserError
+from engine.files import write_atomically
+from engine.project.training import TrainingOptions
+
+BUILT_IN: Mapping[str, TrainingOptions] = {
+    "Fast": TrainingOptions(
+        solver="adamw", initial_learn_rate=0.003, schedule="one-cycle", max_epochs=10, shuffle="every-epoch"
+    ),
+    "Accurate": TrainingOptions(
+        solver="adamw",
+        schedule="cosine",
+        warmup_iterations=100,
+        max_epochs=60,
+        shuffle="every-epoch",
+        objective_metric="metric",
+        validation_patience=20,
+        gradient_threshold=1.0,
+        gradient_threshold_method="global-l2norm",
+    ),
+    "As in MATLAB": TrainingOptions(last_batch="discard"),
+}
+NOTES: Mapping[str, str] = {
+    "Fast": "adamw with one cycle over 10 epochs",
+    "Accurate": "adamw, warm-up and cosine over 60 epochs, gradients limited, stops when validations get no better",
+    "As in MATLAB": "trainingOptions('sgdm') with its defaults; an incomplete last batch is discarded",
+}
+MOST_PRESETS = 200
+SIZE_LIMIT = 2**20
+
+
+class Presets:
+    """The presets of this user, all in one file, which is read anew each time: another window may have written it."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def read(self) -> dict[str, TrainingOptions]:
+        """All of them by name, in the order of names; empty where there is no file. Raises `UserError`."""
+        try:
+            if self.file.stat().st_size > SIZE_LIMIT:
+                raise UserError(f"{self.file} is too large to be a file of presets. Move it away.")
+            given = json.loads(self.file.read_text(encoding="utf-8"))
+            sections = dict(sorted(given["presets"].items(), key=lambda item: str(item[0]).casefold()))
+            return {name: TrainingOptions.read(values, name) for name, values in sections.items()}
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise UserError(f"The presets in {self.file} cannot be read: {error.strerror}.") from error
+        except FieldErrors as error:
+            raise UserError(f"The presets in {self.file} cannot be used: {error}") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise UserError(f"{self.file} is not a file of presets. Move it away, or repair it.") from error
+
+    def save(self, name: str, options: TrainingOptions) -> None:
+        """Keep the options under this name, in place of others that had it. Raises `UserError`."""
+        name = name.strip()
+        if not 0 < len(name) <= 60 or not name.isprintable():
+            raise UserError("A preset needs a name of 1 to 60 characters.")
+        if name in BUILT_IN:
+            raise UserError(f"'{name}' is the name of a preset that everybody has. Choose another one.")
+        known = self.read()
+        if len(known) >= MOST_PRESETS and name not in known:
+            raise UserError(f"There are {MOST_PRESETS} presets already. Delete one first.")
+        self._write({**known, name: options})
+
+    def delete(self, name: str) -> None:
+        """Forget one. Raises `UserError`."""
+        self._write({known: options for known, options in self.read().items() if known != name})
+
+    def _write(self, presets: Mapping[str, TrainingOptions]) -> None:
+        text = json.dumps({"presets": {name: o.write() for name, o in presets.items()}}, indent=1, ensure_ascii=False)
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(self.file, f"{text}\n".encode(), mode=0o600)
+        except OSError as error:
+            raise UserError(f"The presets cannot be written to {self.file}: {error.strerror}.") from error

@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import pytest
+
+from engine.errors import UserError
+from engine.project.presets import BUILT_IN, NOTES, Presets
+from engine.project.training import TrainingOptions
+
+
+@pytest.fixture
+def presets(tmp_path: Path) -> Presets:
+    return Presets(tmp_path / "new" / "presets.json")
+
+
+def test_what_is_saved_is_there_in_another_window(presets: Presets) -> None:
+    assert presets.read() == {}
+    mine = TrainingOptions(solver="adam", max_epochs=7)
+    presets.save(" mine ", mine)
+    presets.save("Again", TrainingOptions())
+    assert list(Presets(presets.file).read().items()) == [("Again", TrainingOptions()), ("mine", mine)]
+    presets.save("mine", mine.replace(max_epochs=8))
+    assert presets.read()["mine"].max_epochs == 8
+    presets.delete("mine")
+    assert list(presets.read()) == ["Again"]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 61, "a\nb", "Fast"])
+def test_a_name_that_cannot_be(presets: Presets, name: str) -> None:
+    with pytest.raises(UserError, match="name"):
+        presets.save(name, TrainingOptions())
+    assert presets.read() == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"presets": []}', '{"presets": {"a": 1}}', '{"presets": {"a": {"solver": "x"}}}', "[" * 100_000],
+)
+def test_a_file_that_cannot_be_read_is_named_and_left_alone(presets: Presets, text: str) -> None:
+    presets.file.parent.mkdir()
+    presets.file.write_text(text, encoding="utf-8")
+    for act in (presets.read, lambda: presets.save("mine", TrainingOptions()), lambda: presets.delete("mine")):
+        with pytest.raises(UserError, match=r"presets\.json"):
+            act()
+    assert presets.file.read_text("utf-8") == text
+
+
+def test_those_that_everybody_has_go_together() -> None:
+    assert set(BUILT_IN) == set(NOTES)
+    for options in BUILT_IN.values():
+        assert options.problems() == []
+
+
+def test_as_in_matlab_are_matlabs_defaults() -> None:
+    """Of trainingOptions("sgdm")."""
+    options = BUILT_IN["As in MATLAB"]
+    assert (options.solver, options.initial_learn_rate, options.momentum, options.schedule) == (
+        "sgdm",
+        0.01,
+        0.9,
+        "none",
+    )
+    assert (options.max_epochs, options.mini_batch_size, options.shuffle, options.last_batch) == (
+        *(30, 128, "once"),
+        "discard",
+    )
+    assert (options.l2_regularization, options.gradient_threshold_method) == (1e-4, "l2norm")
+    assert options.validation_frequency == 50

@@ -1,0 +1,31 @@
+"""What the training options say of themselves."""
+
+import pytest
+
+from engine.fields import Bool, Field
+from engine.project.training import DEFAULT_RATES, TrainingOptions
+
+FIELDS = TrainingOptions.fields
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_the_help_says_the_default(name: str) -> None:
+    field: Field[object] = FIELDS[name]
+    if callable(field.default):
+        return  # it follows the solver: below
+    default = field.default
+    said = ("on" if default else "off") if isinstance(field, Bool) else field.show(default) or "none"
+    assert f"default {said.replace('e-0', 'e-')}" in field.help, field.help
+
+
+def test_the_help_of_the_rate_says_that_of_each_solver() -> None:
+    words = FIELDS["initial_learn_rate"].help
+    for solver, rate in DEFAULT_RATES.items():
+        assert TrainingOptions(solver=solver).initial_learn_rate == rate
+        assert f"{rate:g} for {solver}" in words or rate == 0.001
+    assert words.endswith("0.001 for the others")
+
+
+def test_every_option_belongs_to_a_group() -> None:
+    groups = list(dict.fromkeys(field.group for field in FIELDS.values()))
+    assert groups == ["Solver", "Schedule", "Batches", "Validation", "Regularisation", "Reproducibility"]
