@@ -215,6 +215,10 @@ def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | No
 def _single_output_problems(project: Project, port: Port, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
     layer = project.network.layers[port.layer]
     output = analysis.facts[layer.id].at(port.name)
+    if output.kind == "complex":
+        message = f"The network ends in {output}; responses are real numbers. Put a complex-to-real layer at the end."
+        yield Problem("error", layer.id, layer.name, "", message)
+        return
     if output.layout != "features":
         message = (
             f"The network ends in {output}; the data has one response a sample. "

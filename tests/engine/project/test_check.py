@@ -170,6 +170,12 @@ def test_a_network_that_does_not_end_in_one_vector() -> None:
     assert "The network ends in an image of 1 × 6 × 6" in only(made, facts(image(1, 6, 6))).message
 
 
+def test_a_network_that_ends_in_complex_numbers() -> None:
+    types = (layer("real_to_complex"), layer("complex_fully_connected", outputs=3))
+    problem = only(project(chain(layer("feature_input", channels=4), *types)), facts(features(4)))
+    assert problem.message.startswith("The network ends in complex features of 3 (C); responses are real numbers.")
+
+
 def test_two_outputs_and_one_response() -> None:
     network, first = add(Network.empty(), layer("feature_input", channels=4))
     network, _ = add(network, layer("fully_connected", outputs=3), first)
