@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QFont, QFontMetrics
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.actions import ACTIONS
 from designer import theme
 
+SEGMENT_PADDING = 24  # with the border
 TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"))
 
 
@@ -59,12 +60,19 @@ class TopBar(QWidget):
         for key, label in TABS:
             button = QPushButton(label)
             button.setCheckable(True)
-            button.setMinimumWidth(72)
+            button.setMinimumWidth(self._room_for(button))
             button.clicked.connect(lambda _=False, key=key: self.tab_chosen.emit(key))
             self._group.addButton(button)
             self._tabs[key] = button
             row.addWidget(button)
         return frame
+
+    @staticmethod
+    def _room_for(button: QPushButton) -> int:
+        """As wide as the word is while its tab is chosen: semibold, where Qt asks for the room of the plain one."""
+        font = QFont(button.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        return max(72, QFontMetrics(font).horizontalAdvance(button.text()) + 2 * SEGMENT_PADDING)
 
     def _fill_right(self, side: QWidget, actions: Mapping[str, QAction]) -> None:
         row = QHBoxLayout(side)

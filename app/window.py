@@ -315,7 +315,7 @@ class MainWindow(QMainWindow):
         self.bottom.setTabText(1, f"Layers {len(self.editor.network)}")
         analysis = report.analysis
         parts = [
-            f"{len(self.editor.project.network):,} layers",
+            f"{(layers := len(self.editor.project.network)):,} layer{'s' if layers != 1 else ''}",
             f"{analysis.parameters:,} parameters",
             f"{_grouped(analysis.flops)}FLOPs a sample",
         ]

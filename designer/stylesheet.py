@@ -19,6 +19,7 @@ class _Sheet(Template):
 _BASE = """
 QMainWindow, QDialog { background: @background; }
 QDialog, QMessageBox { background: @panel; }
+QDialogButtonBox, QMessageBox { dialogbuttonbox-buttons-have-icons: 0; }
 QWidget:disabled { color: @faint; }
 QToolTip { background: @panel; color: @text; border: 1px solid @line; padding: 4px 8px; }
 QLabel { background: transparent; }
@@ -171,6 +172,9 @@ QTreeView::item:hover, QListView::item:hover { background: @hover_row; }
 QTreeView::item:selected, QListView::item:selected, QTableView::item:selected { background: @raised; color: @text; }
 QTreeView::item:selected:focus, QListView::item:selected:focus, QTableView::item:selected:focus {
   background: @selected; color: @text; }
+QTreeView::item:first { border-top-right-radius: 0; border-bottom-right-radius: 0; }
+QTreeView::item:middle { border-radius: 0; }
+QTreeView::item:last { border-top-left-radius: 0; border-bottom-left-radius: 0; }
 QTreeView::branch { background: transparent; border: none; image: none; }
 QTreeView::branch:has-children:closed { image: url("@chevron_right_muted"); }
 QTreeView::branch:has-children:open { image: url("@chevron_down_muted"); }

@@ -11,6 +11,7 @@ from engine.network.search import find_layers
 
 _MARGIN = 14
 _WIDTH = 188
+NONE = "None found"
 
 
 class FindBar(QFrame):
@@ -29,7 +30,7 @@ class FindBar(QFrame):
         self.count = QLabel()
         self.count.setFont(theme.figures(self.count.font()))
         self.count.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.count.setMinimumWidth(64)
+        self.count.setMinimumWidth(self.count.fontMetrics().horizontalAdvance(NONE) + 8)
         theme.mark(self.count, "role", "muted")
         self._lay_out()
         self.hide()
@@ -118,9 +119,9 @@ class FindBar(QFrame):
         total = len(self._found)
         text = f"{self._at + 1:,} of {total:,}" if self._at >= 0 else f"{total:,} found"
         if not total:
-            text = "None found" if self.field.text().strip() else ""
+            text = NONE if self.field.text().strip() else ""
         self.count.setText(text)
-        theme.mark(self.field, "invalid", "true" if text == "None found" else "false")
+        theme.mark(self.field, "invalid", "true" if text == NONE else "false")
 
     def _place(self) -> None:
         self.adjustSize()

@@ -58,8 +58,14 @@ class Trail(QFrame):
         button.setFixedHeight(24)
         button.setFont(self._small(button))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.clicked.connect(lambda: self._editor.open_scope(path))
+        button.clicked.connect(lambda: self._go_back(path))
         return button
+
+    def _go_back(self, path: tuple[str, ...]) -> None:
+        """Leave all blocks down to a path; the one that was left last is selected, as leaving by key has it."""
+        left = self._editor.scope[len(path)]
+        self._editor.open_scope(path)
+        self._editor.set_selection({left})
 
     def _text(self, text: str, role: str, tip: str = "") -> QLabel:
         label = QLabel(text, self)

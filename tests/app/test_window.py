@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton
 
 from app.actions import ACTIONS, MENUS
 from app.dialogs import messages
@@ -253,6 +253,15 @@ def test_counts_stand_in_the_tabs_and_the_status_bar(window: MainWindow) -> None
     window.editor.disconnect_all([connection])
     assert window.bottom.tabText(0) == f"Problems {len(window.editor.problems)}"
     assert "1 error" in window.summary_label.text()
+
+
+def test_one_layer_is_no_plural_and_the_chosen_tab_is_read_whole(window: MainWindow) -> None:
+    window.editor.add_layer("image_input")
+    assert window.summary_label.text().startswith("1 layer ")
+    for button in window.bar.findChildren(QPushButton):
+        if button.isCheckable():
+            button.setChecked(True)
+            assert button.width() - button.fontMetrics().horizontalAdvance(button.text()) >= 40
 
 
 # ---- hints ----

@@ -48,6 +48,7 @@ def test_nothing_found_is_said_and_changes_nothing(hand: Hand, bar: FindBar) -> 
     hand.qtbot.keyClicks(bar.field, "softmax")
     hand.qtbot.keyClicks(bar.field, "zzz")
     assert bar.count.text() == "None found"
+    assert bar.count.width() >= bar.count.fontMetrics().horizontalAdvance(bar.count.text())
     assert selected(hand) == ["softmax_1"]
     hand.qtbot.keyClick(bar.field, Qt.Key.Key_Return)
     assert selected(hand) == ["softmax_1"]
