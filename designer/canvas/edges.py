@@ -1,6 +1,6 @@
 """All connections of the canvas as one item: curves gathered in tiles, each with its size beside it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
@@ -210,11 +210,14 @@ def make_edge(
     connection: Connection,
     path: QPainterPath,
     text: str,
-    is_taken: geometry.Taken,
+    is_free: Callable[[float, float, float, float], bool],
     labels: Collection[QRectF] = (),
     flow: Flow = "down",
 ) -> Edge:
-    """A connection with its size at the first place along the curve where it covers no layer and no other size."""
+    """A connection with its size at the first place along the curve where it covers no layer and no other size.
+
+    `is_free` says so of left, top, right and bottom of an area.
+    """
     bounds = path.controlPointRect().adjusted(-3, -3, 3, 3)
     if not text:
         return Edge(connection, path, bounds)
@@ -222,12 +225,11 @@ def make_edge(
     first: QPointF | None = None
     for corner in _corners(path, width, height) if flow == "down" else _corners_above(path, width, height):
         first = first or corner
-        xs = (corner.x(), corner.x() + width / 2, corner.x() + width)
-        ys = (corner.y() + 1, corner.y() + height - 1)
-        label = QRectF(corner.x(), corner.y(), width, height)
-        if any(other.intersects(label) for other in labels):
+        left, top = corner.x(), corner.y()
+        label = QRectF(left, top, width, height)
+        if labels and any(other.intersects(label) for other in labels):
             continue
-        if all(is_taken(x, y) is None for x in xs for y in ys):
+        if is_free(left, top + 1, left + width, top + height - 1):
             break
     else:
         corner = first or QPointF()

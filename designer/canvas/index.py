@@ -46,16 +46,26 @@ class Index:
             if not here:
                 del self._cells[cell]
 
-    def at(self, x: float, y: float, margin: float = 0.0) -> str | None:
+    def at(self, x: float, y: float) -> str | None:
         """The layer whose box holds a point; of several the one that was put there last."""
-        for dx in (-margin, margin) if margin else (0.0,):
-            for dy in (-margin, margin) if margin else (0.0,):
-                cell = self._cells.get((int((x + dx) // _WIDTH), int((y + dy) // _HEIGHT)), ())
-                for id in reversed(tuple(cell)):
-                    left, top = self.positions[id]
-                    if -margin <= x - left <= NODE_WIDTH + margin and -margin <= y - top <= NODE_HEIGHT + margin:
-                        return id
+        cell = self._cells.get((int(x // _WIDTH), int(y // _HEIGHT)))
+        if cell is not None:
+            for id in reversed(cell):
+                left, top = self.positions[id]
+                if 0 <= x - left <= NODE_WIDTH and 0 <= y - top <= NODE_HEIGHT:
+                    return id
         return None
+
+    def is_free(self, left: float, top: float, right: float, bottom: float) -> bool:
+        """Whether no layer touches an area, which is small: all cells that it touches are looked through."""
+        cells, positions = self._cells, self.positions
+        for cx in range(int(left // _WIDTH), int(right // _WIDTH) + 1):
+            for cy in range(int(top // _HEIGHT), int(bottom // _HEIGHT) + 1):
+                for id in cells.get((cx, cy), ()):
+                    x, y = positions[id]
+                    if x <= right and y <= bottom and x + NODE_WIDTH >= left and y + NODE_HEIGHT >= top:
+                        return False
+        return True
 
     def inside(self, area: QRectF) -> Iterator[str]:
         """The layers whose boxes touch an area, in the order they were put."""

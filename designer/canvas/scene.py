@@ -107,10 +107,11 @@ class Scene(QGraphicsScene):
         displaced = (places | change.added) - change.removed
         near = self._place({id: project.layout.at(id) for id in displaced if id in places})
         if len(displaced) > _FEW or has_turned:
-            near = dict.fromkeys(project.network.connections)
-        attached = self._attached(displaced | change.changed)
-        renamed = dict.fromkeys(c for id in change.changed for c in project.network.outgoing[id] if c in self._repeats)
-        self._refresh_edges({**near, **dict.fromkeys(change.connected), **attached, **news, **renamed})
+            self._refresh_edges(project.network.connections)
+        else:
+            attached = self._attached(displaced | change.changed)
+            names = (c for id in change.changed for c in project.network.outgoing[id] if c in self._repeats)
+            self._refresh_edges({**near, **dict.fromkeys((*change.connected, *attached, *news, *names))})
         if displaced or change.removed:
             self.nodes.measure()
         self._repaint()
@@ -318,10 +319,10 @@ class Scene(QGraphicsScene):
 
     def _tag(self, connection: Connection) -> Edge:
         names = self.nodes.nodes[connection.target.layer].inputs
-        port = self.port_at_layer(connection.target, True)
+        port = self._point(connection.target, True)
         name = self._project.network.layers[connection.source.layer].name
         index = names.index(connection.target.name) if connection.target.name in names else 0
-        return make_tag(connection, name, port.at, index, len(names), self.flow)
+        return make_tag(connection, name, port, index, len(names), self.flow)
 
     def _edge(self, connection: Connection) -> Edge:
         if connection in self._repeats:
@@ -333,11 +334,7 @@ class Scene(QGraphicsScene):
             id = index.at(x, y)
             return None if id is None or id in ends else index.positions[id]
 
-        def taken(x: float, y: float) -> Position | None:
-            id = index.at(x, y)
-            return None if id is None else index.positions[id]
-
-        start, end = self.port_at_layer(connection.source, False).at, self.port_at_layer(connection.target, True).at
+        start, end = self._point(connection.source, False), self._point(connection.target, True)
         # Connections of different layers that pass the same ones keep apart.
         margin = _LANES[crc32(connection.source.layer.encode()) % len(_LANES)]
         facts = self._facts.get(connection.source.layer)
@@ -356,7 +353,7 @@ class Scene(QGraphicsScene):
         path, used = geometry.route(start, end, in_the_way, margin, lane, self.flow)
         if lane is None and used is not None:
             self._lanes[connection.source] = used
-        return make_edge(connection, path, text, taken, labels, self.flow)
+        return make_edge(connection, path, text, index.is_free, labels, self.flow)
 
     def _drop_edge(self, connection: Connection) -> None:
         if connection in self.edges.edges:
@@ -398,11 +395,14 @@ class Scene(QGraphicsScene):
 
     def port_at_layer(self, port: Port, is_input: bool) -> PortHit:
         """Where a port of a layer is."""
+        return PortHit(port, is_input, self._point(port, is_input))
+
+    def _point(self, port: Port, is_input: bool) -> QPointF:
         node, at = self.nodes.nodes[port.layer], self.nodes.index.positions[port.layer]
         names = node.inputs if is_input else node.outputs
         index = names.index(port.name) if port.name in names else 0
         place = geometry.input_point if is_input else geometry.output_point
-        return PortHit(port, is_input, place(at, index, len(names), self.flow))
+        return place(at, index, len(names), self.flow)
 
     def ports_of(self, id: str) -> list[PortHit]:
         """All ports of a layer, inputs first."""

@@ -39,4 +39,7 @@ def test_there_is_nothing_beside_the_layers():
     index.put("a", (0.0, 0.0))
     assert index.at(-1, 20) is None
     assert index.at(NODE_WIDTH + 1, 20) is None
-    assert index.at(-1, 20, margin=2) == "a"
+    assert index.is_free(-40, 10, -1, 20)
+    assert index.is_free(10, NODE_HEIGHT + 1, 50, NODE_HEIGHT + 15)
+    assert not index.is_free(-40, 10, 0, 20)
+    assert not index.is_free(-40, -40, NODE_WIDTH + 40, NODE_HEIGHT + 40), "it lies within the area"
