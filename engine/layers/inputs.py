@@ -98,7 +98,8 @@ class SequenceInput(InputLayer):
     """Takes sequences: vectors of numbers, or indices such as words.
 
     Steps first, then channels. With a length of 0 a sequence may have any length. Indices are whole numbers from 0
-    (MATLAB counts from 1) and go to an embedding; they are not normalised.
+    (MATLAB counts from 1) and go to an embedding; they are not normalised. Complex data comes as twice the channels,
+    each real part before its imaginary part (MATLAB's SplitComplexInputs); a real-to-complex layer takes them so.
 
     Where the sequences of the data differ in length, a batch is padded behind their ends, to its longest. No layer sees
     the padding: each sequence gives what it gives alone. What is exported takes batches of one length.

@@ -10,6 +10,9 @@ The first axis of each counts the samples. What the others mean follows from the
 | N C H W        | an image                                               |
 | N C D H W      | a volume                                               |
 
+Complex numbers become twice as many channels, each real part before its imaginary part: what MATLAB calls
+SplitComplexInputs, and as a real-to-complex layer takes them.
+
 Sequences of different lengths are padded at their ends, and a second array says how many steps of each are real: whole
 numbers called `x_lengths` beside the sequences or tokens `x`. What stands behind the end of one is not looked at.
 
@@ -59,6 +62,10 @@ class _Header:
             count *= size  # in Python's whole numbers, which do not overflow
         return count * self.dtype.itemsize
 
+    @property
+    def is_complex(self) -> bool:
+        return self.dtype.kind == "c"
+
 
 class ArrayFile:
     """Inputs and response from one file."""
@@ -100,12 +107,13 @@ class ArrayFile:
         """The arrays as they are stored; only their finiteness is looked at."""
         headers = _headers(path)
         wanted = [headers[given.name] for given in outline.inputs]
-        needed = sum(header.bytes // header.dtype.itemsize * 4 + header.bytes for header in wanted)
+        needed = sum(header.bytes // header.dtype.itemsize * (8 if header.is_complex else 4) for header in wanted)
+        needed += sum(header.bytes * (2 if header.is_complex else 1) for header in wanted)
         refuse_too_large(needed, f"The arrays of {path}", "Use fewer samples or smaller ones.")
         arrays, notes, lengths = [], [], []
         timed = _timed(headers, _response(options.response, headers, path))
         for given, header in zip(outline.inputs, wanted, strict=True):
-            array = _read(path, header)
+            array = _parts(_read(path, header))
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
             if real is not None:
                 array = np.ascontiguousarray(array[:, : int(real.max())])  # no sequence needs the rest
@@ -210,9 +218,12 @@ def _count(headers: Mapping[str, _Header], path: Path) -> int:
 
 def _type(header: _Header, path: Path) -> TensorType:
     sizes = header.shape[1:]
-    if header.dtype.kind not in NUMBERS:
+    if header.is_complex:
+        channels = _channel_axis(len(header.shape)) - 1
+        sizes = (*sizes[:channels], 2 * (sizes[channels] if sizes else 1), *sizes[channels + 1 :])
+    elif header.dtype.kind not in NUMBERS:
         raise UserError(
-            f"Array '{header.name}' of {path} holds {header.dtype}; an input holds real numbers. "
+            f"Array '{header.name}' of {path} holds {header.dtype}; an input holds numbers. "
             "Store it as float32, or name it as the response."
         )
     if 0 in sizes:
@@ -232,6 +243,21 @@ def _type(header: _Header, path: Path) -> TensorType:
         f"Array '{header.name}' of {path} has {len(header.shape)} axes, {header.shape}. Expected N C (features), "
         "N T C (sequence), N C H W (image) or N C D H W (volume)."
     )
+
+
+def _channel_axis(axes: int) -> int:
+    """The axis of the channels in an array with so many axes."""
+    return 2 if axes == 3 else 1
+
+
+def _parts(array: Array) -> Array:
+    """Complex numbers as twice the channels, each real part before its imaginary part; others as they are."""
+    if array.dtype.kind != "c":
+        return array
+    array = array[:, np.newaxis] if array.ndim == 1 else array
+    axis = _channel_axis(array.ndim)
+    shape = (*array.shape[:axis], 2 * array.shape[axis], *array.shape[axis + 1 :])
+    return np.stack((array.real, array.imag), axis + 1).reshape(shape)
 
 
 def _doubts(header: _Header, type: TensorType) -> Iterator[str]:

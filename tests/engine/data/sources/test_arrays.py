@@ -66,6 +66,22 @@ def test_types_of_number(tmp_path, dtype):
     np.testing.assert_array_equal(data.part("training").inputs[0], x.astype(np.float32))
 
 
+@pytest.mark.parametrize("sizes", [(), (3,), (5, 3), (3, 4, 2), (3, 2, 2, 2)])
+def test_complex_numbers_are_twice_the_channels(tmp_path, sizes):
+    random = np.random.default_rng(0)
+    x = random.normal(size=(6, *sizes)) + 1j * random.normal(size=(6, *sizes))
+    facts, data = read(tmp_path, x=x, y=Y)
+    given = data.part("training").inputs[0]
+    type = facts.inputs[0].type
+    assert type.kind == "real"
+    assert given.shape[1:] == type.sizes
+    channels = type.dim("C")
+    assert type["C"] == 2 * (x.shape[channels] if sizes else 1)
+    together = np.take(given, range(0, type["C"], 2), channels) + 1j * np.take(given, range(1, type["C"], 2), channels)
+    samples = [np.abs(together - sample.astype(np.complex64)).reshape(len(given), -1).max(1).min() for sample in x]
+    assert sum(distance < 1e-6 for distance in samples) == len(given)
+
+
 def test_several_inputs_by_name_in_the_order_of_the_file(tmp_path):
     found, data = read(tmp_path, z=np.zeros((6, 2)), a=np.ones((6, 3)), y=Y)
     assert [given.name for given in found.inputs] == ["z", "a"]
@@ -146,8 +162,8 @@ BAD[2, 1], BAD[3, 0] = np.nan, np.inf
         ({"x": np.float64(3), "y": Y}, "Array 'x' of F is a single value."),
         ({"x": np.zeros((6, 0)), "y": Y}, "Array 'x' of F has the shape (6, 0): an axis of size 0."),
         ({"x": np.zeros((6, 1, 1, 1, 1, 1)), "y": Y}, "Array 'x' of F has 6 axes"),
-        ({"x": np.zeros((6, 1), complex), "y": Y}, "Array 'x' of F holds complex128; an input holds real numbers."),
-        ({"x": np.array(["a"] * 6), "y": Y}, "Array 'x' of F holds <U1; an input holds real numbers."),
+        ({"x": np.full((6, 1), complex(0, np.inf)), "y": Y}, "Array 'x' of F: 6 numbers are not finite"),
+        ({"x": np.array(["a"] * 6), "y": Y}, "Array 'x' of F holds <U1; an input holds numbers."),
         (
             {"x": np.full((6, 2), -1), "y": Y},
             "Array 'x' of F holds whole numbers, taken as indices, but the smallest is -1.",
