@@ -369,6 +369,24 @@ class TrainingOptions(Record):
         help="What becomes of an incomplete last batch; default keep. MATLAB discards it; torch: drop_last",
     )
 
+    sequence_length = Choice(
+        "longest",
+        options=("longest", "shortest"),
+        notes={
+            "longest": "Batches are padded to their longest sequence; no layer, loss or metric sees the padding",
+            "shortest": "While training, each batch is cut to its shortest sequence: what comes later is left out",
+        },
+        group="Batches",
+        help="Where sequences differ in length; default longest. The side and the value of the padding play no part",
+    )
+    bucket_by_length = Bool(
+        False,
+        group="Batches",
+        help="Puts sequences of like length into a batch, so that less is padded; default off. Samples are shuffled, "
+        "sorted within 50 batches at a time, and the batches shuffled",
+        visible_when=lambda options: options.shuffle != "never",
+    )
+
     validation_frequency = Int(
         50,
         low=1,

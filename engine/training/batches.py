@@ -54,14 +54,26 @@ class Resident:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def inputs_at(self, chosen: slice | torch.Tensor, at: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:
+    @property
+    def longest(self) -> torch.Tensor | None:
+        """How long the longest sequence of each sample is, where that is known."""
+        known = [steps for steps in self.lengths if steps is not None]
+        return torch.stack(known).amax(0) if known else None
+
+    def shortest(self, chosen: torch.Tensor) -> tuple[int | None, ...]:
+        """Of each input, how long the shortest sequence of these samples is, where that is known."""
+        return tuple(None if steps is None else int(steps[chosen].min()) for steps in self.lengths)
+
+    def inputs_at(
+        self, chosen: slice | torch.Tensor, at: torch.Tensor | None = None, most: Sequence[int | None] = ()
+    ) -> tuple[torch.Tensor, ...]:
         """The inputs of some samples, by their places (`at`: the same on the device); behind them the lengths of those
-        that are padded."""
+        that are padded, `most` at most."""
         tensors = [x[chosen] if at is None else x.index_select(0, at) for x in self.inputs]
         lengths = []
         for number, steps in enumerate(self.lengths):
             if steps is not None:
-                lengths.append(steps[chosen])
+                lengths.append(steps[chosen].clamp(max=most[number]) if most else steps[chosen])
                 tensors[number] = tensors[number][:, : int(lengths[-1].max())]
         return *tensors, *(given.to(self.targets.device) for given in lengths)
 
@@ -76,8 +88,10 @@ class Resident:
 class Batches:
     """The training part, batch by batch, in the order of each epoch."""
 
-    def __init__(self, part: Resident, order: Order, gang: Gang) -> None:
+    def __init__(self, part: Resident, order: Order, gang: Gang, *, cut: bool = False) -> None:
+        """`cut` ends all sequences of a batch where the shortest of them ends."""
         self.order = order
+        self._cut = cut
         self._part = part
         self._rank, self._size = gang.rank, gang.size
 
@@ -89,5 +103,6 @@ class Batches:
             start, end = self.order.batch(step)
             begin, stop = share_of(start, end, self._rank, self._size)
             chosen = slice(begin, stop) if stop > begin else slice(start, start + 1)
-            inputs = self._part.inputs_at(numbers[chosen], places[chosen])
+            most = self._part.shortest(numbers[start:end]) if self._cut else ()
+            inputs = self._part.inputs_at(numbers[chosen], places[chosen], most)
             yield Batch(inputs, self._part.targets.index_select(0, places[chosen]), stop - begin, end - start)

@@ -1,12 +1,15 @@
 """Which samples make up which step: a pure function of seed, epoch, step and worker, never of a loader's state."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
 from engine.environments.choose import shares
 
 EPOCHS_LIMIT = 2**20  # above the largest number of epochs, so that each pair of seed and epoch has its own order
+
+BUCKETED = 50
+"""So many batches are sorted by length together."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,8 @@ class Order:
     shuffle: str
     seed: int
     keep_last: bool = True
+    lengths: torch.Tensor | None = field(default=None, compare=False)
+    """How long each sample's sequences are, where samples of like length are to come into the same batch."""
 
     @property
     def steps_per_epoch(self) -> int:
@@ -31,7 +36,17 @@ class Order:
             return torch.arange(self.num_samples)
         drawn = epoch if self.shuffle == "every-epoch" else 1
         generator = torch.Generator().manual_seed(self.seed * EPOCHS_LIMIT + drawn)
-        return torch.randperm(self.num_samples, generator=generator)
+        numbers = torch.randperm(self.num_samples, generator=generator)
+        return numbers if self.lengths is None else self._bucketed(numbers, self.lengths, generator)
+
+    def _bucketed(self, numbers: torch.Tensor, lengths: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """The samples sorted by length within so many batches at a time, and the whole batches shuffled."""
+        windows = torch.split(numbers, BUCKETED * self.batch_size)
+        near = torch.cat([window[lengths[window].argsort(stable=True)] for window in windows])
+        count = self.num_samples // self.batch_size
+        whole, rest = near[: count * self.batch_size], near[count * self.batch_size :]
+        shuffled = whole.view(count, self.batch_size)[torch.randperm(count, generator=generator)]
+        return torch.cat([shuffled.flatten(), rest])
 
     def batch(self, step: int) -> tuple[int, int]:
         """Where the batch of a step of an epoch (from 0) begins and ends."""

@@ -121,7 +121,12 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     notes = _choose_threads(setting, network, training, seat.rank)
     options = setting.project.training
     order = Order(
-        len(training), options.mini_batch_size, options.shuffle, options.seed, keep_last=options.last_batch == "keep"
+        len(training),
+        options.mini_batch_size,
+        options.shuffle,
+        options.seed,
+        keep_last=options.last_batch == "keep",
+        lengths=training.longest if options.bucket_by_length else None,
     )
     schedule = Schedule(options, order.steps_per_epoch, order.steps_per_epoch * options.max_epochs)
     loss = loss_for(options, setting.facts.task, training.targets)
@@ -144,7 +149,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     )
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
-    trainer = Trainer(plan, unit, Batches(training, order, gang), reporter, keeper, unit.metric)
+    cut = options.sequence_length == "shortest"
+    trainer = Trainer(plan, unit, Batches(training, order, gang, cut=cut), reporter, keeper, unit.metric)
     try:
         return trainer.run(), gang
     except NonFiniteLossError:

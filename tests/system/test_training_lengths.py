@@ -71,3 +71,13 @@ def test_two_workers_learn_what_one_learns(tmp_path: Path, depth: str) -> None:
     one = run(tmp_path / "a", network, "data.npz", SGD)
     two = run(tmp_path / "b", network, "data.npz", SGD, {"target": "multi-cpu", "num_workers": 2})
     assert two["test"]["loss"] == pytest.approx(one["test"]["loss"], rel=1e-5)
+
+
+def test_batches_of_like_length_and_cut_batches_are_the_same_on_two_workers(tmp_path: Path) -> None:
+    write(tmp_path / "data.npz", 12, 0.0)
+    network = network_of(layer("lstm", hidden_units=6, output_mode="last"))
+    options = {**SGD, "sequence_length": "shortest", "bucket_by_length": True}
+    one = run(tmp_path / "a", network, "data.npz", options)
+    two = run(tmp_path / "b", network, "data.npz", options, {"target": "multi-cpu", "num_workers": 2})
+    assert two["test"]["loss"] == pytest.approx(one["test"]["loss"], rel=1e-5)
+    assert one["test"] != run(tmp_path / "c", network, "data.npz", SGD)["test"]

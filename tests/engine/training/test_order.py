@@ -83,3 +83,30 @@ def test_padding_is_cut_to_the_longest_of_a_share_and_lengths_follow_the_inputs(
         assert sequences.shape == (len(steps), int(steps.max()), 2)
         assert sequences[:, 0, 0].tolist() == (batch.targets + 1).tolist()
         assert len(others) == len(steps)
+
+
+@pytest.mark.parametrize("samples", [400, 403, 9000])
+def test_buckets_bring_like_lengths_together_and_lose_nothing(samples: int) -> None:
+    lengths = torch.randint(1, 100, (samples,), generator=torch.Generator().manual_seed(1))
+    plain = Order(samples, 10, "every-epoch", 3)
+    near = Order(samples, 10, "every-epoch", 3, lengths=lengths)
+
+    def padded(numbers: torch.Tensor) -> int:
+        return sum(int(lengths[batch].max()) * len(batch) for batch in numbers.split(10))
+
+    numbers = near.of_epoch(1)
+    assert sorted(numbers.tolist()) == list(range(samples))
+    assert padded(numbers) < 1.1 * int(lengths.sum()) < padded(plain.of_epoch(1))
+    assert torch.equal(numbers, near.of_epoch(1))
+    assert not torch.equal(numbers, near.of_epoch(2))
+    means = torch.stack([lengths[batch].double().mean() for batch in numbers.split(10)])
+    assert not torch.equal(means, means.sort().values)
+
+
+def test_a_cut_batch_ends_with_its_shortest_sequence_on_every_worker() -> None:
+    lengths = np.array([4, 7, 3, 9])
+    part = Resident.of([np.zeros((4, 9, 2), np.float32)], ["real"], np.arange(4), torch.device("cpu"), [lengths])
+    for rank in (0, 1):
+        (batch,) = Batches(part, order("never", samples=4), Place(rank, 2), cut=True).of_epoch(1)
+        assert batch.inputs[0].shape == (2, 3, 2)
+        assert batch.inputs[1].tolist() == [3, 3]
