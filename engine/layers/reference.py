@@ -73,7 +73,7 @@ def _layer(type: type[LayerType]) -> Iterator[str]:
     yield from _facts(type)
     plain = [field for field in type.fields.values() if not field.group]
     if plain:
-        yield from ("", "| field | default | takes | |", "|---|---|---|---|", *map(_row, plain))
+        yield from ("", "| field | default | takes | |", "|---|---|---|---|", *map(row, plain))
     groups: dict[str, list[Field[Any]]] = {}
     for field in type.fields.values():
         if field.group:
@@ -99,7 +99,8 @@ def _ports(layer: LayerType) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return ("in", inputs), ("out", outputs)
 
 
-def _row(field: Field[Any]) -> str:
+def row(field: Field[Any]) -> str:
+    """A field as a line of a table: name, default, what it takes, help."""
     unit = f", in {field.unit}" if field.unit else ""
     takes = f"{_takes(field)}{unit}"
     return f"| `{field.name}` | {_cell(_default(field))} | {_cell(takes)} | {_cell(field.help)} |"

@@ -110,6 +110,35 @@ def test_a_frozen_layer_stays_on_one_worker_and_on_two(tmp_path: Path, strategy:
         assert unmoved == still | {"bn_1.running_mean", "bn_1.running_var"}
 
 
+@pytest.mark.parametrize("strategy", ["flat", "ddp"])
+def test_a_line_search_is_the_same_on_two_workers(tmp_path: Path, strategy: str) -> None:
+    """Several looks at the loss a step, with class weights, a schedule that follows validations and a frozen layer."""
+    network = chain(
+        layer("image_input", size=8),
+        layer("fully_connected", outputs=16, frozen=True),
+        layer("tanh"),
+        layer("fully_connected", outputs=10, weight_l2_factor=3),
+        layer("softmax"),
+    )
+    options: dict[str, Any] = {
+        "solver": "lbfgs",
+        "mini_batch_size": 1257,
+        "max_epochs": 6,
+        "validation_frequency": 1,
+        "class_weighting": "balanced",
+        "schedule": "plateau",
+        "plateau_patience": 0,
+        "plateau_threshold": 0.5,
+        "learn_rate_drop_factor": 0.7,  # a search that begins with a tiny step depends on the last bit of the loss
+    }
+    one = train(digits(network, **options), tmp_path / "one")
+    two = train(digits(network, TWO, **options), tmp_path / "two", strategy=strategy)
+    assert largest_difference(one, two) < 1e-4
+    assert one.losses[-1] < 0.5 * one.losses[0]
+    rates = [event["rate"] for event in one.events("progress")]
+    assert rates[-1] < 1.0, "the validations are never twice as good as the best"
+
+
 def test_three_workers_are_one_with_uneven_shares(tmp_path: Path) -> None:
     options: dict[str, Any] = {"max_epochs": 2, "mini_batch_size": 100, "gradient_threshold": 0.5, "solver": "rmsprop"}
     one = train(digits(mlp(), **options), tmp_path / "one")

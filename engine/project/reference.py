@@ -1,0 +1,54 @@
+"""`docs/training-options.md`: every training option and every option of the environment, from the declarations.
+
+`python -m engine.project.reference` writes it; a test compares the two.
+"""
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from engine.fields import Record
+from engine.files import write_atomically
+from engine.layers.reference import row
+from engine.project.environment import EnvironmentOptions
+from engine.project.training import DEFAULT_RATES, TrainingOptions
+
+PATH = Path(__file__).parents[2] / "docs" / "training-options.md"
+COMMAND = "python -m engine.project.reference"
+_INTRODUCTION = """\
+# Training options
+
+Made by `{command}` from the declarations in `engine/project/`; change it there.
+
+Names are MATLAB's in snake_case where MATLAB has the option. Each can be set in the Training Options dialog, in the
+project file (`"training": {{"max_epochs": 12}}`), and on the command line (`--set training.max_epochs=12`). Options
+that do not apply to what else is chosen are not looked at, and the dialog does not show them.
+
+The initial learn rate follows the solver: {rates}.
+
+With schedules, w is the warm-up and n the iteration from its end: the rate rises linearly over w iterations to where
+the schedule begins, and the schedule then runs over the rest. What each gives is the formula of torch's scheduler that
+is named beside it, which the tests compare it with.
+"""
+
+
+def text() -> str:
+    """The page."""
+    rates = ", ".join(f"{rate:g} for {solver}" for solver, rate in DEFAULT_RATES.items())
+    parts = [_INTRODUCTION.format(command=COMMAND, rates=rates)]
+    parts += _tables("training", TrainingOptions)
+    parts += _tables("environment", EnvironmentOptions)
+    return "\n".join(parts)
+
+
+def _tables(section: str, kind: type[Record]) -> Iterator[str]:
+    for group, fields in groupby(kind.fields.values(), key=lambda field: field.group):
+        yield f"## {group or section.capitalize()} (`{section}`)\n"
+        yield "| Option | Default | Takes | Effect |\n|---|---|---|---|"
+        yield "\n".join(row(field) for field in fields) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(PATH, text().encode())
+    print(f"wrote {PATH}")
