@@ -4,7 +4,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from designer.canvas.find import FindBar
     from designer.canvas.legend import TintLegend
 
+FRAME = QSize(16, 48)
+"""What a title bar and borders take of a small screen."""
 HINT_MS = 6000
 PRELOAD_MS = 800
 BLOCKS_MS = 50
@@ -493,7 +495,7 @@ class MainWindow(QMainWindow):
     # ---- life ----
 
     def _restore(self) -> None:
-        self.resize(1440, 900)
+        self.resize(QSize(1440, 900).boundedTo(self.screen().availableSize() - FRAME))
         geometry, state = self._settings.value("geometry"), self._settings.value("docks")
         if isinstance(geometry, QByteArray):
             self.restoreGeometry(geometry)
