@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Int
-from engine.layers.base import Call, Lowered, expect, function, method, module, with_lengths
+from engine.layers.base import LENGTHS, Call, Lowered, expect, function, method, module, with_lengths
 from engine.layers.types import Sizes, TensorType, features
 from engine.layers.weighted import (
     BIAS_INITIALIZERS,
@@ -194,6 +194,15 @@ class _Stacked(RecurrentLayer):
             return self._own(x)
         given = {**self._given(x), **self._torch_variant()}
         return self._calls(Call(f"torch.nn.{self.torch_name}", kwargs={**given, "batch_first": True}, pick=0))
+
+    def lower_padded(self, x: TensorType, *states: TensorType) -> Lowered:
+        if self._has_states() or not self._is_torchs() or not x.is_open:
+            return super().lower_padded(x, *states)
+        plain = self.lower(x)
+        if self.directions == 1:  # what comes behind the end changes nothing before it
+            return plain if isinstance(plain, Call) else (plain[0], with_lengths(function(f"{LENGTHS}step_from_end")))
+        given = {**self._given(x), **self._torch_variant(), "batch_first": True, **self._leaving()}
+        return with_lengths(module(f"{LENGTHS}Padded{self.torch_name.capitalize()}", **given))
 
     def _calls(self, call: Call) -> Lowered:
         """torch's module, and what makes the output of what it returns."""
