@@ -17,12 +17,14 @@ from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
+from app.dialogs.compare import CompareDialog
 from designer import theme
+from designer.canvas.scene import Scene
 from designer.canvas.view import CanvasView
 from designer.editor import Editor
 from engine.layers.base import LayerType
 from engine.layers.catalog import layer_type
-from engine.network import rows
+from engine.network import edits, rows
 from engine.network.arrange import _graph, _parts, arrange, outline
 from engine.network.layout import Layout
 from engine.network.network import Connection, Layer, Network, Port
@@ -163,6 +165,22 @@ def measure(app: QApplication, name: str, value: Network, layout: Layout) -> lis
     return [name, f"{len(value):,}", *(f"{figure:.1f}" for figure in figures)]
 
 
+def drawn(name: str, value: Network, layout: Layout) -> list[str]:
+    """A row of processor time, which other work on the machine disturbs less: one scene, and two to compare."""
+    project = Project(value, layout)
+    other = Project(edits.rename(value, next(reversed(list(value.layers))), "renamed"), layout)
+    scenes, dialogs = [], []
+    for _ in range(3):
+        editor = Editor(project)
+        begin = time.process_time()
+        Scene(editor)
+        scenes.append((time.process_time() - begin) * 1000)
+        begin = time.process_time()
+        CompareDialog(project, other, ("before", "after")).show()
+        dialogs.append((time.process_time() - begin) * 1000)
+    return [name, f"{len(value):,}", f"{min(scenes):.0f}", f"{min(dialogs):.0f}"]
+
+
 def arranged(name: str, value: Network) -> tuple[Layout, list[str]]:
     """A layout, and a row that says what it took and how many connections cross."""
     assert len(value.outgoing) == len(value.order)  # both are remembered by the value, and not what is measured
@@ -186,13 +204,14 @@ def main() -> None:
     app = QApplication(sys.argv[:1])
     theme.apply(app, "dark")
     sizes = [int(word) for word in sys.argv[1:]] or [1000, 5000]
-    frames, layouts = [], []
+    frames, layouts, scenes = [], [], []
     for count in sizes:
         for name, make in (("residual", residual), ("transformer", transformer)):
             value = make(count)
             layout, line = arranged(name, value)
             layouts.append(line)
             frames.append(measure(app, name, value, layout))
+            scenes.append(drawn(name, value, layout))
         value = residual(count)
         frames.append(measure(app, "wide", value, sheet(value)))
     heads = (
@@ -209,6 +228,7 @@ def main() -> None:
         "select all",
     )
     print("milliseconds:\n" + table(heads, frames))
+    print("\nms of processor time:\n" + table(("network", "layers", "scene", "compare dialog"), scenes))
     print("\narrangement:\n" + table(("network", "layers", "time", "crossings"), layouts))
 
 

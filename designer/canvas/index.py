@@ -101,4 +101,9 @@ class Index:
 def _cells_of(at: Position) -> tuple[Cell, ...]:
     left, right = int(at[0] // _WIDTH), int((at[0] + NODE_WIDTH) // _WIDTH)
     top, bottom = int(at[1] // _HEIGHT), int((at[1] + NODE_HEIGHT) // _HEIGHT)
-    return tuple((x, y) for x in range(left, right + 1) for y in range(top, bottom + 1))
+    # A layer is smaller than a cell: it touches two at most in each direction.
+    if left == right:
+        return ((left, top),) if top == bottom else ((left, top), (left, bottom))
+    if top == bottom:
+        return (left, top), (right, top)
+    return (left, top), (left, bottom), (right, top), (right, bottom)

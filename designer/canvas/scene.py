@@ -241,7 +241,6 @@ class Scene(QGraphicsScene):
         ports = layer.type.input_ports(), layer.type.output_ports()
         self.nodes.nodes[layer.id] = Node(layer.id, content, *ports, messages)
         self.nodes.index.put(layer.id, self._project.layout.at(layer.id))
-        self.nodes.stretch(layer.id)
         self._stale.append(self.nodes.rect(layer.id))
 
     def _drop_node(self, id: str) -> None:
