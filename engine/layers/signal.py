@@ -150,8 +150,8 @@ class InverseStft(_Windowed):
 
     where v[m] is the inverse transform of window m: the signal whose transform comes nearest in least squares. It takes
     real and imaginary parts as channels beside each other, as an image or as a sequence. Give it the window, the
-    overlap and the FFT length of the transform. Steps that no window weighs become zero: the first one of a Hann
-    window, and what filled no window.
+    overlap and the FFT length of the transform. Steps whose sum below is under 10⁻⁴ become zero, because rounding
+    errors would drown them: the first ones of a Hann window. What filled no window is missing at the end.
 
     Exported to ONNX the transform becomes a transposed convolution.
 

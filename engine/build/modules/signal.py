@@ -51,7 +51,8 @@ class Stft(nn.Module):
 class InverseStft(nn.Module):
     """The sequence (batch, steps, channels) whose short-time Fourier transform comes nearest to these parts (batch, 2 ·
     channels, frequencies, windows), or (batch, windows, 2 · channels · frequencies): overlapping windows are weighted
-    and added, then divided by the sum of the squared windows."""
+    and added, then divided by the sum of the squared windows; where that is below 1e-4, rounding would drown the rest,
+    and zeros stand there."""
 
     window: torch.Tensor
 
@@ -89,7 +90,7 @@ class InverseStft(nn.Module):
             added = nn.functional.fold(windows.flatten(0, 1), steps, (1, size), stride=(1, self.hop)).squeeze(2)
             squares = self.window.square().to(x.dtype).view(1, -1, 1).expand(1, size, count)
             weights = nn.functional.fold(squares, steps, (1, size), stride=(1, self.hop)).squeeze(2)
-        y = added / torch.where(weights > 1e-8, weights, torch.ones_like(weights))
+        y = added / weights.clamp(min=1e-4) * (weights > 1e-4)
         return torch.unflatten(y, 0, (-1, x.shape[1])).squeeze(2).transpose(1, 2)
 
 
