@@ -120,6 +120,10 @@ class CurveCard(QFrame):
         self._drawing.expected_steps = count
         self._stale()
 
+    def show_end(self) -> None:
+        """The run has ended: what was done of it is as wide as the plot."""
+        self.set_expected_steps(int(self._drawing.last_step))
+
     def set_epoch_steps(self, count: int) -> None:
         """Steps an epoch, for faint lines where epochs end; 0 for none."""
         self._drawing.epoch_steps = count

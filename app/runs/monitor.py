@@ -159,6 +159,8 @@ class Monitor(QWidget):
 
     def show_outcome(self, outcome: Outcome) -> None:
         """The run has ended."""
+        for card in self.cards:
+            card.show_end()
         self.facts.show_outcome(outcome)
 
     # ---- leaving as files ----

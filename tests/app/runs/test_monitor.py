@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.runs.monitor import Monitor
+from app.runs.plot import Plot
+from app.runs.supervisor import Outcome
 from engine.runs.events import Message, Points
 from engine.runs.folder import RunFolder
 from tests.app.runs.test_facts_panel import STARTED
@@ -54,6 +56,18 @@ def test_another_run_starts_with_empty_curves(monitor: Monitor) -> None:
     monitor.take(points("training", 1))
     monitor.show_starting("next")
     assert list(monitor.loss_card.rows()) == []
+
+
+def test_a_run_that_was_stopped_early_fills_its_plots(monitor: Monitor) -> None:
+    """Not a few points at the left edge of what was planned."""
+    monitor.take(replace(STARTED, iterations=4000))
+    monitor.take(points("training", 1))
+    (plot,) = monitor.loss_card.findChildren(Plot)
+    running = plot.grab().toImage()
+    monitor.show_outcome(Outcome("stopped", "stopped on request"))
+    stopped = plot.grab().toImage()
+    right = [stopped.pixel(stopped.width() * 3 // 4, y) for y in range(stopped.height())]
+    assert right != [running.pixel(running.width() * 3 // 4, y) for y in range(running.height())]
 
 
 def test_warnings_are_listed(monitor: Monitor) -> None:
