@@ -143,8 +143,12 @@ def matched(before: Network, after: Network) -> dict[str, str]:
     pairs: dict[str, str] = {}
     shared = [id for id in before.layers if id in after.layers]
     alike = [id for id in shared if _are_alike(before.layers[id], after.layers[id])]
-    if 2 * len(alike) >= len(shared):  # else the ids come from somewhere else and say nothing
-        pairs = {id: id for id in shared}
+    namesakes = {id: _namesake(before.layers[id], after) for id in shared}
+    num_astray = sum(other not in (None, id) for id, other in namesakes.items())
+    num_same = sum(other == id for id, other in namesakes.items())
+    if 2 * len(alike) >= len(shared) and num_astray <= num_same:  # else the ids come from somewhere else, say nothing
+        elsewhere = {id for id in shared if namesakes[id] or _namesake(after.layers[id], before)}.difference(alike)
+        pairs = {id: id for id in shared if id not in elsewhere}
     taken = set(pairs.values())
     for id, layer in before.layers.items():
         other = after.by_name.get(layer.name)
@@ -152,6 +156,12 @@ def matched(before: Network, after: Network) -> dict[str, str]:
             pairs[id] = other.id
             taken.add(other.id)
     return {id: pairs[id] for id in before.layers if id in pairs}
+
+
+def _namesake(layer: Layer, network: Network) -> str | None:
+    """The id of the layer of the same name and type in a network, if it has one."""
+    other = network.by_name.get(layer.name)
+    return other.id if other is not None and other.type_key == layer.type_key else None
 
 
 def _are_alike(one: Layer, other: Layer) -> bool:

@@ -308,3 +308,33 @@ def test_what_a_newer_version_wrote_inside_a_block_is_compared() -> None:
     before = Project(in_blocks(), unknown_in_layers={"id2/id2/id2": {"glow": 1}})
     after = replace(before, unknown_in_layers={"id2/id2/id2": {"glow": 2}})
     assert told(before, after) == ["~ stage/block_1/conv.glow: 1 -> 2"]
+
+
+def numbered(*names: str) -> Project:
+    """Layers with counted ids, as a script writes them; each name is its type with a number."""
+    layers = {f"l{n}": Layer(f"l{n}", name, layer(name.rpartition("_")[0])) for n, name in enumerate(names)}
+    return Project(Network(layers, ()))
+
+
+def test_a_layer_that_has_another_counted_id_goes_by_its_name() -> None:
+    """Two variants of an architecture: most ids mean the same layer, but not those behind what one has more."""
+    start = ("image_input_1", "conv2d_1", "batch_norm_1", "relu_1", "conv2d_2", "batch_norm_2")
+    short, longer = numbered(*start, "softmax_1"), numbered(*start, "relu_2", "dropout_1", "softmax_1")
+    assert told(short, longer) == ["+ layer relu_2 (relu)", "+ layer dropout_1 (dropout)"]
+    assert told(longer, short) == ["- layer relu_2 (relu)", "- layer dropout_1 (dropout)"]
+
+
+def test_counted_ids_that_lead_astray_more_often_than_not_are_not_believed() -> None:
+    """Layers of one type in a row look alike even where each id means the next one."""
+    start = ("image_input_1", "relu_1", "relu_2", "relu_3", "relu_4")
+    assert told(numbered(*start), numbered(start[0], "relu_0", *start[1:])) == ["+ layer relu_0 (relu)"]
+
+
+def test_a_layer_that_was_replaced_and_renamed_keeps_its_id() -> None:
+    after = replace(base(), network=edits.replace_type(base().network, "id3", type(layer("tanh"))))
+    after = replace(after, network=edits.rename(after.network, "id3", "squash"))
+    name = base().network.layers["id3"].name
+    assert told(base(), after) == [
+        f"~ layer {name} is now squash",
+        f"~ squash: {base().network.layers['id3'].type_key} -> tanh",
+    ]
