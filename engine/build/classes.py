@@ -272,6 +272,10 @@ def _statement(variable: str, named: NamedCall, tensors: list[str]) -> list[str]
 def _copies(step: Step, tensors: list[str], names: list[str], taken: set[str]) -> list[list[str]]:
     """The call of a block, or the loop over its copies, where they are no plain chain."""
     target = ", ".join(names)
+    if step.calls:
+        (named,) = step.calls
+        head = f"{target} = {spelled(named.call.target)}("
+        return [call(8, head, [f"self.{step.variable}", *tensors, *keywords(named.call.kwargs)], ")")]
     if len(step.copies) == 1 or _is_chain(step):
         return [call(8, f"{target} = self.{step.variable}(", tensors, ")")]
     chained, kept = tensors[: len(names)], tensors[len(names) :]

@@ -3,9 +3,11 @@
 import importlib
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from torch import fx, nn
+from torch.fx.proxy import GraphAppendingTracer
 
 from engine.build import user_code
 from engine.build.names import unique
@@ -63,7 +65,9 @@ def _add_plan(root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[V
     values: dict[Port, Value] = {Port(id, "out"): value for id, value in entering.items()}
     for step in planned.steps:
         fed = [values[port] for port in step.feeds] or [entering[step.layer.id]]
-        if step.copies:
+        if step.copies and step.calls:
+            leaving = _add_function(root, graph, step, fed, prefix)
+        elif step.copies:
             leaving = _add_copies(root, graph, step, fed, prefix)
         else:
             leaving = _add_step(root, graph, step, fed, prefix)
@@ -80,6 +84,20 @@ def _add_copies(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value]
     return leaving
 
 
+def _add_function(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str) -> list[Value]:
+    """Add what a function does that is handed the network inside a block: it runs here once, on stand-ins for tensors
+    that note down each operation. The modules inside are the same at each evaluation."""
+    (copy,), (named,), (value,) = step.copies, step.calls, given
+    tracer = GraphAppendingTracer(graph)
+
+    def inner(x: fx.Proxy) -> fx.Proxy:
+        (left,) = _add_plan(root, graph, copy, [Value(x.node, value.lengths)], f"{prefix}{step.variable}.")
+        return fx.Proxy(left.tensor, tracer)
+
+    result = resolve(named.call.target)(inner, fx.Proxy(value.tensor, tracer), **named.call.kwargs)
+    return [Value(result.node, value.lengths)]
+
+
 def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str) -> list[Value]:
     """Add the modules and nodes of one layer; what leaves it. An input layer takes its placeholder."""
     tensors = tuple(value.tensor for value in given)
@@ -92,7 +110,7 @@ def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], 
     for named in step.calls:
         if named.call.kind == "module":
             make = user_code.construct if is_users(named.call.target) else _construct
-            _hold(root, prefix + named.attribute, make(named.call.target, named.call.kwargs))
+            _hold(root, prefix + named.attribute, partial(make, named.call.target, named.call.kwargs))
         if named.call.lengths == "each":
             each = zip(tensors, before, strict=True)
             tensors = tuple(_add_call(graph, named, (x,), prefix, {"lengths": n}) if n else x for x, n in each)
@@ -117,14 +135,15 @@ def _construct(target: str, kwargs: Mapping[str, Any]) -> nn.Module:
     return made
 
 
-def _hold(root: nn.Module, path: str, module: nn.Module) -> None:
-    """Make it a module of the root, in one container for each block on the way."""
+def _hold(root: nn.Module, path: str, make: Callable[[], nn.Module]) -> None:
+    """Make a module of the root, in one container for each block on the way; once, however often it is called."""
     *blocks, name = path.split(".")
     for block in blocks:
         if block not in root._modules:
             root.add_module(block, nn.Module())
         root = root.get_submodule(block)
-    root.add_module(name, module)
+    if name not in root._modules:
+        root.add_module(name, make())
 
 
 def _add_call(

@@ -26,8 +26,9 @@ class NamedCall:
 class Step:
     """One layer: its variable in the forward function, what feeds it, the calls it becomes, what leaves it.
 
-    A block has the plans of its copies in a row instead of calls. Where lengths go through the plan, `lengths` makes
-    those of what leaves, or nothing where they stay.
+    A block has the plans of its copies in a row instead of calls. Where it has a call as well, that is a function which
+    is handed the network inside before the tensor (the solver of a neural ODE). Where lengths go through the plan,
+    `lengths` makes those of what leaves, or nothing where they stay.
     """
 
     layer: Layer
@@ -103,16 +104,21 @@ def _plan(
         ports = tuple(Port(id, name) for name in layer.type.output_ports())
         if isinstance(type, Block):
             copies = _copies(type, analysis, id, left_out, path, lengths)
-            steps.append(Step(layer, variables[id], feeds, (), facts.outputs, ports, copies))
+            calls = () if type.gives_what_leaves else _named(_chain(type.lower(*facts.inputs)), variables[id], taken)
+            steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports, copies))
             continue
         is_padded = lengths and padded.is_padded(facts)
         lowered = _padded(layer, facts) if is_padded else type.lower(*facts.inputs)
-        calls = _named((lowered,) if isinstance(lowered, Call) else lowered, variables[id], taken)
+        calls = _named(_chain(lowered), variables[id], taken)
         calls = () if path + id in left_out else calls
         after = type.lengths_after(*facts.inputs) if is_padded else None
         steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports, lengths=after))
     types = tuple(analysis.facts[id].output for id in inputs)
     return Plan(tuple(steps), inputs, tuple(variables[id] for id in inputs), types, outputs, lengths)
+
+
+def _chain(lowered: Lowered) -> tuple[Call, ...]:
+    return (lowered,) if isinstance(lowered, Call) else lowered
 
 
 def _padded(layer: Layer, facts: Facts) -> Lowered:

@@ -75,14 +75,30 @@ class Block(LayerType):
             network = _passing()
         self.network = network
         if self.size > LAYER_LIMIT:
-            message = (
-                f"{self.size:,} layers in all copies; a network has at most {LAYER_LIMIT:,}. Repeat it less often."
-            )
-            raise FieldErrors([FieldError("repeat", message)])
+            raise FieldErrors([FieldError(*self._too_large())])
         if self.depth > DEPTH_LIMIT:
             raise FieldErrors([FieldError("network", f"blocks stand at most {DEPTH_LIMIT} deep in each other.")])
         self._key: Any = (*self._key, network)
         self._hash = hash(self._key)
+
+    def _too_large(self) -> tuple[str, str]:
+        """The field that makes it too large, and why that is, in words."""
+        what = f"{self.size:,} layers in all copies; a network has at most {LAYER_LIMIT:,}."
+        return "repeat", f"{what} Repeat it less often."
+
+    @property
+    def evaluations(self) -> int:
+        """How often each copy is computed for one sample."""
+        return 1
+
+    @property
+    def gives_what_leaves(self) -> bool:
+        """Whether what leaves the network inside leaves the block as it is."""
+        return True
+
+    def misfit(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
+        """Why a sound network inside does not make a sound block, in words, or nothing."""
+        return ""
 
     def replace(self, /, **values: object) -> Self:
         new = type(self)(self.network, **{**self._values, **values})

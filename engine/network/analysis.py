@@ -5,7 +5,7 @@ edit recomputes what it changed and what lies behind it, and the rest is looked 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -167,12 +167,19 @@ def _inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
         outputs = tuple(copy.facts[id].output if id in copy.facts else None for id in outs)
         if copy.has_errors:
             break
+        if all(outputs) and all(given) and (misfit := block.misfit(_known(given), _known(outputs))):
+            copies[-1] = replace(copy, problems=(*copy.problems, Problem("error", "", "", "", misfit)))
+            break
         given = (*outputs, *inputs[len(outputs) :])
         if len(given) != len(ins) and len(copies) < block.repeat:
-            misfit = _too_many_outputs(len(outs), len(ins))
-            copies[0] = replace(copy, problems=(*copy.problems, misfit))
+            too_many = _too_many_outputs(len(outs), len(ins))
+            copies[0] = replace(copy, problems=(*copy.problems, too_many))
             break
     return Inside(tuple(copies), outputs, block.repeat)
+
+
+def _known(types: Iterable[TensorType | None]) -> tuple[TensorType, ...]:
+    return tuple(type for type in types if type is not None)
 
 
 def _too_many_outputs(outputs: int, inputs: int) -> Problem:
@@ -242,8 +249,9 @@ def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) ->
             weights |= {f"{path}{name}.{weight}": sizes for weight, sizes in facts.weights.items()}
     parameters, flops = (sum(getattr(copy, what) for copy in found.copies) for what in ("parameters", "flops"))
     known = (facts for copy in found.copies for _, facts in copy.all_facts() if not facts.is_port)
-    inner = tuple(type for facts in known for type in facts.outputs)
-    return Facts(inputs, outputs, weights, parameters, flops, layer.type.output_ports(), inner)
+    times = layer.type.evaluations
+    inner = times * tuple(type for facts in known for type in facts.outputs)
+    return Facts(inputs, outputs, weights, parameters, times * flops, layer.type.output_ports(), inner)
 
 
 def _unconnected(layer: Layer, missing: list[str]) -> Problem:

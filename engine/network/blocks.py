@@ -208,6 +208,8 @@ def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout,
     layer = network.layers[id]
     if not isinstance(layer.type, Block):
         raise UserError(f"'{layer.name}' is no block.")
+    if not layer.type.gives_what_leaves:
+        raise UserError(f"'{layer.name}' computes what is inside many times over: it cannot be ungrouped. Open it.")
     if layer.bypassed:
         raise UserError(f"'{layer.name}' is bypassed. Use it again before you ungroup it, or delete it.")
     block, inner_layout = layer.type, layout.within([id])

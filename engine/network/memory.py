@@ -16,7 +16,9 @@ and the data. What may be counted too much: outputs that share their memory with
 
 from dataclasses import dataclass
 
+from engine.layers.block import Block
 from engine.network.analysis import Analysis, Facts
+from engine.network.network import Network
 
 _BYTES = {"real": 4, "index": 8, "complex": 8}
 _STATES = {"sgdm": 1, "adam": 2, "adamw": 2, "nadam": 2, "rmsprop": 1}
@@ -57,12 +59,26 @@ def optimizer_states(solver: str, momentum: float = 0.9, history: int = 10) -> i
     return 0 if solver == "sgdm" and momentum == 0 else _STATES[solver]
 
 
-def training_memory(analysis: Analysis, batch: int, states: int, frozen: int = 0) -> Memory:
+def is_all_known(network: Network, analysis: Analysis) -> bool:
+    """Whether every layer has facts, also inside blocks, and no error is left: only then sums are all there is."""
+    if analysis.has_errors:
+        return False
+    for id, layer in network.layers.items():
+        if id not in analysis.facts:
+            return False
+        if isinstance(layer.type, Block) and not layer.bypassed and id in analysis.inside:
+            inner = layer.type.network
+            if not all(is_all_known(inner, copy) for copy in analysis.inside[id].copies):
+                return False
+    return True
+
+
+def training_memory(network: Network, analysis: Analysis, batch: int, states: int, frozen: int = 0) -> Memory:
     """The estimate for a whole network; `states` as `optimizer_states` says, `frozen` numbers of it do not learn."""
-    kept = [activation_bytes(facts, batch) for _, facts in analysis.all_facts() if not facts.is_port]
+    kept = [activation_bytes(facts, batch) for facts in analysis.facts.values() if not facts.is_port]
     weights, gradients = 4 * analysis.parameters, 4 * (analysis.parameters - frozen)
     known = sum(bytes for bytes in kept if bytes is not None)
-    is_whole = None not in kept and not analysis.has_errors
+    is_whole = None not in kept and is_all_known(network, analysis)
     return Memory(batch, known, weights, gradients, states * gradients, is_whole)
 
 

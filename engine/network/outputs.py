@@ -20,6 +20,8 @@ def _softmax_at(network: Network, port: Port) -> str:
     type = network.layers[port.layer].acting
     if not isinstance(type, Block):
         return port.layer if type.key == "softmax" else ""
+    if not type.gives_what_leaves:
+        return ""
     out = next(id for id in type.ids(BlockOutput) if type.network.layers[id].name == port.name)
     source = type.network.incoming[out].get("in")
     if source is None or len(_uses(type.network, source)) != 1:

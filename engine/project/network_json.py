@@ -125,7 +125,7 @@ class NetworkReader:
     def _layer(self, where: str, row: object, ports: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
         if not isinstance(row, dict):
             raise FieldError(where, f"expected an object, received {quoted(row)}.")
-        unknown = self._unknown(where, row, BLOCK_KEYS if row.get("type") == Block.key else LAYER_KEYS)
+        unknown = self._unknown(where, row, BLOCK_KEYS if _is_block(row.get("type")) else LAYER_KEYS)
         id, name, key = row.get("id"), row.get("name"), row.get("type")
         if not isinstance(id, str) or not 0 < len(id) <= 64 or not id.isprintable():
             raise FieldError(f"{where}.id", f"expected a text of 1 to 64 characters, received {quoted(id)}.")
@@ -191,6 +191,11 @@ class NetworkReader:
         if port not in ports:
             raise FieldError(where, f"layer '{name}' has no {side} {quoted(port)}; it has {', '.join(ports)}.")
         return Port(layer.id, port)
+
+
+def _is_block(key: object) -> bool:
+    known = catalog().get(key) if isinstance(key, str) else None
+    return known is not None and issubclass(known, Block)
 
 
 def _bypassed(where: str, value: object, type: LayerType) -> bool:
