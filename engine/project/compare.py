@@ -143,25 +143,23 @@ def matched(before: Network, after: Network) -> dict[str, str]:
     pairs: dict[str, str] = {}
     shared = [id for id in before.layers if id in after.layers]
     alike = [id for id in shared if _are_alike(before.layers[id], after.layers[id])]
-    namesakes = {id: _namesake(before.layers[id], after) for id in shared}
-    num_astray = sum(other not in (None, id) for id, other in namesakes.items())
-    num_same = sum(other == id for id, other in namesakes.items())
+    named = dict(_namesakes(before, after))
+    num_same = sum(old == new for old, new in named.items())
+    num_astray = sum(old != new and (old in after.layers or new in before.layers) for old, new in named.items())
     if 2 * len(alike) >= len(shared) and num_astray <= num_same:  # else the ids come from somewhere else, say nothing
-        elsewhere = {id for id in shared if namesakes[id] or _namesake(after.layers[id], before)}.difference(alike)
+        elsewhere = {*named, *named.values()}.difference(alike)
         pairs = {id: id for id in shared if id not in elsewhere}
     taken = set(pairs.values())
-    for id, layer in before.layers.items():
-        other = after.by_name.get(layer.name)
-        if id not in pairs and other is not None and other.id not in taken and other.type_key == layer.type_key:
-            pairs[id] = other.id
-            taken.add(other.id)
+    pairs |= {old: new for old, new in named.items() if old not in pairs and new not in taken}
     return {id: pairs[id] for id in before.layers if id in pairs}
 
 
-def _namesake(layer: Layer, network: Network) -> str | None:
-    """The id of the layer of the same name and type in a network, if it has one."""
-    other = network.by_name.get(layer.name)
-    return other.id if other is not None and other.type_key == layer.type_key else None
+def _namesakes(before: Network, after: Network) -> Iterator[tuple[str, str]]:
+    """The ids of the layers that have one name and one type, in both networks."""
+    for id, layer in before.layers.items():
+        other = after.by_name.get(layer.name)
+        if other is not None and other.type_key == layer.type_key:
+            yield id, other.id
 
 
 def _are_alike(one: Layer, other: Layer) -> bool:

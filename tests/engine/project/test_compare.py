@@ -39,7 +39,11 @@ def with_other_ids(project: Project) -> Project:
         Connection(Port(ids[c.source.layer], c.source.name), Port(ids[c.target.layer], c.target.name))
         for c in project.network.connections
     )
-    layout = Layout({ids[id]: at for id, at in project.layout.positions.items()})
+    layout = replace(
+        project.layout,
+        positions={ids[id]: at for id, at in project.layout.positions.items()},
+        inside={ids[id]: inner for id, inner in project.layout.inside.items()},
+    )
     return replace(project, network=Network(layers, lines), layout=layout)
 
 
@@ -328,6 +332,8 @@ def test_counted_ids_that_lead_astray_more_often_than_not_are_not_believed() -> 
     """Layers of one type in a row look alike even where each id means the next one."""
     start = ("image_input_1", "relu_1", "relu_2", "relu_3", "relu_4")
     assert told(numbered(*start), numbered(start[0], "relu_0", *start[1:])) == ["+ layer relu_0 (relu)"]
+    assert told(numbered("relu_1"), numbered("relu_0", "relu_1")) == ["+ layer relu_0 (relu)"]
+    assert told(numbered("relu_0", "relu_1"), numbered("relu_1")) == ["- layer relu_0 (relu)"]
 
 
 def test_a_layer_that_was_replaced_and_renamed_keeps_its_id() -> None:
