@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 HAS_QT = importlib.util.find_spec("PySide6") is not None
 QT_ROOMS = ("app", "designer", "system/test_first_light.py", "system/test_window_lives.py")
@@ -56,8 +56,8 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGCHLD):
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
-# The same examples on every machine and in every run; no deadline, because CI shares its cores.
-settings.register_profile("netwright", deadline=None, derandomize=True)
+# The same examples on every machine and in every run; nothing is timed, because CI shares its cores.
+settings.register_profile("netwright", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("netwright")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 from typing import Any
 
@@ -68,14 +69,20 @@ def _others(field: Field[Any]) -> st.SearchStrategy[Any]:
     return st.just(field.default)
 
 
+@cache  # a strategy is checked when it is drawn from for the first time, which takes longer than the drawing
+def _values_of(kind: type[Record]) -> dict[str, tuple[Any, st.SearchStrategy[Any]]]:
+    """The default of each field of a record, and values that the field takes."""
+    plain = kind()
+    return {name: (getattr(plain, name), field_values(f, getattr(plain, name))) for name, f in kind.fields.items()}
+
+
 @st.composite
 def records(draw: st.DrawFn, kind: type[Record]) -> Record | None:
     """A record with generated values, or None where they do not go together."""
     values: dict[str, Any] = {}
-    plain = kind()
-    for name, field in kind.fields.items():
-        value = draw(field_values(field, getattr(plain, name)))
-        if not callable(field.default) or value != getattr(plain, name):
+    for name, (default, strategy) in _values_of(kind).items():  # type: ignore[arg-type]
+        value = draw(strategy)
+        if not callable(kind.fields[name].default) or value != default:
             values[name] = value
     try:
         record = kind(**values)
