@@ -46,6 +46,7 @@ class DocumentActions:
         window.editor.open(replace(project, layout=placed(project.network, project.layout)))
         window.facts.refresh()
         window.show_document()
+        window.training.show_project()
 
     def recover(self) -> bool:
         """Bring back unsaved work of a window that crashed. Says whether there was any."""

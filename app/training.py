@@ -32,6 +32,9 @@ class Training(QObject):
         self._supervisor: Supervisor | None = None
         self._is_starting = False
         self._stop_when_started = ""
+        self._is_behind = False
+        self._was_over = False
+        self._of = ""
         self.inventory: DeviceInventory | None = None
 
     @property
@@ -97,6 +100,40 @@ class Training(QObject):
         monitor.train_requested.connect(self.start)
         monitor.export_requested.connect(self._window.export_network)
 
+    def show_project(self) -> None:
+        """Another project is open: its last run is shown, once the Train tab is seen; one under way stays there."""
+        if self._is_starting or (self._supervisor is not None and self._is_alive(self._supervisor)):
+            self._window.hint(f"The run of {self._of} goes on: the Train tab shows it.")
+            if self._monitor is not None:
+                self._monitor.facts.add_line("", f"This run of {self._of} goes on, another project is open.")
+            return
+        if self._supervisor is not None:
+            self._supervisor.close()
+            self._supervisor.deleteLater()
+            self._supervisor = None
+        self._is_behind = True
+        if self._monitor is not None:
+            self._monitor.show_nothing()
+            if self._monitor.isVisible():
+                self.catch_up()
+        self.state_changed.emit()
+
+    @staticmethod
+    def _is_alive(supervisor: "Supervisor") -> bool:
+        """Whether the run itself goes on: of one that has ended all events may not have been read yet."""
+        from engine.runs.events import ENDS
+
+        return supervisor.outcome is None and supervisor.folder.state() not in ENDS
+
+    def catch_up(self) -> None:
+        """The Train tab is seen: show the last run beside the project, if another project was opened meanwhile."""
+        from engine.runs.history import last_run
+
+        path = self._window.documents.path or self._window.documents.origin
+        if self._is_behind and path is not None and (run := last_run(path)) is not None:
+            self.follow(run)
+        self._is_behind = False
+
     def start(self) -> None:
         """Start a run of the project as it is now, or lead to what keeps it from starting."""
         window = self._window
@@ -115,8 +152,9 @@ class Training(QObject):
             return
         if not window.code.ask():
             return
+        self._is_behind = False
         window.show_train()
-        self._is_starting, self._stop_when_started = True, ""
+        self._is_starting, self._stop_when_started, self._of = True, "", window.documents.title
         assert self._monitor is not None
         self._monitor.show_starting(window.documents.title)
         self.state_changed.emit()
@@ -142,6 +180,7 @@ class Training(QObject):
         """Show a run, from its first event on, and follow it if it is alive."""
         from app.runs.supervisor import Supervisor
 
+        self._is_behind = False
         if self._monitor is None:
             self._window.show_train()
         assert self._monitor is not None
@@ -149,6 +188,8 @@ class Training(QObject):
             self._supervisor.close()
             self._supervisor.deleteLater()
         self._supervisor = Supervisor(folder, self)
+        self._was_over = not self._is_alive(self._supervisor)
+        self._of = folder.path.name
         self._monitor.show_run(folder)
         self._supervisor.received.connect(self._monitor.take)
         self._supervisor.ended.connect(self._on_ended)
@@ -158,7 +199,8 @@ class Training(QObject):
     def _on_ended(self, outcome: "Outcome") -> None:
         if self._monitor is not None:
             self._monitor.show_outcome(outcome)
-        self._window.hint(outcome.sentence())
+        if not self._was_over:
+            self._window.hint(outcome.sentence())
         self.state_changed.emit()
 
     def stop(self, *, after_epoch: bool = False) -> None:
@@ -188,6 +230,7 @@ class Training(QObject):
         except UserError as error:
             self._window.show_error("This is not a run", str(error))
             return
+        self._is_behind = False
         self._window.show_train()
         self.follow(folder)
 

@@ -265,6 +265,8 @@ class MainWindow(QMainWindow):
         self.summary_label.setVisible(key != "start")
         self.stack.setCurrentWidget(self._pages[key])
         self.bar.set_tab(key)
+        if key == "train":
+            self.training.catch_up()
         self._update_actions()
 
     def _make_page(self, key: str) -> QWidget:

@@ -110,6 +110,8 @@ class Monitor(QWidget):
 
     def show_nothing(self) -> None:
         """Before the first run."""
+        for card in self.cards:
+            card.clear()
         self.facts.show_nothing()
 
     def show_starting(self, name: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
-from engine.runs.folder import RunFolder
+from engine.runs.folder import RunFolder, runs_beside
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,23 @@ def list_runs(folder: Path) -> list[RunSummary]:
     return sorted(found, key=lambda run: (run.created, run.path.name), reverse=True)
 
 
+def last_run(project_path: Path) -> RunFolder | None:
+    """The newest run of a project among those beside it, or None. Runs of a project that was moved with them count."""
+    found: list[tuple[float, str, RunFolder]] = []
+    with contextlib.suppress(OSError):
+        for path in runs_beside(project_path).iterdir():
+            with contextlib.suppress(UserError, OSError):
+                run = RunFolder(path)
+                info = run.read_info() if run.info.is_file() else {}
+                if Path(str(info.get("project_path", ""))).name == project_path.name:
+                    found.append((_created(info), path.name, run))
+    return max(found, key=lambda run: run[:2])[2] if found else None
+
+
 def summary(run: RunFolder) -> RunSummary:
     """One run in short. Raises `UserError` where `run.json` is damaged; a damaged result counts as none."""
     info = run.read_info()
-    environment, created = info.get("environment"), info.get("created")
+    environment = info.get("environment")
     result = None
     with contextlib.suppress(UserError):
         result = run.read_result()
@@ -58,7 +71,13 @@ def summary(run: RunFolder) -> RunSummary:
         path=run.path,
         name=str(info.get("name", run.path.name)),
         state=run.state(),
-        created=float(created) if isinstance(created, (int, float)) and math.isfinite(created) else 0.0,
+        created=_created(info),
         environment=str(environment.get("resolved", "")) if isinstance(environment, dict) else "",
         result=result,
     )
+
+
+def _created(info: dict[str, Any]) -> float:
+    """When a run was made; a damaged time is the oldest there is."""
+    created = info.get("created")
+    return float(created) if isinstance(created, (int, float)) and math.isfinite(created) else 0.0

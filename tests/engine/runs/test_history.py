@@ -9,8 +9,8 @@ import pytest
 
 from engine.commands.runs import _row
 from engine.errors import UserError
-from engine.runs.folder import create, update_info
-from engine.runs.history import list_runs
+from engine.runs.folder import create, runs_beside, update_info
+from engine.runs.history import last_run, list_runs
 from engine.runs.words import bytes_in_words, duration, metric_value
 
 
@@ -88,3 +88,16 @@ def test_other_numbers() -> None:
     assert metric_value("accuracy", 0.964) == "accuracy 96.4 %"
     assert metric_value("loss", 0.11312) == "loss 0.1131"
     assert metric_value("accuracy", math.nan) == "accuracy nan"
+
+
+def test_the_last_run_of_a_project_is_among_those_beside_it(tmp_path: Path) -> None:
+    project = tmp_path / "one.netwright"
+    assert last_run(project) is None
+    for name, of, created in (("a", "one", 2.0), ("b", "one", 3.0), ("c", "two", 4.0), ("d", "one", "damaged")):
+        info = {"project_path": f"elsewhere/{of}.netwright"}
+        run = create(runs_beside(project) / name, "{}", info)
+        update_info(run, created=created)
+    (runs_beside(project) / "note.txt").touch()
+    found = last_run(project)
+    assert found is not None
+    assert found.path.name == "b"
