@@ -40,6 +40,7 @@ from designer.palette import Palette
 from designer.problems import ProblemsPanel
 from designer.properties import Properties
 from engine.layers.block import Block
+from engine.network.memory import all_known
 from engine.project.check import memory_of
 from engine.project.file import SUFFIX
 
@@ -318,13 +319,15 @@ class MainWindow(QMainWindow):
         self.bottom.setTabText(0, f"Problems {all_problems}" if all_problems else "Problems")
         self.bottom.setTabText(1, f"Layers {len(self.editor.network)}")
         analysis = report.analysis
+        memory = memory_of(self.editor.project, analysis)
+        least = "" if all_known(self.editor.project.network, analysis) else "at least "
         parts = [
             f"{(layers := len(self.editor.project.network)):,} layer{'s' if layers != 1 else ''}",
-            f"{analysis.parameters:,} parameters",
-            f"{_grouped(analysis.flops)}FLOPs a sample",
+            f"{least}{analysis.parameters:,} parameters",
+            f"{'' if memory.is_whole else 'at least '}{_grouped(analysis.flops)}FLOPs a sample",
         ]
         if analysis.facts:
-            parts.append(memory_of(self.editor.project, analysis).in_words())
+            parts.append(memory.in_words())
         if errors:
             parts.append(f"{errors} error{'s' if errors > 1 else ''}")
         self.summary_label.setText("     ".join(parts))

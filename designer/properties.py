@@ -21,7 +21,7 @@ from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
 from engine.network.blocks import names_of
 from engine.network.freezing import frozen_parameters, is_frozen
-from engine.network.memory import activation_bytes, bytes_in_words
+from engine.network.memory import activation_bytes, all_known, bytes_in_words
 from engine.network.network import Layer, name_refusal
 from engine.project.check import memory_of
 
@@ -358,10 +358,12 @@ class Properties(QScrollArea):
         for layer in [x for x in network.layers.values() if isinstance(x.type, BlockOutput)][:6]:
             facts = analysis.facts.get(layer.id)
             lines.append((f"Output {layer.name}", facts.output.short() if facts else UNKNOWN))
-        lines.append(("Parameters", f"{analysis.parameters:,}"))
+        least = "" if all_known(network, analysis) else "at least "
+        lines.append(("Parameters", f"{least}{analysis.parameters:,}"))
         if frozen := frozen_parameters(network, analysis):
             lines.append(("Frozen parameters", f"{frozen:,}"))
-        lines.append(("FLOPs a sample", short_count(analysis.flops)))
+        memory = memory_of(self._editor.here, analysis)
+        lines.append(("FLOPs a sample", f"{'' if memory.is_whole else 'at least '}{short_count(analysis.flops)}"))
         self.facts.show_facts([*lines, *self._memory_lines()])
         self._hint(
             "Select a layer to see and change its fields."
@@ -375,11 +377,12 @@ class Properties(QScrollArea):
             return []
         memory = memory_of(self._editor.here, self._editor.analysis)
         least = "" if memory.is_whole else "at least "
+        rest = "" if all_known(self._editor.network, self._editor.analysis) else "at least "
         return [
             (f"Activations, batch {memory.batch:,}", least + bytes_in_words(memory.activations)),
-            ("Weights", bytes_in_words(memory.weights)),
-            ("Gradients", bytes_in_words(memory.gradients)),
-            (f"State of {self._editor.project.training.solver}", bytes_in_words(memory.optimizer)),
+            ("Weights", rest + bytes_in_words(memory.weights)),
+            ("Gradients", rest + bytes_in_words(memory.gradients)),
+            (f"State of {self._editor.project.training.solver}", rest + bytes_in_words(memory.optimizer)),
             ("Memory to train", least + bytes_in_words(memory.total)),
         ]
 

@@ -59,26 +59,34 @@ def optimizer_states(solver: str, momentum: float = 0.9, history: int = 10) -> i
     return 0 if solver == "sgdm" and momentum == 0 else _STATES[solver]
 
 
-def is_all_known(network: Network, analysis: Analysis) -> bool:
-    """Whether every layer has facts, also inside blocks, and no error is left: only then sums are all there is."""
-    if analysis.has_errors:
+def all_known(network: Network, analysis: Analysis) -> bool:
+    """Whether every layer has facts, also inside blocks, and no error is left: only then sums are all there is.
+
+    Of an empty network nothing is missing.
+    """
+    if network.layers and analysis.has_errors:
         return False
     for id, layer in network.layers.items():
         if id not in analysis.facts:
             return False
         if isinstance(layer.type, Block) and not layer.bypassed and id in analysis.inside:
             inner = layer.type.network
-            if not all(is_all_known(inner, copy) for copy in analysis.inside[id].copies):
+            if not all(all_known(inner, copy) for copy in analysis.inside[id].copies):
                 return False
     return True
 
 
-def training_memory(network: Network, analysis: Analysis, batch: int, states: int, frozen: int = 0) -> Memory:
-    """The estimate for a whole network; `states` as `optimizer_states` says, `frozen` numbers of it do not learn."""
+def training_memory(
+    analysis: Analysis, batch: int, states: int, frozen: int = 0, *, is_all_known: bool | None = None
+) -> Memory:
+    """The estimate for a whole network; `states` as `optimizer_states` says, `frozen` numbers of it do not learn.
+
+    `is_all_known` is what `all_known` says; without it errors alone decide.
+    """
     kept = [activation_bytes(facts, batch) for facts in analysis.facts.values() if not facts.is_port]
     weights, gradients = 4 * analysis.parameters, 4 * (analysis.parameters - frozen)
     known = sum(bytes for bytes in kept if bytes is not None)
-    is_whole = None not in kept and is_all_known(network, analysis)
+    is_whole = None not in kept and (not analysis.has_errors if is_all_known is None else is_all_known)
     return Memory(batch, known, weights, gradients, states * gradients, is_whole)
 
 

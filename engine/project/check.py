@@ -12,7 +12,7 @@ from engine.layers.types import TensorType, clash
 from engine.network.analysis import Analysis, analyse
 from engine.network.blocks import Path, analysis_in, network_in
 from engine.network.freezing import frozen_parameters
-from engine.network.memory import Memory, optimizer_states, training_memory
+from engine.network.memory import Memory, all_known, optimizer_states, training_memory
 from engine.network.network import Layer, Network, Port
 from engine.network.problems import Fix, Problem
 from engine.project import fixes
@@ -93,7 +93,9 @@ def memory_of(project: Project, analysis: Analysis) -> Memory:
     """What a training step takes with the project's mini-batch size and solver, over all workers."""
     options = project.training
     states = optimizer_states(options.solver, options.momentum, options.history_size)
-    return training_memory(analysis, options.mini_batch_size, states, frozen_parameters(project.network, analysis))
+    network, frozen = project.network, frozen_parameters(project.network, analysis)
+    is_known = all_known(network, analysis)
+    return training_memory(analysis, options.mini_batch_size, states, frozen, is_all_known=is_known)
 
 
 def _option_problems(project: Project) -> Iterator[Problem]:

@@ -180,3 +180,16 @@ def test_a_fix_is_one_step_to_undo(digits: MainWindow) -> None:
     assert [p for p in digits.editor.problems if p.severity == "error"] == []
     run(digits, "edit.undo")
     assert digits.editor.project == before
+
+
+def test_sums_behind_an_error_are_at_least_what_is_said(digits: MainWindow) -> None:
+    assert "at least" not in digits.summary_label.text()
+    digits.editor.set_fields(ids(digits, "skip"), {"filters": 5})
+    assert digits.summary_label.text().count("at least ") == 3
+    shown = dict(digits.properties.facts.facts)
+    assert not digits.editor.selection
+    for label in ("Parameters", "FLOPs a sample", "Weights", "Memory to train"):
+        assert shown[label].startswith("at least "), label
+    digits.editor.mark_saved()
+    digits.files.new()
+    assert "at least" not in digits.summary_label.text()

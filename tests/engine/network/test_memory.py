@@ -1,12 +1,17 @@
 """The estimate of memory against what torch really keeps."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from engine.build.module import build
-from engine.network.analysis import analyse
+from engine.network.analysis import Analysis, analyse
+from engine.network.arrange import placed
+from engine.network.blocks import group
 from engine.network.freezing import frozen_parameters
-from engine.network.memory import activation_bytes, bytes_in_words, optimizer_states, training_memory
+from engine.network.layout import Layout
+from engine.network.memory import activation_bytes, all_known, bytes_in_words, optimizer_states, training_memory
 from engine.network.network import Network
 from engine.project.training import DEFAULT_RATES, TrainingOptions
 from engine.training.solvers import Solver
@@ -137,3 +142,26 @@ def test_what_is_frozen_has_no_gradient_and_no_state() -> None:
     assert frozen_parameters(network, analysis) == 20
     memory = training_memory(analysis, 1, 2, frozen=20)
     assert (memory.weights, memory.gradients, memory.optimizer) == (4 * 32, 4 * 12, 8 * 12)
+
+
+def test_without_facts_of_every_layer_sums_are_not_all_there_is() -> None:
+    network = chain(layer("image_input", channels=1, size=8), layer("relu"))
+    whole = analyse(network)
+    assert all_known(network, whole)
+    (last,) = (one for one in network.layers.values() if one.type_key == "relu")
+    partly = Analysis({id: facts for id, facts in whole.facts.items() if id != last.id}, ())
+    assert not partly.has_errors  # as with code that was not measured
+    assert not all_known(network, partly)
+    assert not training_memory(partly, 1, 1, is_all_known=False).is_whole
+
+
+def test_inside_a_block_every_layer_counts() -> None:
+    network = chain(layer("image_input", channels=1, size=8), layer("conv2d"), layer("relu"))
+    chosen = [one.id for one in network.layers.values() if one.type_key != "image_input"]
+    network, _, id = group(network, placed(network, Layout()), chosen)
+    analysis = analyse(network)
+    assert all_known(network, analysis)
+    inside = analysis.inside[id]
+    (copy,) = inside.copies
+    less = replace(copy, facts=dict(list(copy.facts.items())[:1]))
+    assert not all_known(network, replace(analysis, inside={id: replace(inside, copies=(less,))}))
