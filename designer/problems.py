@@ -80,6 +80,11 @@ class ProblemsModel(QAbstractListModel):
         return None
 
 
+def unbroken(text: str) -> str:
+    """The text with no-break spaces inside sizes, so that `1 × 8 × 8` stays in one line."""
+    return text.replace(" × ", "\u00a0×\u00a0")
+
+
 def where(problem: Problem) -> str:
     """What the problem is about: a layer by its name, or a section of the project."""
     if problem.name:
@@ -138,7 +143,7 @@ class ProblemDelegate(QStyledItemDelegate):
         _, message, _ = self._parts(problem, QRect(0, 0, width, 100))
         metrics = QFontMetrics(self._view.font())
         flags = Qt.TextFlag.TextWordWrap
-        needed = metrics.boundingRect(QRect(0, 0, message.width(), 10_000), flags, problem.message)
+        needed = metrics.boundingRect(QRect(0, 0, message.width(), 10_000), flags, unbroken(problem.message))
         return QSize(80, max(metrics.height(), needed.height()) + 2 * _PADDING)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -158,7 +163,7 @@ class ProblemDelegate(QStyledItemDelegate):
         name = painter.fontMetrics().elidedText(where(problem), Qt.TextElideMode.ElideMiddle, place.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         painter.setFont(self._view.font())
-        painter.drawText(message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, problem.message)
+        painter.drawText(message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, unbroken(problem.message))
         if problem.fix:
             painter.setPen(palette.accent)
             painter.drawText(link, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, problem.fix.label)

@@ -4,7 +4,7 @@ from PySide6.QtGui import QImage, QPainter
 
 from designer import theme
 from designer.editor import Editor
-from designer.problems import ProblemsPanel, draw_mark, where
+from designer.problems import ProblemsPanel, draw_mark, unbroken, where
 from engine.data.facts import DataFacts, InputFacts
 from engine.layers.types import image
 from engine.network.network import Network
@@ -130,3 +130,7 @@ def test_the_list_is_painted_in_both_schemes(qapp, panel: ProblemsPanel) -> None
         palette = theme.current()
         colours = {picture.pixel(x, y) for x in range(picture.width()) for y in range(picture.height())}
         assert {palette.error.rgb(), palette.panel.rgb()} <= colours
+
+
+def test_a_size_is_not_broken_over_two_lines() -> None:
+    assert unbroken("Expected 1 × 8 × 8 here.") == "Expected 1\u00a0×\u00a08\u00a0×\u00a08 here."
