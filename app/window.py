@@ -40,6 +40,7 @@ from designer.palette import Palette
 from designer.problems import ProblemsPanel
 from designer.properties import Properties
 from engine.layers.block import Block
+from engine.network.counts import layers_in_words
 from engine.network.memory import all_known
 from engine.project.check import memory_of
 from engine.project.file import SUFFIX
@@ -322,7 +323,7 @@ class MainWindow(QMainWindow):
         memory = memory_of(self.editor.project, analysis)
         least = "" if all_known(self.editor.project.network, analysis) else "at least "
         parts = [
-            f"{(layers := len(self.editor.project.network)):,} layer{'s' if layers != 1 else ''}",
+            layers_in_words(self.editor.project.network),
             f"{least}{analysis.parameters:,} parameters",
             f"{'' if memory.is_whole else 'at least '}{_grouped(analysis.flops)}FLOPs a sample",
         ]

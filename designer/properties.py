@@ -14,12 +14,14 @@ from designer.form_rows import Row, section_label
 from designer.forms import LABEL_WIDTH, Form
 from designer.layer_help import LayerHelp
 from designer.line_editors import LineEditor
+from designer.problems import unbroken
 from engine.fields import Record, Text
 from engine.layers.base import LayerType
 from engine.layers.block import BlockInput, BlockOutput
 from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
 from engine.network.blocks import names_of
+from engine.network.counts import layers_in_words
 from engine.network.freezing import frozen_parameters, is_frozen
 from engine.network.memory import activation_bytes, all_known, bytes_in_words
 from engine.network.network import Layer, name_refusal
@@ -349,7 +351,10 @@ class Properties(QScrollArea):
         names = names_of(self._editor.project.network, self._editor.scope)
         self.header.say(names[-1] if names else "Network", "Nothing is selected")
         outputs = [(port, analysis.type_at(port)) for port in network.output_ports]
-        lines = [("Layers", f"{len(network):,}"), ("Connections", f"{len(network.connections):,}")]
+        lines = [
+            ("Layers", layers_in_words(network, has_word=False)),
+            ("Connections", f"{len(network.connections):,}"),
+        ]
         for layer in (*network.inputs, *(x for x in network.layers.values() if isinstance(x.type, BlockInput)))[:6]:
             facts = analysis.facts.get(layer.id)
             lines.append((f"Input {layer.name}", facts.output.short() if facts else UNKNOWN))
@@ -387,7 +392,7 @@ class Properties(QScrollArea):
         ]
 
     def _hint(self, text: str) -> None:
-        self.hint.setText(text)
+        self.hint.setText(unbroken(text))
         self.hint.setVisible(bool(text))
 
     # What is edited

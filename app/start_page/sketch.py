@@ -18,10 +18,8 @@ from typing import Any
 from app.start_page.unfolded import LONG, THICK, Unfolded, unfold
 from engine.errors import UserError
 from engine.files import write_atomically
-from engine.layers.base import LayerType
-from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.network.analysis import analyse
-from engine.network.counts import short_count
+from engine.network.counts import num_layers, short_count
 from engine.network.layout import Layout
 from engine.network.network import Network
 from engine.project.file import loads
@@ -120,7 +118,7 @@ def draw(network: Network, layout: Layout) -> Sketch:
 def _size(network: Network) -> str:
     """How many layers and learnables; that it is unfinished, where learnables cannot be known."""
     analysis = analyse(network)
-    count = sum(_num_layers(layer.type) for layer in network.layers.values())
+    count = num_layers(network)
     layers = f"{count:,} layer{'' if count == 1 else 's'}"
     learnables = "unfinished" if analysis.has_errors else f"{_short(analysis.parameters)} learnables"
     return f"{layers} · {learnables}"
@@ -128,13 +126,6 @@ def _size(network: Network) -> str:
 
 def _short(number: int) -> str:
     return short_count(number) if number >= 1_000_000 else f"{number:,}"
-
-
-def _num_layers(type: LayerType) -> int:
-    """One, or all that a block holds without its ports, in every copy."""
-    if isinstance(type, Block):
-        return type.repeat * sum(_num_layers(layer.type) for layer in type.network.layers.values())
-    return 0 if isinstance(type, BlockInput | BlockOutput) else 1
 
 
 class _Drawing:
