@@ -170,6 +170,8 @@ class CodeKeeper(QObject):
         self._command = EngineCommand(["measure", name, "--base", str(self._documents.base), "--json"], self)
         self._command.finished.connect(self._on_measured)
         self._command.failed.connect(self._on_failed)
+        known.set_being_measured(asked)
+        self._editor.recheck()
 
     def _on_measured(self, result: dict[str, Any]) -> None:
         self._end_command()
@@ -182,12 +184,14 @@ class CodeKeeper(QObject):
 
     def _on_failed(self, message: str) -> None:
         self._end_command()
+        self._editor.recheck()
         self.told.emit(f"The sizes cannot be measured: {message}")
 
     def _end_command(self) -> None:
         if self._command is not None:
             self._command.deleteLater()
             self._command = None
+            known.set_being_measured(())
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.unlink()

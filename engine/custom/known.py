@@ -122,6 +122,7 @@ _base = Path()
 _files: dict[str, CodeFile] = {}
 _answers: dict[Question, Measured | Failed] = {}
 _loaded: set[str] = set()
+_being_measured: frozenset[Question] = frozenset()
 
 
 def look(files: Iterable[str], base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
@@ -170,6 +171,17 @@ def answer(question: Question) -> Measured | Failed | None:
     return _answers.get(question)
 
 
+def is_being_measured(question: Question) -> bool:
+    """Whether another process is at work on this question now."""
+    return question in _being_measured
+
+
+def set_being_measured(questions: Iterable[Question]) -> None:
+    """These questions and no others are being measured now."""
+    global _being_measured
+    _being_measured = frozenset(questions)
+
+
 def learn(answers: Mapping[Question, Measured | Failed]) -> None:
     """Take up what was measured, and remember it on disk, without what failed. A cache that cannot be written is no
     reason to fail."""
@@ -212,6 +224,7 @@ def forget() -> None:
     """Know nothing, as a fresh process: for tests."""
     global _base
     _base = Path()
+    set_being_measured(())
     for store in (_files, _answers, _loaded):
         store.clear()
 

@@ -193,11 +193,14 @@ class UserCode(LayerType):
                 )
 
     def _measured(self, x: tuple[TensorType, ...]) -> Measured:
-        found = known.answer(self.question(x))
+        question = self.question(x)
+        found = known.answer(question)
         if isinstance(found, Failed):
             raise MisfitError(found.message if found.message.endswith(".") else f"{found.message}.")
         if found is None:
             what = self.code_file or "the expression"
+            if known.is_being_measured(question):
+                raise UnknownSizesError(f"The sizes are being measured: {what} runs now to learn them.")
             why = "" if known.may_run(self.code_file) else ", because its folder is not trusted"
             raise UnknownSizesError(f"The sizes are not known yet: {what} has not run{why}.")
         if len(found.outputs) != self.num_outputs:

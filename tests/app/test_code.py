@@ -90,6 +90,7 @@ def test_once_it_is_trusted_the_sizes_are_measured_and_a_changed_file_is_measure
     window.code.ask_to_trust = Answers(True)
     with qtbot.waitSignal(window.code.measured, timeout=60_000):
         window.open_path(project)
+        qtbot.waitUntil(lambda: any("are being measured: own.py" in p.message for p in window.editor.problems))
     assert sizes(window) == ["4", "8", "8"]
     assert trust.trusted_folders() == (project.parent,)
     assert (project.parent / "ran").exists()
