@@ -29,6 +29,8 @@ class Viewport(QGraphicsView):
         super().__init__(parent)
         self._scene = scene
         self._lowest = LOWEST_ZOOM
+        self.keeps_fit = False
+        """Whether the whole network is shown and stays so in another size: until somebody zooms, pans or goes on."""
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -75,6 +77,7 @@ class Viewport(QGraphicsView):
     def fit(self) -> None:
         """Show the whole network, at most at 100 %; a deep one may need less than is otherwise offered."""
         self.fit_to(self._scene.content_box())
+        self.keeps_fit = True
 
     def fit_to(self, box: QRectF) -> None:
         """Show a part of the canvas whole, at most at 100 %."""
@@ -108,6 +111,7 @@ class Viewport(QGraphicsView):
 
     def look_at(self, middle: QPointF) -> None:
         """Bring a point of the canvas to the middle of the window."""
+        self.keeps_fit = False
         half = QPointF(self.viewport().width(), self.viewport().height()) * (1 / self.zoom)
         self.make_room(QRectF(middle - half, middle + half))
         self.centerOn(middle)
@@ -150,6 +154,7 @@ class Viewport(QGraphicsView):
 
     def scroll_by(self, step: QPoint) -> None:
         """Move what is visible by so many pixels."""
+        self.keeps_fit = False
         across, down = self.horizontalScrollBar(), self.verticalScrollBar()
         across.setValue(across.value() + step.x())
         down.setValue(down.value() + step.y())

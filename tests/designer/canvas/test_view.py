@@ -296,3 +296,16 @@ def test_two_fingers_on_a_screen_zoom(hand: Hand):
                 fingers.move(number, at, viewport)
         fingers.commit()
     assert hand.view.zoom > 2.0
+
+
+def test_what_was_fitted_stays_so_in_another_size_until_it_is_zoomed(make_hand, qtbot):
+    view = make_hand(tower(20)).view
+    view.fit()
+    before = view.zoom
+    view.resize(view.width(), view.height() // 2)
+    qtbot.waitUntil(lambda: view.zoom < before)
+    assert view.visible_area().contains(view.network_scene.content_box())
+    view.zoom_in()
+    nearer = view.zoom
+    view.resize(view.width(), view.height() * 2)
+    assert view.zoom == nearer
