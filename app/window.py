@@ -239,6 +239,7 @@ class MainWindow(QMainWindow):
         self.editor.modified_changed.connect(self.update_title)
         self.documents.changed.connect(self.update_title)
         self.problems.go_to.connect(self.canvas.go_to)
+        self.canvas.type_used.connect(self.palette_panel.memory.use)
         self.canvas.edit_requested.connect(self._edit_fields)
         self.canvas.example_requested.connect(lambda: self.open_path(documents.EXAMPLES / f"digits{SUFFIX}"))
         self.server.ready.connect(lambda: self._show_engine("ready"))

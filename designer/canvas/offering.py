@@ -111,7 +111,7 @@ class Offering:
         if found is not None:
             found = {key: why for key, why in found.items() if key not in without}
         popup = QuickAdd(prompt, found, self._view, own, without)
-        popup.chosen.connect(choose)
+        popup.chosen.connect(lambda key: self._choose(key, choose))
         popup.own_chosen.connect(lambda entry: self._choose_own(entry, choose))
         popup.closed.connect(self._on_closed)
         self.popup = popup
@@ -128,6 +128,12 @@ class Offering:
                 if count and (type.output_ports() or not gives) and not offers.refusal(type, [given] * count):
                     found.append(entry)
         return found
+
+    def _choose(self, key: str, choose: Callable[[str | Piece], object]) -> None:
+        before = self._editor.network
+        choose(key)
+        if self._editor.network is not before:
+            self._view.type_used.emit(key)
 
     def _choose_own(self, entry: OwnEntry, choose: Callable[[str | Piece], object]) -> None:
         try:

@@ -54,6 +54,8 @@ class CanvasView(Viewport):
     add_input_requested = Signal()
     keep_requested = Signal()
     """The selected block shall be saved to the user's own."""
+    type_used = Signal(str)
+    """The key of a layer type that was added or put in the place of another."""
     edit_requested = Signal()
     """Enter: the fields of the selected layers are wanted."""
 
@@ -160,6 +162,8 @@ class CanvasView(Viewport):
         super().resizeEvent(event)
         self._lay_out()
         self.make_room()
+        if self.keeps_fit:
+            self.fit()
 
     def _lay_out(self) -> None:
         width, height = self.width(), self.height()

@@ -1,8 +1,8 @@
 """The library as a tree: Enter and double click add, drags carry a layer, a star makes a favourite."""
 
-from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QModelIndex, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QDrag, QKeyEvent, QMouseEvent, QPixmap
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QTreeView
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QMenu, QTreeView
 
 from designer import theme
 from designer.canvas import pictures
@@ -185,8 +185,16 @@ class LibraryView(QTreeView):
         """Carry the key of the layer type, and look like the layer it will be."""
         key = self.currentIndex().data(KEY_ROLE)
         drag = self.make_drag()
-        if drag is not None and drag.exec(Qt.DropAction.CopyAction) == Qt.DropAction.CopyAction and key:
+        if drag is None:
+            return
+        is_taken = drag.exec(Qt.DropAction.CopyAction) == Qt.DropAction.CopyAction
+        self.end_hover()
+        if is_taken and key:
             self.dragged.emit(key)
+
+    def end_hover(self) -> None:
+        """The pointer left during a drag, of which the list is told nothing."""
+        QApplication.sendEvent(self.viewport(), QEvent(QEvent.Type.Leave))
 
     def make_drag(self) -> QDrag | None:
         """The drag of the current row."""

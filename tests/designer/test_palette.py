@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import QEvent, QModelIndex, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtWidgets import QApplication
 
 from designer.editor import Editor
@@ -260,3 +260,19 @@ def test_the_arrows_reach_a_family_and_fold_it(qtbot, palette: Palette) -> None:
     qtbot.keyClick(palette.view, Qt.Key.Key_Return)
     assert palette.view.isExpanded(family)
     palette.grab()  # the frame around a heading that has the keyboard
+
+
+def test_the_hover_ends_with_a_drag(qtbot, palette: Palette) -> None:
+    viewport = palette.view.viewport()
+    left: list[QEvent] = []
+
+    class Watch(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Leave:
+                left.append(event)
+            return False
+
+    watch = Watch()
+    viewport.installEventFilter(watch)
+    palette.view.end_hover()
+    assert len(left) == 1

@@ -253,3 +253,10 @@ def test_inside_a_block_its_ports_are_offered_too(hand: Hand):
     hand.choose("block input")
     assert ("block_input_1", "fc_1") in hand.links()
     assert len(hand.editor.project.network.layers[id].type.input_ports()) == 2
+
+
+def test_what_is_added_is_told_for_the_recent_ones(hand: Hand, qtbot):
+    with qtbot.waitSignal(hand.view.type_used) as told:
+        hand.double_click(GROUND)
+        hand.choose("dropout")
+    assert told.args == ["dropout"]
