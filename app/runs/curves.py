@@ -25,7 +25,7 @@ class _Legend(QWidget):
         super().__init__()
         self._drawing = drawing
         self._names: list[str] = []
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
     def refresh(self) -> None:
         """Asks for another size when other curves are there."""
@@ -36,6 +36,7 @@ class _Legend(QWidget):
         if names != self._names:
             self._names = names
             self.setAccessibleName("Curves: " + ", ".join(names))
+            self.setToolTip(self.accessibleName())
             self.updateGeometry()
 
     def sizeHint(self) -> QSize:
@@ -44,17 +45,26 @@ class _Legend(QWidget):
         width = sum(_SAMPLE + _GAP + metrics.horizontalAdvance(name) + _SPACE for name in self._names)
         return QSize(width, max(20, metrics.height()))
 
+    def words(self) -> list[str]:
+        """The names as they are drawn: elided where the card is too narrow for all of them."""
+        metrics, width = QFontMetrics(self.font()), self.width()
+        if width >= self.sizeHint().width():
+            return self._names
+        room = width // max(1, len(self._names)) - _SAMPLE - 2 * _GAP
+        elide, least = Qt.TextElideMode.ElideRight, metrics.horizontalAdvance("m…")
+        return [metrics.elidedText(name, elide, room) if room >= least else "" for name in self._names]
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draws the samples as the plot draws the curves."""
         painter = QPainter(self)
         metrics, x, middle = QFontMetrics(self.font()), 0, self.height() / 2
-        for name in self._names:
+        for name, word in zip(self._names, self.words(), strict=True):
             self._paint_sample(painter, name, x, middle)
             painter.setPen(theme.current().muted)
             left = x + _SAMPLE + _GAP
-            width = metrics.horizontalAdvance(name)
-            painter.drawText(QRect(left, 0, width + 4, self.height()), Qt.AlignmentFlag.AlignVCenter, name)
-            x = left + width + _SPACE
+            width = metrics.horizontalAdvance(word)
+            painter.drawText(QRect(left, 0, width + 4, self.height()), Qt.AlignmentFlag.AlignVCenter, word)
+            x = left + width + (_SPACE if self.width() >= self.sizeHint().width() else _GAP if word else 0)
         painter.end()
 
     def _paint_sample(self, painter: QPainter, name: str, x: float, y: float) -> None:

@@ -224,3 +224,16 @@ def test_a_program_that_forgets_its_cards_leaves_cleanly() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_narrow_legend_elides_its_words(card: CurveCard) -> None:
+    card.append("training", 1, 1, [2.0, 1.0])
+    card.append("validation", 2, 1, [1.5])
+    card.flush()
+    legend = card._legend
+    legend.resize(legend.sizeHint())
+    assert legend.words() == ["training", "smoothed", "validation"] or legend.words() == ["training", "validation"]
+    legend.resize(legend.width() * 3 // 4, legend.height())
+    assert legend.words()[-1].endswith("…")
+    assert legend.words()[-1] != "…"
+    assert "validation" in legend.toolTip()
