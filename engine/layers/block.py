@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from engine.errors import FieldError, FieldErrors, MisfitError
+from engine.errors import FieldError, FieldErrors, MisfitError, plural
 from engine.fields import Int
 from engine.layers.base import LayerType, Lowered
 from engine.layers.types import TensorType
@@ -151,7 +151,10 @@ class Block(LayerType):
         return self._ports[1]
 
     def telling(self) -> str:
-        return f"\u00d7 {self.repeat}" if self.repeat > 1 else f"{len(self.network)} layers"
+        if self.repeat > 1:
+            return f"\u00d7 {self.repeat}"
+        inner = (layer.type for layer in self.network.layers.values())
+        return plural(sum(not isinstance(type, BlockInput | BlockOutput) for type in inner), "layer")
 
     def output_types(self, *x: TensorType) -> tuple[TensorType, ...]:
         from engine.network.analysis import inside

@@ -88,7 +88,7 @@ def test_too_deep_is_refused() -> None:
 
 
 def test_what_a_block_says_on_the_canvas() -> None:
-    assert row(layer("relu")).telling() == "3 layers"
+    assert row(layer("relu")).telling() == "1 layer"
     assert row(layer("relu"), repeat=4).telling() == "× 4"
 
 
