@@ -1,7 +1,6 @@
 """Where ports, curves and sizes are on the canvas. Numbers in, Qt's shapes out; no item, no painter."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
 
@@ -9,35 +8,12 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath, QTransform
 
 from engine.drawing import curves
+from engine.drawing.curves import INSET, MEASURES, PORT_SPREAD, SIDE_INSET, SIDE_SPREAD, Measures, Taken
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
 
 PORT_RADIUS = 4.0
-PORT_SPREAD = 46.0
-_INSET = 20.0
-
-_SIDE_SPREAD, _SIDE_INSET = 14.0, 8.0
 _TURNED = QTransform(0.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """Down becomes right."""
-
-Taken = Callable[[float, float], Position | None]
-"""Where a point is inside a layer that is not meant, that layer's corner; else None."""
-
-
-@dataclass(frozen=True)
-class _Measures:
-    """What decides the way of a connection: across and along the flow, and how much room is between two rows."""
-
-    across: float
-    along: float
-    turn: float
-    near: float
-    bend: float
-
-
-_MEASURES: dict[Flow, _Measures] = {
-    "down": _Measures(NODE_WIDTH, NODE_HEIGHT, 9.0, 30.0, 26.0),
-    "right": _Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 104.0, 40.0),
-}
 
 
 def node_rect(at: Position) -> QRectF:
@@ -47,13 +23,13 @@ def node_rect(at: Position) -> QRectF:
 
 def port_offset(index: int, count: int) -> float:
     """How far from the left edge a port is: in the middle, or spread evenly around it."""
-    spread = min(PORT_SPREAD, (NODE_WIDTH - 2 * _INSET) / max(count - 1, 1))
+    spread = min(PORT_SPREAD, (NODE_WIDTH - 2 * INSET) / max(count - 1, 1))
     return NODE_WIDTH / 2 + (index - (count - 1) / 2) * spread
 
 
 def side_offset(index: int, count: int) -> float:
     """How far from the upper edge a port is that is on a side of its layer."""
-    spread = min(_SIDE_SPREAD, (NODE_HEIGHT - 2 * _SIDE_INSET) / max(count - 1, 1))
+    spread = min(SIDE_SPREAD, (NODE_HEIGHT - 2 * SIDE_INSET) / max(count - 1, 1))
     return NODE_HEIGHT / 2 + (index - (count - 1) / 2) * spread
 
 
@@ -97,7 +73,7 @@ def route(
 
     A lane that is already known from the same start is taken again where it is free.
     """
-    measures = _MEASURES[flow]
+    measures = MEASURES[flow]
     if flow == "down":
 
         def edge(x: float, y: float) -> float | None:
@@ -119,7 +95,7 @@ _Edge = Callable[[float, float], float | None]
 
 
 def _downwards(
-    start: QPointF, end: QPointF, blocker: _Edge, margin: float, known: float | None, measures: _Measures
+    start: QPointF, end: QPointF, blocker: _Edge, margin: float, known: float | None, measures: Measures
 ) -> tuple[QPainterPath, float | None]:
     drop = end.y() - start.y()
     direct = direct_curve(start, end)

@@ -4,7 +4,7 @@ A curve is a start and pieces; a piece is a line (one point) or a cubic (two han
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import atan2, degrees, hypot
@@ -17,13 +17,13 @@ Taken = Callable[[float, float], Position | None]
 """Where a point is inside a layer that is not meant, that layer's corner; else None."""
 
 PORT_SPREAD = 46.0
-_INSET = 20.0
-_SIDE_SPREAD, _SIDE_INSET = 14.0, 8.0
+INSET = 20.0
+SIDE_SPREAD, SIDE_INSET = 14.0, 8.0
 _STEPS = 12
 
 
 @dataclass(frozen=True)
-class _Measures:
+class Measures:
     """What decides the way of a connection: across and along the flow, and how much room is between two rows."""
 
     across: float
@@ -33,9 +33,9 @@ class _Measures:
     bend: float
 
 
-_MEASURES: dict[Flow, _Measures] = {
-    "down": _Measures(NODE_WIDTH, NODE_HEIGHT, 9.0, 30.0, 26.0),
-    "right": _Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 104.0, 40.0),
+MEASURES: Mapping[Flow, Measures] = {
+    "down": Measures(NODE_WIDTH, NODE_HEIGHT, 9.0, 30.0, 26.0),
+    "right": Measures(NODE_HEIGHT, NODE_WIDTH, 24.0, 104.0, 40.0),
 }
 
 
@@ -104,14 +104,14 @@ class Chain:
 
 def port_offset(index: int, count: int) -> float:
     """How far from the left edge of its layer a port is."""
-    spread = min(PORT_SPREAD, (NODE_WIDTH - 2 * _INSET) / max(count - 1, 1))
+    spread = min(PORT_SPREAD, (NODE_WIDTH - 2 * INSET) / max(count - 1, 1))
     return NODE_WIDTH / 2 + (index - (count - 1) / 2) * spread
 
 
 def port_point(at: Position, index: int, count: int, *, is_input: bool, flow: Flow = "down") -> Point:
     """The middle of a port: inputs above and outputs below, or left and right."""
     if flow == "right":
-        spread = min(_SIDE_SPREAD, (NODE_HEIGHT - 2 * _SIDE_INSET) / max(count - 1, 1))
+        spread = min(SIDE_SPREAD, (NODE_HEIGHT - 2 * SIDE_INSET) / max(count - 1, 1))
         offset = NODE_HEIGHT / 2 + (index - (count - 1) / 2) * spread
         return at[0] + (0.0 if is_input else NODE_WIDTH), at[1] + offset
     return at[0] + port_offset(index, count), at[1] + (0.0 if is_input else NODE_HEIGHT)
@@ -138,14 +138,14 @@ def route(
             corner = blocker(x, y)
             return None if corner is None else corner[0]
 
-        return _downwards(start, end, edge, margin, known, _MEASURES[flow])
+        return _downwards(start, end, edge, margin, known, MEASURES[flow])
 
     def upper(x: float, y: float) -> float | None:
         corner = blocker(y, x)
         return None if corner is None else corner[1]
 
     turned = (start[1], start[0]), (end[1], end[0])
-    curve, lane = _downwards(*turned, upper, margin, known, _MEASURES[flow])
+    curve, lane = _downwards(*turned, upper, margin, known, MEASURES[flow])
     return curve.turned(), lane
 
 
@@ -153,7 +153,7 @@ _Edge = Callable[[float, float], float | None]
 
 
 def _downwards(
-    start: Point, end: Point, blocker: _Edge, margin: float, known: float | None, measures: _Measures
+    start: Point, end: Point, blocker: _Edge, margin: float, known: float | None, measures: Measures
 ) -> tuple[Curve, float | None]:
     drop = end[1] - start[1]
     direct = direct_curve(start, end)
@@ -192,7 +192,7 @@ def _heights(top: float, bottom: float, along: float) -> list[float]:
     return [top + (bottom - top) * step / count for step in range(count + 1)]
 
 
-def around(start: Point, end: Point, lane: float, turn: float = _MEASURES["down"].turn) -> Curve:
+def around(start: Point, end: Point, lane: float, turn: float = MEASURES["down"].turn) -> Curve:
     """Sideways in the gap below the one layer, down the lane, and back in the gap above the other."""
     upper, lower = start[1] + turn, end[1] - turn
     out = max(-turn, min(turn, (lane - start[0]) / 2))
