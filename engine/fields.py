@@ -481,20 +481,17 @@ class Record:
     """An immutable value with declared fields. Values equal to their default are not stored, nor written.
 
     Subclasses declare fields as class attributes; `fields` maps their names in the order of declaration, inherited ones
-    first, and those without a group before those with one. Two records are equal if they have the same type and the
-    same values.
+    first, in the order of the bases, and those without a group before those with one. Two records are equal if they
+    have the same type and the same values.
     """
 
     fields: ClassVar[Mapping[str, Field[Any]]] = {}
-    _declared: ClassVar[dict[str, Field[Any]]] = {}
-    """Those of the class itself."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._declared = {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
-        declared: dict[str, Field[Any]] = {}
-        for base in reversed(cls.__mro__):
-            declared |= vars(base).get("_declared", {})
+        inherited = dict.fromkeys(name for base in cls.__bases__ for name in getattr(base, "fields", {}))
+        declared: dict[str, Field[Any]] = {name: getattr(cls, name) for name in inherited}
+        declared |= {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
         # A field without a group would seem, in a form, to belong to the group before it.
         cls.fields = dict(sorted(declared.items(), key=lambda item: bool(item[1].group)))
 

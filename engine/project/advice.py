@@ -13,8 +13,8 @@ from engine.network.outputs import output_softmaxes
 from engine.network.problems import Problem
 from engine.project import fixes
 from engine.project.fixes import named
+from engine.project.options.loss import CLASS_LOSSES
 from engine.project.project import Project
-from engine.project.training import CLASS_LOSSES
 
 HUGE_WEIGHTS = 50_000_000
 SAFE_BATCH = 16

@@ -21,9 +21,10 @@ from engine.project.code import with_code_fix
 from engine.project.ends import idle_inputs, nothing_learns, several_networks, several_outputs
 from engine.project.lengths import length_problems
 from engine.project.matching import with_channel_fix
+from engine.project.options.loss import CLASS_LOSSES, CLASS_METRICS
 from engine.project.project import Project
 from engine.project.scopes import block_paths, lifted, lowered, project_in
-from engine.project.training import CLASS_LOSSES, CLASS_METRICS, TrainingOptions
+from engine.project.training import TrainingOptions
 
 
 @dataclass(frozen=True)

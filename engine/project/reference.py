@@ -11,7 +11,8 @@ from engine.fields import Record
 from engine.files import write_atomically
 from engine.layers.reference import row
 from engine.project.environment import EnvironmentOptions
-from engine.project.training import DEFAULT_RATES, TrainingOptions
+from engine.project.options.solver import DEFAULT_RATES
+from engine.project.training import TrainingOptions
 
 PATH = Path(__file__).parents[2] / "docs" / "training-options.md"
 COMMAND = "python -m engine.project.reference"

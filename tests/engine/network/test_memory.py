@@ -13,7 +13,8 @@ from engine.network.freezing import frozen_parameters
 from engine.network.layout import Layout
 from engine.network.memory import activation_bytes, all_known, bytes_in_words, optimizer_states, training_memory
 from engine.network.network import Network
-from engine.project.training import DEFAULT_RATES, TrainingOptions
+from engine.project.options.solver import DEFAULT_RATES
+from engine.project.training import TrainingOptions
 from engine.training.solvers import Solver
 from tests.builders import add, chain, classifier, layer
 

@@ -3,7 +3,8 @@
 import pytest
 
 from engine.fields import Bool, Field
-from engine.project.training import DEFAULT_RATES, TrainingOptions
+from engine.project.options.solver import DEFAULT_RATES
+from engine.project.training import TrainingOptions
 
 FIELDS = TrainingOptions.fields
 
@@ -28,4 +29,4 @@ def test_the_help_of_the_rate_says_that_of_each_solver() -> None:
 
 def test_every_option_belongs_to_a_group() -> None:
     groups = list(dict.fromkeys(field.group for field in FIELDS.values()))
-    assert groups == ["Solver", "Schedule", "Batches", "Validation", "Regularisation", "Reproducibility"]
+    assert groups == ["Solver", "Loss", "Schedule", "Batches", "Validation", "Regularisation", "Reproducibility"]

@@ -1,0 +1,46 @@
+"""How long it goes on, and what a batch is made of."""
+
+from engine.fields import Bool, Choice, Int, Record
+
+
+class BatchOptions(Record):
+    """How long it goes on, and what a batch is made of."""
+
+    max_epochs = Int(30, low=1, high=1_000_000, group="Batches", help="Passes over the training data; default 30")
+    mini_batch_size = Int(
+        128,
+        low=1,
+        unit="samples",
+        label="Mini-batch size",
+        group="Batches",
+        help="Samples an optimizer step, over all workers; default 128. torch: batch_size is that of one worker",
+    )
+    shuffle = Choice(
+        "once",
+        options=("once", "every-epoch", "never"),
+        group="Batches",
+        help="When the training samples get a new order; default once, as in MATLAB. torch: shuffle, every epoch",
+    )
+    last_batch = Choice(
+        "keep",
+        options=("keep", "discard"),
+        group="Batches",
+        help="What becomes of an incomplete last batch; default keep. MATLAB discards it; torch: drop_last",
+    )
+    sequence_length = Choice(
+        "longest",
+        options=("longest", "shortest"),
+        notes={
+            "longest": "Batches are padded to their longest sequence; no layer, loss or metric sees the padding",
+            "shortest": "While training, each batch is cut to its shortest sequence: what comes later is left out",
+        },
+        group="Batches",
+        help="Where sequences differ in length; default longest. The side and the value of the padding play no part",
+    )
+    bucket_by_length = Bool(
+        False,
+        group="Batches",
+        help="Puts sequences of like length into a batch, so that less is padded; default off. Samples are shuffled, "
+        "sorted within 50 batches at a time, and the batches shuffled",
+        visible_when=lambda options: options.shuffle != "never",
+    )

@@ -1,0 +1,106 @@
+"""What is minimised, and what is watched beside it."""
+
+from typing import Any
+
+from engine.errors import FieldError
+from engine.fields import Choice, Float, Floats, Record
+
+LOSSES = ("auto", "cross-entropy", "focal", "half-mse", "mse", "mae", "huber")
+CLASS_LOSSES = ("cross-entropy", "focal")
+METRICS = ("auto", "accuracy", "rmse", "mae")
+CLASS_METRICS = ("accuracy",)
+
+
+def _loss(*names: str) -> Any:
+    return lambda options: options.loss in names
+
+
+def _loss_of_classes(options: "LossOptions") -> bool:
+    return options.loss in ("auto", *CLASS_LOSSES)
+
+
+class LossOptions(Record):
+    """What is minimised, and what is watched beside it."""
+
+    loss = Choice(
+        "auto",
+        options=LOSSES,
+        notes={
+            "auto": "cross-entropy for classes, half-mse for numbers",
+            "cross-entropy": "Mean negative log likelihood of the right class",
+            "focal": "Cross-entropy that counts samples less the surer they are: (1 - p)^gamma times it",
+            "half-mse": "MATLAB's mse: half the squared error, summed over responses, mean over samples",
+            "mse": "torch's MSELoss: squared error, mean over all elements",
+            "mae": "Absolute error, mean over all elements",
+            "huber": "Half the square near zero, a line beyond, mean over all elements",
+        },
+        group="Loss",
+        help="What is minimised; default auto",
+    )
+    class_weighting = Choice(
+        "none",
+        options=("none", "balanced", "given"),
+        notes={
+            "none": "All samples count the same",
+            "balanced": "Each class counts the same: samples / (classes · samples of the class)",
+            "given": "Each class counts as the class weights say",
+        },
+        group="Loss",
+        help="How much samples of each class count; default none. The mean is over samples, as in MATLAB, where torch "
+        "divides by the sum of their weights",
+        visible_when=_loss("auto", "cross-entropy", "focal"),
+    )
+    class_weights = Floats(
+        low=0.0,
+        group="Loss",
+        help="A weight for each class in the order of their names, such as 1, 2.5, 1; default none. torch: weight",
+        visible_when=lambda options: options.class_weighting == "given" and _loss_of_classes(options),
+    )
+    label_smoothing = Float(
+        0.0,
+        low=0.0,
+        high=1.0,
+        group="Loss",
+        help="Share of each label that is spread evenly over all classes, 0 to 1; default 0. MATLAB has none",
+        visible_when=_loss("auto", "cross-entropy"),
+    )
+    focal_gamma = Float(
+        2.0,
+        low=0.0,
+        high=100.0,
+        group="Loss",
+        help="How much less sure samples count; default 2; 0 is cross-entropy. MATLAB: Gamma; for Alpha, class weights",
+        visible_when=_loss("focal"),
+    )
+    huber_delta = Float(
+        1.0,
+        above=0.0,
+        high=1e9,
+        group="Loss",
+        help="Error at which the square becomes a line; default 1. torch: delta; MATLAB: TransitionPoint",
+        visible_when=_loss("huber"),
+    )
+    metric = Choice(
+        "auto",
+        options=METRICS,
+        notes={
+            "auto": "accuracy for classes, rmse for numbers",
+            "accuracy": "Share of samples whose class is right",
+            "rmse": "Root of the squared error, mean over samples and responses",
+            "mae": "Absolute error, mean over samples and responses",
+        },
+        label="Metric",
+        group="Loss",
+        help="What is watched beside the loss; default auto",
+    )
+
+    def metric_for(self, task: str) -> str:
+        """The metric by name, for data whose task is `classes` or `numbers`."""
+        return self.metric if self.metric != "auto" else "accuracy" if task == "classes" else "rmse"
+
+    def problems(self) -> list[FieldError]:
+        """What does not go together among these, and no more."""
+        found = super().problems()
+        if self.class_weighting == "given" and _loss_of_classes(self) and not any(self.class_weights):
+            found.append(FieldError("class_weights", "enter a weight for each class, and not all of them 0."))
+        return found

@@ -1,0 +1,146 @@
+"""How the learn rate changes over the run."""
+
+from typing import Any
+
+from engine.errors import FieldError
+from engine.fields import Choice, Float, Int, Record
+
+
+def _schedule(*names: str) -> Any:
+    return lambda options: options.schedule in names
+
+
+class ScheduleOptions(Record):
+    """How the learn rate changes over the run."""
+
+    schedule = Choice(
+        "none",
+        options=("none", "piecewise", "warmup", "cosine", "exponential", "polynomial", "one-cycle", "plateau"),
+        notes={
+            "none": "The rate stays",
+            "piecewise": "Multiplied by the drop factor every drop period (torch: StepLR)",
+            "warmup": "Rises linearly over the warm-up, then stays",
+            "cosine": "Falls along half a cosine over the run, or again and again with restarts",
+            "exponential": "Multiplied by the decay over each epoch, a little at every iteration",
+            "polynomial": "Falls to zero at the end of the run; with power 1 along a line",
+            "one-cycle": "Rises to the initial learn rate, then falls far below where it began (torch: OneCycleLR)",
+            "plateau": "Multiplied by the drop factor when validations get no better (torch: ReduceLROnPlateau)",
+        },
+        label="Learn rate schedule",
+        group="Schedule",
+        help="How the rate changes over the run; default none. All but none may begin with a warm-up",
+    )
+    warmup_iterations = Int(
+        0,
+        low=0,
+        unit="iterations",
+        label="Warm-up",
+        group="Schedule",
+        help="The rate rises linearly over so many, then the schedule begins; default 0. torch: LinearLR, then another",
+        visible_when=lambda options: options.schedule != "none",
+    )
+    learn_rate_drop_factor = Float(
+        0.1,
+        above=0.0,
+        high=1.0,
+        group="Schedule",
+        help="What the rate is multiplied by at a drop, 0 to 1; default 0.1. torch: gamma, or factor",
+        visible_when=_schedule("piecewise", "plateau"),
+    )
+    learn_rate_drop_period = Int(
+        10,
+        low=1,
+        unit="epochs",
+        group="Schedule",
+        help="Epochs between drops, from the end of the warm-up; default 10. torch: step_size",
+        visible_when=_schedule("piecewise"),
+    )
+    learn_rate_decay = Float(
+        0.95,
+        above=0.0,
+        high=1.0,
+        group="Schedule",
+        help="What is left of the rate after an epoch, 0 to 1; default 0.95. torch: gamma, which falls in stairs",
+        visible_when=_schedule("exponential"),
+    )
+    polynomial_power = Float(
+        1.0,
+        above=0.0,
+        high=100.0,
+        group="Schedule",
+        help="Power of the share of the run that is left; default 1, a line. torch: power",
+        visible_when=_schedule("polynomial"),
+    )
+    restart_period = Int(
+        0,
+        low=0,
+        high=1_000_000,
+        unit="epochs",
+        group="Schedule",
+        help="After so many epochs the rate starts from the top again; default 0: never. torch: T_0",
+        visible_when=_schedule("cosine"),
+    )
+    restart_period_factor = Int(
+        1,
+        low=1,
+        high=1000,
+        group="Schedule",
+        help="Each period is so many times as long as the one before; default 1. torch: T_mult",
+        visible_when=lambda options: options.schedule == "cosine" and options.restart_period > 0,
+    )
+    lowest_rate_factor = Float(
+        0.0,
+        low=0.0,
+        high=1.0,
+        group="Schedule",
+        help="Lowest rate, as a share of the initial one; default 0. torch gives the rate itself: eta_min, min_lr",
+        visible_when=_schedule("cosine", "plateau"),
+    )
+    one_cycle_rise = Float(
+        0.3,
+        low=0.0,
+        high=0.999,
+        group="Schedule",
+        help="Share of the run over which the rate rises; default 0.3. torch: pct_start; momentum stays as it is here",
+        visible_when=_schedule("one-cycle"),
+    )
+    one_cycle_start_divisor = Float(
+        25.0,
+        low=1.0,
+        high=1e9,
+        group="Schedule",
+        help="The first rate is the highest, the initial learn rate, divided by this; default 25. torch: div_factor",
+        visible_when=_schedule("one-cycle"),
+    )
+    one_cycle_end_divisor = Float(
+        1e4,
+        low=1.0,
+        high=1e12,
+        group="Schedule",
+        help="The last rate is the first one divided by this; default 10000. torch: final_div_factor",
+        visible_when=_schedule("one-cycle"),
+    )
+    plateau_patience = Int(
+        10,
+        low=0,
+        unit="validations",
+        group="Schedule",
+        help="So many validations in a row may be no better; the next one drops the rate; default 10. torch: patience",
+        visible_when=_schedule("plateau"),
+    )
+    plateau_threshold = Float(
+        1e-4,
+        low=0.0,
+        high=1.0,
+        group="Schedule",
+        help="Better means by this share of the best; default 0.0001. torch: threshold, relative",
+        visible_when=_schedule("plateau"),
+    )
+
+    def problems(self) -> list[FieldError]:
+        """What does not go together among these, and no more."""
+        found = super().problems()
+        if self.schedule == "warmup" and self.warmup_iterations == 0:
+            message = "the warm-up schedule needs at least 1 iteration of warm-up."
+            found.append(FieldError("warmup_iterations", message))
+        return found

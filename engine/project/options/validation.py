@@ -1,0 +1,36 @@
+"""When the network is judged, and what follows from it."""
+
+from engine.fields import Choice, Int, Record
+
+
+class ValidationOptions(Record):
+    """When the network is judged, and what follows from it."""
+
+    validation_frequency = Int(
+        50,
+        low=1,
+        unit="iterations",
+        group="Validation",
+        help="Iterations between validations; default 50; also at start and end",
+    )
+    validation_patience = Int(
+        0,
+        low=0,
+        unit="validations",
+        group="Validation",
+        help="Stop after so many without a better one; default 0: never (MATLAB: Inf)",
+    )
+    objective_metric = Choice(
+        "loss",
+        options=("loss", "metric"),
+        notes={"loss": "Validation loss, lower is better", "metric": "The metric on the validation part"},
+        group="Validation",
+        help="What patience and the best network go by; default loss",
+    )
+    output_network = Choice(
+        "auto",
+        options=("auto", "best-validation", "last-iteration"),
+        notes={"auto": "best-validation where there is a validation part"},
+        group="Validation",
+        help="Which network is kept as the result; default auto",
+    )
