@@ -148,6 +148,9 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
             "misleads it. MATLAB's always takes all."
         )
         yield Problem("warning", "", "", "training.mini_batch_size", message, _batch_fix(training))
+    if project.training.target_metric != "none" and not facts.samples.get("validation"):
+        message = "The target is looked for at validations; the data has no validation part. Split one off."
+        yield Problem("error", "", "", "training.target_metric", message)
     if project.training.schedule == "plateau" and not facts.samples.get("validation"):
         message = "The plateau schedule follows validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.schedule", message)

@@ -7,6 +7,7 @@ import math
 
 from engine.errors import FieldError
 from engine.project.options.batches import BatchOptions
+from engine.project.options.ending import EndingOptions
 from engine.project.options.loss import LossOptions
 from engine.project.options.regularisation import RegularisationOptions
 from engine.project.options.reproducibility import ReproducibilityOptions
@@ -21,6 +22,7 @@ class TrainingOptions(
     ScheduleOptions,
     BatchOptions,
     ValidationOptions,
+    EndingOptions,
     RegularisationOptions,
     ReproducibilityOptions,
 ):

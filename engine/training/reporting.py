@@ -7,6 +7,7 @@ of a second, or a step if that is longer.
 """
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import torch
 from engine.environments.gang import Gang
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_points
 from engine.training.metrics import Metric
-from engine.training.requests import NO_REQUEST
+from engine.training.requests import NO_REQUEST, TIME_UP
 from engine.training.step import Done, Scores
 
 REPORT_EVERY_S = 0.25
@@ -56,9 +57,10 @@ class NoRequests:
 
 
 class Clock:
-    """How long the run takes, and how much of that is training rather than validating and saving."""
+    """How long the run takes, and how much of that is training rather than validating and saving; and its limit."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit_s: float = math.inf) -> None:
+        self._limit_s = limit_s
         self._began = time.perf_counter()
         self._aside = 0.0
 
@@ -71,6 +73,11 @@ class Clock:
     def training_s(self) -> float:
         """Of that, training."""
         return self.elapsed_s - self._aside
+
+    @property
+    def left_s(self) -> float:
+        """Until the time limit."""
+        return self._limit_s - self.elapsed_s
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
@@ -151,7 +158,8 @@ class Recorder:
         count = len(self._held)
         last = self._held[-1]
         a_step = last.output.nbytes + last.targets.nbytes + 64
-        wanted = int(count * REPORT_EVERY_S / max(spent, 1e-6))
+        ahead = min(REPORT_EVERY_S, max(0.0, self._clock.left_s))  # the time limit falls on a report point
+        wanted = int(count * ahead / max(spent, 1e-6))
         return max(1, min(wanted, count * GROWTH, MOST_STEPS, MOST_HELD_BYTES // a_step))
 
     def _only_first(self, tail: torch.Tensor) -> torch.Tensor:
@@ -249,7 +257,10 @@ class Reporter:
 
     def report(self, epoch: int, step: int, rate: float) -> Report:
         """Exchange with the other workers, and send what has gathered."""
-        report = self._recorder.exchange(self._requests.pending())
+        request = self._requests.pending()
+        if request == NO_REQUEST and self.clock.left_s <= 0:
+            request = TIME_UP
+        report = self._recorder.exchange(request)
         figures = [self._metric.value(s, n) for s, n in zip(report.metrics, report.totals, strict=True)]
         values = {"loss": report.losses, self._metric.name: figures}
         points = Points(split="training", first_step=report.first_step, steps_apart=1, values=values)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from engine.errors import RunError, plural
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper
+from engine.training.limits import Limits
 from engine.training.metrics import Metric
 from engine.training.reporting import Report, Reporter
-from engine.training.requests import NO_REQUEST, STOP
+from engine.training.requests import NO_REQUEST, STOP, TIME_UP
 from engine.training.step import Scores, Unit
 
 Watch = Callable[[int, float, bool], None]
@@ -33,6 +34,7 @@ class Plan:
     validation: Resident | None
     test: Resident | None
     watch: Watch = _nobody
+    limits: Limits = Limits()
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ class Trainer:
         """Do what is asked. All workers learn of it at the same step."""
         if report.request == STOP:
             self._stop_because, self._is_stopped = "stopped on request", True
+        elif report.request == TIME_UP:
+            self._stop_because = self._stop_because or self._plan.limits.time_is_up
         elif report.request != NO_REQUEST:
             self._is_last_epoch = True
 
@@ -155,6 +159,8 @@ class Trainer:
             self._plan.watch(self._step, self._keeper.value(scores), self._keeper.higher_is_better)
             if self._keeper.consider(self._step, self._epoch, scores):
                 self._reporter.found_best(self._step, self._keeper.objective, self._keeper.best_value)
+        if reached := self._plan.limits.reached(self._step, scores):
+            self._stop_because = self._stop_because or reached
         if self._keeper.is_out_of_patience and not self._stop_because:
             self._stop_because = f"no better {self._keeper.objective} in {plural(self._plan.patience, 'validation')}"
 

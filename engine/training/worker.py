@@ -45,6 +45,7 @@ from engine.training.batches import Batches, Resident
 from engine.training.channel import Reports, RequestPipe
 from engine.training.clipping import clipping
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
+from engine.training.limits import limits_for, validation_steps
 from engine.training.losses import Loss, loss_for
 from engine.training.metrics import METRICS, Metric
 from engine.training.order import Order
@@ -135,17 +136,19 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     keeper = Keeper(unit, options, unit.metric, shelf, has_validation=validation is not None)
     if is_first:
         _announce(setting, network, order, unit.metric, reports, notes, has_validation=validation is not None)
-    clock = Clock()
+    limits = limits_for(options, unit.metric)
+    clock = Clock(limits.time_s)
     recorder = Recorder(unit.metric, gang, lambda: _memory_bytes(setting.device), clock)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
     reporter = Reporter(unit.metric, recorder, outbox, requests, clock, order.steps_per_epoch * options.max_epochs)
     plan = Plan(
         options.max_epochs,
-        options.validation_frequency,
+        validation_steps(options, order.steps_per_epoch),
         options.validation_patience,
         validation,
         test,
         watch=schedule.validated,
+        limits=limits,
     )
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)

@@ -57,6 +57,15 @@ def test_stop_after_epoch_completes_it(tmp_path: Path) -> None:
     assert done.result["iterations"] == done.result["epochs"] * done.events("started")[0]["steps_per_epoch"]
 
 
+def test_the_time_limit_ends_all_workers_at_the_same_step(tmp_path: Path) -> None:
+    options = {**ENDLESS, "max_time": 0.5, "max_time_unit": "seconds"}
+    done = train(digits(mlp(), TWO, **options), tmp_path / "run")
+    assert done.result["reason"] == "time limit of 0.5 seconds reached"
+    assert done.exit_code == 0
+    assert done.result["iterations"] == len(done.losses) > 0
+    assert done.result["seconds"] >= 0.5
+
+
 def test_a_stop_before_training_ends_the_run_at_once(tmp_path: Path) -> None:
     with Running(digits(mlp(), **ENDLESS), tmp_path / "run") as run:
         run.wait_for(lambda event: event["kind"] == "state")

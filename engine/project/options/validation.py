@@ -9,9 +9,15 @@ class ValidationOptions(Record):
     validation_frequency = Int(
         50,
         low=1,
-        unit="iterations",
         group="Validation",
-        help="Iterations between validations; default 50; also at start and end",
+        help="Iterations, or epochs, between validations; default 50; also at start and end",
+    )
+    validation_frequency_unit = Choice(
+        "iterations",
+        options=("iterations", "epochs"),
+        label="Validation frequency in",
+        group="Validation",
+        help="What the validation frequency counts; default iterations, as in MATLAB",
     )
     validation_patience = Int(
         0,

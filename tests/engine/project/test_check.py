@@ -75,6 +75,14 @@ def test_a_plateau_needs_a_validation_part() -> None:
     assert problems(made, replace(data, samples={"training": 200, "validation": 20})) == []
 
 
+def test_a_target_needs_a_validation_part_and_a_value() -> None:
+    made, data = project(classifier(), target_metric="metric", target_value=0.9), facts(image(1, 6, 6))
+    (problem,) = problems(made, replace(data, samples={"training": 200}))
+    assert describe(problem).startswith("training.target_metric: The target is looked for at validations; the data has")
+    (problem,) = problems(project(classifier(), target_metric="loss"), data)
+    assert describe(problem).startswith("training.target_value: enter what is good enough, such as 0.95")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -29,4 +29,13 @@ def test_the_help_of_the_rate_says_that_of_each_solver() -> None:
 
 def test_every_option_belongs_to_a_group() -> None:
     groups = list(dict.fromkeys(field.group for field in FIELDS.values()))
-    assert groups == ["Solver", "Loss", "Schedule", "Batches", "Validation", "Regularisation", "Reproducibility"]
+    assert groups == [
+        "Solver",
+        "Loss",
+        "Schedule",
+        "Batches",
+        "Validation",
+        "Ending",
+        "Regularisation",
+        "Reproducibility",
+    ]
