@@ -41,6 +41,9 @@ class Limits:
         return self.target.reached(scores) if self.target is not None and step > 0 else ""
 
 
+NO_LIMITS = Limits()
+
+
 def limits_for(options: TrainingOptions, metric: Metric) -> Limits:
     """The limits that the options set."""
     target = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.errors import RunError, plural
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper
-from engine.training.limits import Limits
+from engine.training.limits import NO_LIMITS, Limits
 from engine.training.metrics import Metric
 from engine.training.reporting import Report, Reporter
 from engine.training.requests import NO_REQUEST, STOP, TIME_UP
@@ -34,7 +34,7 @@ class Plan:
     validation: Resident | None
     test: Resident | None
     watch: Watch = _nobody
-    limits: Limits = Limits()
+    limits: Limits = NO_LIMITS
 
 
 @dataclass(frozen=True)
