@@ -1,12 +1,11 @@
 """From a network to one readable file of PyTorch, which runs without Netwright and has the same state."""
 
-import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
+from engine.build.carried import carried
 from engine.build.classes import class_texts
-from engine.build.module import resolve
 from engine.build.plan import Plan, plan
-from engine.build.printing import OWN, call, literal
+from engine.build.printing import call, literal
 from engine.custom.targets import companion, is_expression, is_users, split_code
 from engine.layers.catalog import add_on_of
 from engine.layers.types import TensorType
@@ -85,12 +84,10 @@ def _add_on_imports(planned: Plan) -> list[str]:
     return [f"import {module}  # of the package {add_on.title}" for module, add_on in found.items() if add_on]
 
 
-def _helpers(planned: Plan) -> Iterator[list[str]]:
+def _helpers(planned: Plan) -> list[list[str]]:
     """The classes and functions of ours that the network uses, each as its own source text."""
     used = (named.call for step in planned.all_steps() for named in step.calls)
-    for target in dict.fromkeys(made.target for made in used if made.kind != "method"):
-        if target.startswith(OWN):
-            yield inspect.getsource(resolve(target)).rstrip().split("\n")
+    return carried(dict.fromkeys(made.target for made in used if made.kind != "method"))
 
 
 def _demonstration(planned: Plan) -> list[str]:

@@ -1,6 +1,6 @@
 """What transformers are made of: embeddings of indices and positions, and self-attention."""
 
-from dataclasses import replace
+from typing import Any
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int
@@ -16,7 +16,7 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.types import Sizes, TensorType, derive, sequence
+from engine.layers.types import Sizes, TensorType, derive, image, sequence
 from engine.layers.weighted import WithWeights, WithWeightsAndBias, weights_initializer_field
 
 
@@ -70,7 +70,38 @@ MASKS = {
 }
 
 
-class SelfAttention(WithWeightsAndBias):
+SCORES = {
+    "none": "They stay inside",
+    "heads": "By a second port, those of each head",
+    "mean": "By a second port, their mean over the heads",
+}
+
+
+class WithScores(LayerType):
+    """An attention that may give its scores too, by a second port that may stay unused."""
+
+    scores = Choice("none", options=tuple(SCORES), notes=SCORES, help="Whether the attention weights leave too")
+    heads: Int
+
+    def output_ports(self) -> tuple[str, ...]:
+        return ("out", *self.side_ports())
+
+    def side_ports(self) -> tuple[str, ...]:
+        return () if self.scores == "none" else ("scores",)
+
+    def output_types(self, *x: TensorType) -> tuple[TensorType, ...]:
+        out = self.output(*x)
+        if self.scores == "none":
+            return (out,)
+        keys = next((type["T"] for type in x[1:] if isinstance(type["T"], int)), x[1 % len(x)]["T"])
+        return out, image(1 if self.scores == "mean" else self.heads, x[0]["T"], keys)
+
+    def _told_scores(self) -> dict[str, Any]:
+        """What the module is told of them."""
+        return {} if self.scores == "none" else {"scores": self.scores}
+
+
+class SelfAttention(WithScores, WithWeightsAndBias):
     """Lets each step of a sequence gather from the others what resembles what it asks for.
 
         Q, K, V = x Wqᵀ + bq, x Wkᵀ + bk, x Wvᵀ + bv
@@ -78,6 +109,9 @@ class SelfAttention(WithWeightsAndBias):
         y = (heads side by side) Woᵀ + bo
 
     As many channels leave as came in. With the mask `causal` a step sees itself and what came before.
+
+    With `scores` the weights softmax(...) leave by a second port, as an image of heads × steps that look × steps that
+    are seen, before dropout; each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
 
     Source: Vaswani et al.: Attention is all you need, 2017.
     """
@@ -130,11 +164,12 @@ class SelfAttention(WithWeightsAndBias):
             **given,
             **({"dropout": self.dropout} if self.dropout else {}),
             **({} if self.bias else {"bias": False}),
+            **self._told_scores(),
         )
 
     def lower_padded(self, x: TensorType) -> Lowered:
         (call,) = as_chain(self.lower(x))
-        return with_lengths(replace(call, target=f"{LENGTHS}PaddedSelfAttention"))
+        return with_lengths(call)
 
     def telling(self) -> str:
         return f"{self.heads:,} head{'s' * (self.heads > 1)}"

@@ -1,281 +1,22 @@
-"""Attention of one sequence to another, in groups and with positions, layers of transformers, and patches."""
-
-from typing import Any
+"""Layers of transformers, a whole one, and patches of images as its steps."""
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int, Size
 from engine.layers.attention import MASKS
-from engine.layers.base import LayerType, Lowered, as_chain, expect, method, module, with_lengths
-from engine.layers.types import Sizes, TensorType, clash, derive, sequence
+from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, method, module
+from engine.layers.cross_attention import (
+    Padded,
+    dropout_field,
+    expect_divisible,
+    expect_sequence,
+    heads_field,
+    mask_field,
+    told_heads,
+)
+from engine.layers.types import Sizes, TensorType, derive, sequence
 from engine.layers.weighted import Weighted, WithScaleAndOffset, WithWeightsAndBias
 
 MODULES = "engine.build.modules.transformers."
-
-
-def _heads_field() -> Int:
-    return Int(4, low=1, high=4096, help="Attentions side by side; they share the channels")
-
-
-def _mask_field(default: str = "none") -> Choice:
-    return Choice(default, options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
-
-
-def _dropout_field(default: float, help: str) -> Float:
-    return Float(default, low=0.0, high=0.999, help=help)
-
-
-OF_WEIGHTS = "Chance of each attention weight to become zero in training"
-
-
-def _expect_sequence(x: TensorType, port: str) -> None:
-    try:
-        expect(x, "sequence")
-        x.known("C", "the number of channels is divided among the heads")
-    except MisfitError as misfit:
-        raise MisfitError(str(misfit), port=port) from None
-
-
-def _expect_divisible(count: int, heads: int, what: str, field: str = "heads") -> None:
-    if count % heads:
-        raise MisfitError(
-            f"The {count:,} {what} cannot be divided among {heads:,} heads. "
-            f"Use a number of heads that divides {count:,}, or another number of channels.",
-            field=field,
-        )
-
-
-def _expect_same_steps(key: TensorType, value: TensorType) -> None:
-    if clash(key["T"], value["T"]):
-        raise MisfitError(f"Expected one value for each key, {key['T']} steps, received {value}.", port="value")
-
-
-def _told_heads(heads: int) -> str:
-    return f"{heads:,} head{'s' * (heads > 1)}"
-
-
-class _Padded(LayerType):
-    """A layer of one module, which is told the lengths of padded sequences."""
-
-    def lower_padded(self, *x: TensorType) -> Lowered:
-        (call,) = as_chain(self.lower(*x))
-        return with_lengths(call)
-
-
-class Attention(_Padded):
-    """Gathers, for each query, values whose keys resemble it. Nothing is learned.
-
-        head = softmax(scale · Q Kᵀ) V
-        y = heads side by side
-
-    The channels of queries, keys and values are divided among the heads in order. Queries and keys have as many
-    channels; keys and values have as many steps. What leaves has the steps of the queries and the channels of the
-    values. With the mask `causal` a query sees keys of its own step and before.
-
-    Source: Vaswani et al.: Attention is all you need, 2017.
-    """
-
-    key, label, family, random = "attention", "Attention", "Attention", True
-    matlab = "attentionLayer"
-    heads = Int(1, low=1, high=4096, help="Attentions side by side; they share the channels")
-    scale = Float(0.0, low=0.0, high=1e6, help="Multiplies the scores; 0: 1 / √(channels of a head)")
-    mask = _mask_field()
-    dropout = _dropout_field(0.0, OF_WEIGHTS)
-
-    def input_ports(self) -> tuple[str, ...]:
-        return ("query", "key", "value")
-
-    def output(self, query: TensorType, key: TensorType, value: TensorType) -> TensorType:
-        for x, port in ((query, "query"), (key, "key"), (value, "value")):
-            _expect_sequence(x, port)
-        if query["C"] != key["C"]:
-            raise MisfitError(f"Expected as many channels as the queries, {query['C']}, received {key}.", port="key")
-        _expect_same_steps(key, value)
-        _expect_divisible(query.channels, self.heads, "channels of the queries")
-        _expect_divisible(value.channels, self.heads, "channels of the values")
-        return query.with_sizes(C=value["C"])
-
-    def flops(self, query: TensorType, key: TensorType, value: TensorType) -> int:
-        steps, others = query["T"], key["T"] if isinstance(key["T"], int) else value["T"]
-        if not isinstance(steps, int) or not isinstance(others, int):
-            return 0
-        return 2 * steps * others * (query.channels + value.channels)
-
-    def lower(self, *x: TensorType) -> Lowered:
-        given: dict[str, Any] = {"heads": self.heads}
-        given |= {"causal": True} if self.mask == "causal" else {}
-        given |= {"dropout": self.dropout} if self.dropout else {}
-        given |= {"scale": self.scale} if self.scale else {}
-        return module(f"{MODULES}Attention", **given)
-
-    def telling(self) -> str:
-        return _told_heads(self.heads)
-
-
-class MultiheadAttention(_Padded, WithWeightsAndBias):
-    """Attention to another sequence: queries from one, keys and values from others, each by weights of its own.
-
-        Q, K, V = query Wqᵀ + bq, key Wkᵀ + bk, value Wvᵀ + bv
-        head = softmax(Q Kᵀ / √(channels of a head)) V
-        y = (heads side by side) Woᵀ + bo
-
-    For cross-attention connect one sequence, such as what an encoder gives, to both `key` and `value`. The three may
-    have different channels. With the mask `causal` a query sees keys of its own step and before. The weights are those
-    of torch's MultiheadAttention, as four matrices.
-
-    Source: Vaswani et al.: Attention is all you need, 2017.
-    """
-
-    key, label, family, random = "multihead_attention", "Multi-head attention", "Attention", True
-    heads = _heads_field()
-    key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query and key over all heads; 0: as the queries have")
-    value_channels = Int(0, low=0, high=1_000_000, help="Numbers of the value over all heads; 0: as the key channels")
-    outputs = Int(0, low=0, high=1_000_000, help="Channels that leave; 0: as the queries have")
-    mask = _mask_field()
-    dropout = _dropout_field(0.0, OF_WEIGHTS)
-    bias = Bool(True, help="Adds learned numbers to query, key, value and result")
-
-    def input_ports(self) -> tuple[str, ...]:
-        return ("query", "key", "value")
-
-    def _channels(self, query: TensorType) -> tuple[int, int, int]:
-        """Channels of keys, of values, and of the result."""
-        keys = self.key_channels or query.channels
-        return keys, self.value_channels or keys, self.outputs or query.channels
-
-    def output(self, query: TensorType, key: TensorType, value: TensorType) -> TensorType:
-        for x, port in ((query, "query"), (key, "key"), (value, "value")):
-            _expect_sequence(x, port)
-        _expect_same_steps(key, value)
-        keys, values, outputs = self._channels(query)
-        _expect_divisible(keys, self.heads, "key channels", "key_channels" if self.key_channels else "heads")
-        _expect_divisible(values, self.heads, "value channels", "value_channels" if self.value_channels else "heads")
-        return query.with_sizes(C=outputs)
-
-    def weights(self, query: TensorType, key: TensorType, value: TensorType) -> dict[str, Sizes]:
-        keys, values, outputs = self._channels(query)
-        rows = {
-            "query": (keys, query.channels),
-            "key": (keys, key.channels),
-            "value": (values, value.channels),
-            "result": (outputs, values),
-        }
-        weights: dict[str, Sizes] = {f"{name}.weight": sizes for name, sizes in rows.items()}
-        return weights | ({f"{name}.bias": sizes[:1] for name, sizes in rows.items()} if self.bias else {})
-
-    def flops(self, query: TensorType, key: TensorType, value: TensorType) -> int:
-        steps, others = query["T"], key["T"] if isinstance(key["T"], int) else value["T"]
-        if not isinstance(steps, int) or not isinstance(others, int):
-            return 0
-        keys, values, outputs = self._channels(query)
-        projections = steps * (query.channels * keys + values * outputs)
-        projections += others * (key.channels * keys + value.channels * values)
-        return 2 * (projections + steps * others * (keys + values))
-
-    def lower(self, query: TensorType, key: TensorType, value: TensorType) -> Lowered:
-        keys, values, outputs = self._channels(query)
-        return module(
-            f"{MODULES}MultiheadAttention",
-            channels=(query.channels, key.channels, value.channels),
-            key_channels=keys,
-            value_channels=values,
-            outputs=outputs,
-            heads=self.heads,
-            **({"causal": True} if self.mask == "causal" else {}),
-            **({"dropout": self.dropout} if self.dropout else {}),
-            **({} if self.bias else {"bias": False}),
-        )
-
-    def telling(self) -> str:
-        return _told_heads(self.heads)
-
-
-POSITIONS = {
-    "none": "Nothing: positions are told by a layer before, or do not matter",
-    "rotary": "Rotary position embedding: queries and keys are turned by angles that grow with the step",
-    "linear": "ALiBi: scores fall with the distance of two steps",
-}
-
-
-class GroupedAttention(_Padded, WithWeightsAndBias):
-    """Self-attention whose heads share keys and values in groups, with rotary or linear positions (RoPE, ALiBi).
-
-        Q, K, V = x Wqᵀ + bq, x Wkᵀ + bk, x Wvᵀ + bv
-        head h = softmax(Q[h] K[g]ᵀ / √(channels of a head) + bias[h]) V[g], g = floor(h · groups / heads)
-        y = (heads side by side) Woᵀ + bo
-
-    One group is multi-query attention; as many groups as heads is self-attention. `rotary` turns channels 2i and 2i + 1
-    of each query and key at step t by the angle t · 10000^(-2i / channels of a head), neighbours in pairs as in the
-    paper. (Some networks pair channel i with the one half of the channels further: the same, with the rows of the
-    weights in another order.) `linear` adds -2^(-8 (h + 1) / heads) · |t - s| to the score of steps t and s for head
-    h = 0, 1, ...
-
-    Source: Ainslie et al.: GQA: Training generalized multi-query transformer models from multi-head checkpoints, 2023;
-    rotary: Su et al.: RoFormer, 2021; linear: Press, Smith, Lewis: Train short, test long, 2022.
-    """
-
-    key, label, family, random = "grouped_attention", "Grouped-query attention", "Attention", True
-    heads = _heads_field()
-    groups = Int(2, low=1, high=4096, help="Groups of heads, each with keys and values of its own; 1: all share them")
-    head_channels = Int(0, low=0, high=100_000, help="Channels of one head; 0: those of the input, divided among heads")
-    positions = Choice("rotary", options=tuple(POSITIONS), notes=POSITIONS, help="How steps know where they are")
-    mask = _mask_field("causal")
-    dropout = _dropout_field(0.0, OF_WEIGHTS)
-    bias = Bool(False, help="Adds learned numbers to query, key, value and result")
-
-    def _of_head(self, x: TensorType) -> int:
-        return self.head_channels or x.channels // self.heads
-
-    def output(self, x: TensorType) -> TensorType:
-        _expect_sequence(x, "in")
-        if self.heads % self.groups:
-            raise MisfitError(
-                f"The {self.heads:,} heads cannot be divided among {self.groups:,} groups. "
-                f"Use a number of groups that divides {self.heads:,}.",
-                field="groups",
-            )
-        if not self.head_channels:
-            _expect_divisible(x.channels, self.heads, "channels")
-        if self.positions == "rotary" and self._of_head(x) % 2:
-            raise MisfitError(
-                f"Rotary positions turn channels in pairs: expected an even number of channels of a head, "
-                f"received {self._of_head(x):,}.",
-                field="head_channels" if self.head_channels else "heads",
-            )
-        return x.with_sizes(C=x.channels)
-
-    def weights(self, x: TensorType) -> dict[str, Sizes]:
-        channels, each = x.channels, self._of_head(x)
-        rows = {
-            "query": (self.heads * each, channels),
-            "key": (self.groups * each, channels),
-            "value": (self.groups * each, channels),
-            "result": (channels, self.heads * each),
-        }
-        weights: dict[str, Sizes] = {f"{name}.weight": sizes for name, sizes in rows.items()}
-        return weights | ({f"{name}.bias": sizes[:1] for name, sizes in rows.items()} if self.bias else {})
-
-    def flops(self, x: TensorType) -> int:
-        steps, each = x["T"], self._of_head(x)
-        if not isinstance(steps, int):
-            return 0
-        return 4 * steps * each * (x.channels * (self.heads + self.groups) + steps * self.heads)
-
-    def lower(self, x: TensorType) -> Lowered:
-        return module(
-            f"{MODULES}GroupedAttention",
-            channels=x.channels,
-            head_channels=self._of_head(x),
-            heads=self.heads,
-            groups=self.groups,
-            **({} if self.positions == "none" else {"positions": self.positions}),
-            **({"causal": True} if self.mask == "causal" else {}),
-            **({"dropout": self.dropout} if self.dropout else {}),
-            **({} if self.bias else {"bias": False}),
-        )
-
-    def telling(self) -> str:
-        return _told_heads(self.heads)
-
 
 ACTIVATIONS = {"relu": "max(0, x)", "gelu": "x times the probability that a normal number is below it"}
 NORMS = {
@@ -284,14 +25,14 @@ NORMS = {
 }
 
 
-class _TransformerLayer(_Padded, WithWeightsAndBias, WithScaleAndOffset):
+class _TransformerLayer(Padded, WithWeightsAndBias, WithScaleAndOffset):
     """What encoder and decoder layers share."""
 
-    heads = _heads_field()
+    heads = heads_field()
     feedforward = Int(0, low=0, high=10_000_000, help="Channels between the two layers of the feedforward part; 0: 4 ×")
     activation = Choice("relu", options=tuple(ACTIVATIONS), notes=ACTIVATIONS, help="Between those two layers")
     norm = Choice("after", options=tuple(NORMS), notes=NORMS, label="Normalisation", help="Where layers are normalised")
-    dropout = _dropout_field(0.1, "Chance of numbers to become zero in training, behind each part and inside it")
+    dropout = dropout_field(0.1, "Chance of numbers to become zero in training, behind each part and inside it")
     epsilon = Float(1e-5, above=0.0, high=1.0, help="Added to the variance, so that nothing is divided by zero")
 
     def role(self, name: str) -> str:
@@ -314,7 +55,11 @@ class _TransformerLayer(_Padded, WithWeightsAndBias, WithScaleAndOffset):
         return weights | {f"{name}.bias": sizes[:1] for name, sizes in (*linear.items(), *norms.items())}
 
     def telling(self) -> str:
-        return _told_heads(self.heads)
+        return told_heads(self.heads)
+
+
+def _mask_of(what: str, default: str, help: str) -> Choice:
+    return Choice(default, options=tuple(MASKS), notes=MASKS, label=f"{what.capitalize()} mask", help=help)
 
 
 class TransformerEncoderLayer(_TransformerLayer):
@@ -332,11 +77,11 @@ class TransformerEncoderLayer(_TransformerLayer):
     """
 
     key, label, family, random = "transformer_encoder_layer", "Transformer encoder layer", "Attention", True
-    mask = _mask_field()
+    mask = mask_field()
 
     def output(self, x: TensorType) -> TensorType:
-        _expect_sequence(x, "in")
-        _expect_divisible(x.channels, self.heads, "channels")
+        expect_sequence(x, "in")
+        expect_divisible(x.channels, self.heads, "channels")
         return x.with_sizes(C=x.channels)
 
     def flops(self, x: TensorType) -> int:
@@ -377,15 +122,15 @@ class TransformerDecoderLayer(_TransformerLayer):
     """
 
     key, label, family, random = "transformer_decoder_layer", "Transformer decoder layer", "Attention", True
-    mask = _mask_field("causal")
+    mask = mask_field("causal")
 
     def input_ports(self) -> tuple[str, ...]:
         return ("in", "memory")
 
     def output(self, x: TensorType, memory: TensorType) -> TensorType:
-        _expect_sequence(x, "in")
-        _expect_sequence(memory, "memory")
-        _expect_divisible(x.channels, self.heads, "channels")
+        expect_sequence(x, "in")
+        expect_sequence(memory, "memory")
+        expect_divisible(x.channels, self.heads, "channels")
         return x.with_sizes(C=x.channels)
 
     def _linear(self, x: TensorType, *others: TensorType) -> dict[str, tuple[int, int]]:
@@ -415,6 +160,89 @@ class TransformerDecoderLayer(_TransformerLayer):
             dropout=self.dropout,
             eps=self.epsilon,
         )
+
+
+class Transformer(_TransformerLayer):
+    """A whole transformer: an encoder reads the source, a decoder reads the target and looks at what that gives.
+
+        memory = norm(encoder layers, one after the other (source))
+        y = norm(decoder layers, one after the other (target, memory))
+
+    What leaves has the steps of the target. Source and target have as many channels: put an embedding, or a fully
+    connected layer, and a position encoding before each, and a fully connected layer behind. In training the target is
+    what the decoder has to continue, one step behind what it has to give; the mask `causal` of the target keeps it from
+    looking ahead. Layers and weights are those of a Transformer encoder layer and decoder layer, with a normalisation
+    behind the last of each, as in torch's Transformer. (There a mask is given with each batch; here it is a field.)
+
+    Source: Vaswani et al.: Attention is all you need, 2017.
+    """
+
+    key, label, family, random = "transformer", "Transformer", "Attention", True
+    encoder_layers = Int(6, low=1, high=1000, help="Layers that read the source, one after the other")
+    decoder_layers = Int(6, low=1, high=1000, help="Layers that read the target, one after the other")
+    source_mask = _mask_of("source", "none", "Which steps of the source a step of it sees")
+    mask = _mask_of("target", "causal", "Which steps of the target a step of it sees")
+    memory_mask = _mask_of("memory", "none", "Which steps of the source a step of the target sees")
+
+    def input_ports(self) -> tuple[str, ...]:
+        return ("source", "target")
+
+    def output(self, source: TensorType, target: TensorType) -> TensorType:
+        expect_sequence(source, "source")
+        expect_sequence(target, "target")
+        if source["C"] != target["C"]:
+            raise MisfitError(
+                f"Expected as many channels as the source, {source['C']}, received {target}.", port="target"
+            )
+        expect_divisible(source.channels, self.heads, "channels")
+        return target.with_sizes(C=target.channels)
+
+    def _parts(self) -> tuple[tuple[str, int, LayerType], ...]:
+        """Encoder and decoder: name, number of layers, and one of them."""
+        shared = {name: getattr(self, name) for name in ("heads", "feedforward", "activation", "norm")}
+        one = TransformerEncoderLayer(**shared, mask=self.source_mask)
+        other = TransformerDecoderLayer(**shared, mask=self.mask)
+        return ("encoder", self.encoder_layers, one), ("decoder", self.decoder_layers, other)
+
+    def weights(self, *x: TensorType) -> dict[str, Sizes]:
+        (source, target), weights = x, dict[str, Sizes]()
+        for part, count, layer in self._parts():
+            given = (target, source) if part == "decoder" else (source,)
+            one = layer.weights(*given)
+            weights |= {f"{part}.{number}.{name}": sizes for number in range(count) for name, sizes in one.items()}
+            weights |= {f"{part}_norm.{name}": (source.channels,) for name in ("weight", "bias")}
+        return weights
+
+    def role(self, name: str) -> str:
+        parts = name.split(".")
+        return super().role(parts[-2] + "." + parts[-1] if parts[0] in ("encoder", "decoder") else f"norm_.{parts[-1]}")
+
+    def flops(self, source: TensorType, target: TensorType) -> int:
+        if not isinstance(source["T"], int) or not isinstance(target["T"], int):
+            return 0
+        (_, reads, encoder), (_, writes, decoder) = self._parts()
+        return reads * encoder.flops(source) + writes * decoder.flops(target, source)
+
+    def lower(self, source: TensorType, target: TensorType) -> Lowered:
+        return module(
+            f"{MODULES}Transformer",
+            channels=source.channels,
+            heads=self.heads,
+            feedforward=self._inner(source),
+            encoder_layers=self.encoder_layers,
+            decoder_layers=self.decoder_layers,
+            activation=self.activation,
+            norm_first=self.norm == "before",
+            causal=tuple(mask == "causal" for mask in (self.source_mask, self.mask, self.memory_mask)),
+            dropout=self.dropout,
+            eps=self.epsilon,
+        )
+
+    def lengths_after(self, source: TensorType, target: TensorType) -> Call:
+        return function(f"{LENGTHS}lengths_of", port=1)
+
+    def telling(self) -> str:
+        return f"{self.encoder_layers} + {self.decoder_layers} layers"
 
 
 class PatchEmbedding(WithWeightsAndBias):

@@ -4,8 +4,75 @@ import torch
 from torch import nn
 
 
+def seen_keys(query: torch.Tensor, key: torch.Tensor, causal: bool, ends: torch.Tensor | None) -> torch.Tensor | None:
+    """Which keys each query sees, to be broadcast to (batch, heads, queries, keys), or nothing where it sees all.
+
+    Steps are dimension 2. `ends` tell how many keys of each sample are real.
+    """
+    steps = torch.arange(key.shape[2], device=key.device)
+    seen = None if ends is None else (steps < ends.unsqueeze(1))[:, None, None]
+    if causal:
+        before = steps <= torch.arange(query.shape[2], device=key.device).unsqueeze(1)
+        seen = before if seen is None else seen & before
+    return seen
+
+
+def attend(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    heads: int,
+    causal: bool = False,
+    ends: torch.Tensor | None = None,
+    dropout: float = 0.0,
+    scale: float | None = None,
+) -> torch.Tensor:
+    """Scaled dot-product attention of sequences (batch, steps, channels) whose channels are divided among heads."""
+    q, k, v = (torch.unflatten(x, 2, (heads, -1)).transpose(1, 2) for x in (query, key, value))
+    seen = None if ends is None else seen_keys(q, k, causal, ends)
+    mixed = nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=seen, dropout_p=dropout, is_causal=causal and seen is None, scale=scale
+    )
+    return mixed.transpose(1, 2).flatten(2)
+
+
+def attention_scores(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    seen: torch.Tensor | None = None,
+    added: torch.Tensor | None = None,
+    scale: float | None = None,
+) -> torch.Tensor:
+    """How much of each key's value each query takes, (batch, heads, queries, keys); those of one query add to one."""
+    products = query @ key.transpose(2, 3) * (query.shape[3] ** -0.5 if scale is None else scale)
+    products = products if added is None else products + added
+    products = products if seen is None else products.masked_fill(~seen, float("-inf"))
+    return products.softmax(3)
+
+
+def attend_with_scores(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    heads: int,
+    causal: bool = False,
+    ends: torch.Tensor | None = None,
+    dropout: float = 0.0,
+    scale: float | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same as `attend`, and the scores of each head before dropout."""
+    q, k, v = (torch.unflatten(x, 2, (heads, -1)).transpose(1, 2) for x in (query, key, value))
+    scores = attention_scores(q, k, seen_keys(q, k, causal, ends), scale=scale)
+    mixed = nn.functional.dropout(scores, dropout) @ v
+    return mixed.transpose(1, 2).flatten(2), scores
+
+
 class SelfAttention(nn.Module):
-    """Scaled dot-product attention of a sequence (batch, steps, channels) with itself, in several heads."""
+    """Scaled dot-product attention of a sequence (batch, steps, channels) with itself, in several heads.
+
+    `lengths` tell where the sequences of a batch end: no step sees what stands behind. `scores`: `heads` gives those of
+    each head as well, (batch, heads, steps, steps), `mean` their mean, (batch, 1, steps, steps).
+    """
 
     def __init__(
         self,
@@ -15,6 +82,7 @@ class SelfAttention(nn.Module):
         causal: bool = False,
         dropout: float = 0.0,
         bias: bool = True,
+        scores: str = "none",
     ) -> None:
         super().__init__()
         self.query = nn.Linear(channels, key_channels, bias=bias)
@@ -24,18 +92,18 @@ class SelfAttention(nn.Module):
         self.heads = heads
         self.causal = causal
         self.dropout = dropout
+        self.scores = scores
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        query, key, value = (part(x).unflatten(2, (self.heads, -1)) for part in (self.query, self.key, self.value))
-        mixed = nn.functional.scaled_dot_product_attention(
-            query.transpose(1, 2),
-            key.transpose(1, 2),
-            value.transpose(1, 2),
-            dropout_p=self.dropout if self.training else 0.0,
-            is_causal=self.causal,
-        )
-        result: torch.Tensor = self.result(mixed.transpose(1, 2).flatten(2))
-        return result
+    def forward(
+        self, x: torch.Tensor, lengths: torch.Tensor | None = None
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        dropout = self.dropout if self.training else 0.0
+        given = (self.query(x), self.key(x), self.value(x), self.heads, self.causal, lengths, dropout)
+        if self.scores == "none":
+            result: torch.Tensor = self.result(attend(*given))
+            return result
+        mixed, scores = attend_with_scores(*given)
+        return self.result(mixed), scores.mean(1, keepdim=True) if self.scores == "mean" else scores
 
 
 class PositionEmbedding(nn.Module):

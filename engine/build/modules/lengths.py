@@ -7,8 +7,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.build.modules.attention import SelfAttention
-
 
 def real_steps(x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """Whether each step (batch, steps) is real; the steps of x are its dimension 1."""
@@ -243,25 +241,6 @@ class PaddedEmbeddingBag(nn.EmbeddingBag):
             return torch.where(some, largest, torch.zeros_like(largest))
         sums = vectors.masked_fill(~counts.unsqueeze(2), 0).sum(1)
         return sums if self.mode == "sum" else sums / counts.sum(1, keepdim=True).clamp(min=1)
-
-
-class PaddedSelfAttention(SelfAttention):
-    """Self-attention in which no step sees what stands behind the end of its sequence."""
-
-    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-        query, key, value = (part(x).unflatten(2, (self.heads, -1)) for part in (self.query, self.key, self.value))
-        seen = real_steps(x, lengths)[:, None, None]
-        if self.causal:
-            seen = seen & torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
-        mixed = nn.functional.scaled_dot_product_attention(
-            query.transpose(1, 2),
-            key.transpose(1, 2),
-            value.transpose(1, 2),
-            attn_mask=seen,
-            dropout_p=self.dropout if self.training else 0.0,
-        )
-        result: torch.Tensor = self.result(mixed.transpose(1, 2).flatten(2))
-        return result
 
 
 def both_ways(

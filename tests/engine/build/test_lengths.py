@@ -43,7 +43,8 @@ RULES = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck
 
 def refused(case: Case) -> bool:
     """Whether steps leave along another axis than the steps, or the layer says that it cannot tell padding."""
-    sizes = [pair for out in case.outputs for pair in zip(out.axes, out.sizes, strict=True)]
+    leaving = case.type.output_types(*case.inputs)
+    sizes = [pair for out in leaving for pair in zip(out.axes, out.sizes, strict=True)]
     if any(isinstance(size, Symbol) and axis != "T" for axis, size in sizes):
         return True
     try:

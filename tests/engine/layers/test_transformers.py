@@ -10,13 +10,16 @@ from engine.build.module import build, prefixes, resolve
 from engine.build.parameters import parameter_options
 from engine.errors import MisfitError
 from engine.layers.base import Call
-from engine.layers.types import Symbol, features, image, sequence
+from engine.layers.types import Symbol, image, sequence
+from engine.layers.weighted import Weighted
 from engine.network.analysis import analyse
-from tests.builders import chain, layer
-from tests.lowered import Lowered, assert_as_declared, run
+from engine.network.network import Network
+from tests.builders import add, chain, layer
+from tests.lowered import Lowered, assert_as_declared
 
 T, S = Symbol("T"), Symbol("S")
-ENCODER, DECODER = "transformer_encoder_layer", "transformer_decoder_layer"
+ENCODER, DECODER, WHOLE = "transformer_encoder_layer", "transformer_decoder_layer", "transformer"
+FEW = {"encoder_layers": 2, "decoder_layers": 1}
 
 
 def shuffled(module):
@@ -31,15 +34,11 @@ def shuffled(module):
 @pytest.mark.parametrize(
     ("key", "values", "types"),
     [
-        ("attention", {}, (sequence(5, 8), sequence(7, 8), sequence(7, 6))),
-        ("multihead_attention", {}, (sequence(5, 8), sequence(7, 3), sequence(7, 6))),
-        ("multihead_attention", {"heads": 2, "key_channels": 6, "value_channels": 4, "outputs": 5, "bias": False},
-         (sequence(5, 8), sequence(7, 3), sequence(7, 6))),
-        ("grouped_attention", {}, (sequence(6, 8),)),
-        ("grouped_attention", {"groups": 1, "head_channels": 6, "positions": "linear"}, (sequence(6, 7),)),
         (ENCODER, {"norm": "before", "mask": "causal"}, (sequence(6, 8),)),
         (ENCODER, {"feedforward": 5, "activation": "gelu"}, (sequence(T, 8),)),
         (DECODER, {}, (sequence(5, 8), sequence(7, 6))),
+        (WHOLE, FEW, (sequence(5, 8), sequence(7, 8))),
+        (WHOLE, {**FEW, "norm": "before", "memory_mask": "causal"}, (sequence(T, 8), sequence(S, 8))),
         ("patch_embedding", {"patch": (2, 3), "dimension": 5}, (image(3, 8, 9),)),
         ("patch_embedding", {"bias": False}, (image(3, 8, 12),)),
     ],
@@ -48,41 +47,24 @@ def test_sizes_learnables_and_work_are_as_declared(key, values, types):
     assert_as_declared(layer(key, **values), *types)
 
 
-@pytest.mark.parametrize("mask", ["none", "causal"])
-@pytest.mark.parametrize("scale", [0.0, 0.3])
-def test_attention_by_definition(mask, scale):
-    types = sequence(T, 6), sequence(S, 6), sequence(S, 4)
-    q, k, v = torch.randn(2, 5, 6), torch.randn(2, 7, 6), torch.randn(2, 7, 4)
-    found = run(layer("attention", heads=2, mask=mask, scale=scale), q, k, v, x=types)
-    heads = []
-    for head in range(2):
-        a, b, c = q[..., 3 * head : 3 * head + 3], k[..., 3 * head : 3 * head + 3], v[..., 2 * head : 2 * head + 2]
-        scores = a @ b.mT * (scale or 1 / math.sqrt(3))
-        if mask == "causal":
-            scores = scores.masked_fill(torch.arange(7) > torch.arange(5)[:, None], -math.inf)
-        heads.append(scores.softmax(-1) @ c)
-    torch.testing.assert_close(found, torch.cat(heads, 2))
-
-
-def test_multihead_attention_is_torchs():
-    ours = Lowered(layer("multihead_attention", heads=2), sequence(T, 8), sequence(S, 6), sequence(S, 4))
-    part = shuffled(ours)
-    theirs = nn.MultiheadAttention(8, 2, batch_first=True, kdim=6, vdim=4)
-    with torch.no_grad():
-        for name, own in (("q", part.query), ("k", part.key), ("v", part.value)):
-            getattr(theirs, f"{name}_proj_weight").copy_(own.weight)
-        theirs.in_proj_bias.copy_(torch.cat([part.query.bias, part.key.bias, part.value.bias]))
-        theirs.out_proj.load_state_dict(part.result.state_dict())
-    q, k, v = torch.randn(3, 5, 8), torch.randn(3, 7, 6), torch.randn(3, 7, 4)
-    torch.testing.assert_close(ours(q, k, v), theirs(q, k, v)[0])
-
-
 def take(theirs, query, key, value, result):
     """Gives torch's attention the weights of ours."""
     with torch.no_grad():
         theirs.in_proj_weight.copy_(torch.cat([query.weight, key.weight, value.weight]))
         theirs.in_proj_bias.copy_(torch.cat([query.bias, key.bias, value.bias]))
         theirs.out_proj.load_state_dict(result.state_dict())
+
+
+def take_layer(theirs, part, *, is_decoder):
+    """Gives a layer of torch's the weights of ours."""
+    take(theirs.self_attn, part.query, part.key, part.value, part.result)
+    pairs: list[tuple[nn.Module, nn.Module]] = [(theirs.linear1, part.expand), (theirs.linear2, part.reduce)]
+    pairs += [(theirs.norm1, part.norm_1), (theirs.norm2, part.norm_2)]
+    if is_decoder:
+        take(theirs.multihead_attn, part.cross_query, part.cross_key, part.cross_value, part.cross_result)
+        pairs.append((theirs.norm3, part.norm_3))
+    for one, other in pairs:
+        one.load_state_dict(other.state_dict())
 
 
 @pytest.mark.parametrize("norm", ["after", "before"])
@@ -98,64 +80,47 @@ def test_encoder_and_decoder_layers_are_torchs(norm, activation, mask):
         ours = Lowered(layer(DECODER if is_decoder else ENCODER, **given), *types).eval()
         theirs: Any = (nn.TransformerDecoderLayer if is_decoder else nn.TransformerEncoderLayer)(8, 2, **made).eval()
         part = shuffled(ours)
-        take(theirs.self_attn, part.query, part.key, part.value, part.result)
-        pairs: list[tuple[nn.Module, nn.Module]] = [(theirs.linear1, part.expand), (theirs.linear2, part.reduce)]
-        pairs += [(theirs.norm1, part.norm_1), (theirs.norm2, part.norm_2)]
-        if is_decoder:
-            take(theirs.multihead_attn, part.cross_query, part.cross_key, part.cross_value, part.cross_result)
-            pairs.append((theirs.norm3, part.norm_3))
-        for one, other in pairs:
-            one.load_state_dict(other.state_dict())
+        take_layer(theirs, part, is_decoder=is_decoder)
         wanted = theirs(x, memory, tgt_mask=causal) if is_decoder else theirs(x, src_mask=causal)
         torch.testing.assert_close(ours(*(x, memory)[: 1 + is_decoder]), wanted)
 
 
-def by_definition(part, x, *, heads, groups, size, positions, causal):
-    """Grouped attention step by step and head by head, from the formulas in the help."""
-    q, k, v = (p(x) for p in (part.query, part.key, part.value))
-    steps, mixed = x.shape[1], []
-    for head in range(heads):
-        group = head * groups // heads
-        a = q[..., head * size : (head + 1) * size].clone()
-        b = k[..., group * size : (group + 1) * size].clone()
-        if positions == "rotary":
-            for part_of in (a, b):
-                for t in range(steps):
-                    for i in range(size // 2):
-                        angle = t * 10000 ** (-2 * i / size)
-                        one, two = part_of[:, t, 2 * i].clone(), part_of[:, t, 2 * i + 1].clone()
-                        part_of[:, t, 2 * i] = one * math.cos(angle) - two * math.sin(angle)
-                        part_of[:, t, 2 * i + 1] = one * math.sin(angle) + two * math.cos(angle)
-        scores = a @ b.mT / math.sqrt(size)
-        for t in range(steps):
-            for s in range(steps):
-                if positions == "linear":
-                    scores[:, t, s] -= 2 ** (-8 * (head + 1) / heads) * abs(t - s)
-                if causal and s > t:
-                    scores[:, t, s] = -math.inf
-        mixed.append(scores.softmax(-1) @ v[..., group * size : (group + 1) * size])
-    return part.result(torch.cat(mixed, 2))
+@pytest.mark.parametrize("norm", ["after", "before"])
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize("masks", [("none", "causal", "none"), ("causal", "none", "causal")])
+def test_a_whole_transformer_is_torchs(norm, masks):
+    given = dict(zip(("source_mask", "mask", "memory_mask"), masks, strict=True))
+    ours = Lowered(layer(WHOLE, heads=2, feedforward=12, norm=norm, **FEW, **given), sequence(S, 8), sequence(T, 8))
+    part = shuffled(ours.eval())
+    theirs: Any = nn.Transformer(8, 2, 2, 1, 12, batch_first=True, norm_first=norm == "before").eval()
+    for name, is_decoder in (("encoder", False), ("decoder", True)):
+        for one, other in zip(getattr(theirs, name).layers, getattr(part, name), strict=True):
+            take_layer(one, other, is_decoder=is_decoder)
+        getattr(theirs, name).norm.load_state_dict(getattr(part, f"{name}_norm").state_dict())
+    source, target = torch.randn(3, 7, 8), torch.randn(3, 5, 8)
+    sizes = {"src_mask": (7, 7), "tgt_mask": (5, 5), "memory_mask": (5, 7)}
+    hidden = {
+        name: torch.arange(keys) > torch.arange(queries)[:, None]
+        for (name, (queries, keys)), mask in zip(sizes.items(), masks, strict=True)
+        if mask == "causal"
+    }
+    torch.testing.assert_close(ours(source, target), theirs(source, target, **hidden))
 
 
-@pytest.mark.parametrize("positions", ["none", "rotary", "linear"])
-@pytest.mark.parametrize("mask", ["none", "causal"])
-@pytest.mark.parametrize("groups", [1, 2, 4])
-def test_grouped_attention_by_definition(positions, mask, groups):
-    module = Lowered(layer("grouped_attention", groups=groups, positions=positions, mask=mask), sequence(T, 16))
-    part = shuffled(module)
-    x = torch.randn(2, 5, 16)
-    with torch.no_grad():
-        shape = {"heads": 4, "groups": groups, "size": 4, "positions": positions, "causal": mask == "causal"}
-        torch.testing.assert_close(module(x), by_definition(part, x, **shape))
-
-
-def test_rotary_scores_know_only_how_far_steps_are_apart():
-    module = Lowered(layer("grouped_attention", mask="none"), sequence(T, 16))
-    part = shuffled(module)
-    one = torch.randn(1, 1, 9, 8)
-    turned = part.turned(one[:, :, :1].expand(-1, -1, 9, -1))
-    scores = (turned @ turned.mT)[0, 0]
-    torch.testing.assert_close(scores[1:, 1:], scores[:-1, :-1])
+def test_source_and_target_of_a_transformer_have_lengths_of_their_own():
+    network = Network.empty()
+    network, source = add(network, layer("sequence_input", channels=8, normalization="none"), name="source")
+    network, target = add(network, layer("sequence_input", channels=8, normalization="none"), name="target")
+    network, _ = add(network, layer(WHOLE, **FEW, dropout=0.0), source, target, name="whole")
+    module = build(network, analyse(network), lengths=True).eval()
+    reads, writes = torch.tensor([7, 3]), torch.tensor([2, 5])
+    x, y = torch.randn(2, 7, 8), torch.randn(2, 5, 8)
+    found, lengths = module(x, y, reads, writes)
+    assert lengths.tolist() == [2, 5]
+    for number, (read, written) in enumerate(zip(reads.tolist(), writes.tolist(), strict=True)):
+        one = slice(number, number + 1)
+        alone, _ = module(x[one, :read], y[one, :written], reads[one], writes[one])
+        torch.testing.assert_close(found[one, :written], alone)
 
 
 @pytest.mark.parametrize("mask", ["none", "causal"])
@@ -199,18 +164,21 @@ def test_each_part_of_an_encoder_layer_starts_as_it_should():
     assert found["query.weight"].abs().max() <= math.sqrt(6 / 16)
 
 
+def test_each_part_of_a_whole_transformer_has_a_role():
+    roles = {"encoder.0.norm_1.weight": "scale", "encoder.1.query.weight": "weight", "decoder.0.reduce.bias": "bias"}
+    roles |= {"decoder_norm.bias": "offset", "encoder_norm.weight": "scale"}
+    whole = layer(WHOLE)
+    assert isinstance(whole, Weighted)
+    assert {name: whole.role(name) for name in roles} == roles
+
+
 @pytest.mark.parametrize(
     ("key", "values", "types", "port", "field", "words"),
     [
-        ("attention", {}, (sequence(T, 4), features(4), sequence(T, 4)), "key", None, "Expected a sequence"),
-        ("attention", {}, (sequence(5, 4), sequence(5, 6), sequence(5, 4)), "key", None, "as many channels"),
-        ("attention", {}, (sequence(5, 4), sequence(6, 4), sequence(7, 4)), "value", None, "one value for each key"),
-        ("attention", {"heads": 3}, (sequence(5, 4),) * 3, None, "heads", "cannot be divided among 3 heads"),
-        ("multihead_attention", {"value_channels": 6}, (sequence(5, 4),) * 3, None, "value_channels", "6 value"),
-        ("grouped_attention", {"groups": 3}, (sequence(5, 8),), None, "groups", "among 3 groups"),
-        ("grouped_attention", {"heads": 8, "groups": 8}, (sequence(5, 8),), None, "heads", "in pairs"),
         (ENCODER, {"heads": 3}, (sequence(5, 8),), None, "heads", "The 8 channels cannot"),
         (DECODER, {}, (sequence(5, 8), image(1, 2, 2)), "memory", None, "Expected a sequence"),
+        (WHOLE, {}, (sequence(5, 8), sequence(5, 4)), "target", None, "as many channels as the source, 8"),
+        (WHOLE, {"heads": 3}, (sequence(5, 8), sequence(5, 8)), None, "heads", "The 8 channels cannot"),
         ("patch_embedding", {"patch": 5}, (image(1, 10, 12),), None, "patch", "along axis W"),
     ],
 )  # fmt: skip
@@ -222,7 +190,7 @@ def test_what_is_refused(key, values, types, port, field, words):
 
 
 def test_lengths_that_are_not_known():
-    assert layer("attention").flops(sequence(T, 4), sequence(S, 4), sequence(S, 4)) == 0
     assert layer(DECODER).flops(sequence(T, 8), sequence(5, 8)) == 0
     assert layer(ENCODER).flops(sequence(T, 8)) == 0
+    assert layer(WHOLE).flops(sequence(5, 8), sequence(T, 8)) == 0
     assert layer("patch_embedding").output(image(1, S, 8)).axes == ("T", "C")

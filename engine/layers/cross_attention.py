@@ -1,0 +1,294 @@
+"""Attention of one sequence to another, and self-attention in groups and with positions."""
+
+from typing import Any
+
+from engine.errors import MisfitError
+from engine.fields import Bool, Choice, Float, Int
+from engine.layers.attention import MASKS, WithScores
+from engine.layers.base import LayerType, Lowered, as_chain, expect, module, with_lengths
+from engine.layers.types import Sizes, TensorType, clash
+from engine.layers.weighted import WithWeightsAndBias
+
+MODULES = "engine.build.modules.cross_attention."
+
+
+def heads_field() -> Int:
+    """How many attentions."""
+    return Int(4, low=1, high=4096, help="Attentions side by side; they share the channels")
+
+
+def mask_field(default: str = "none") -> Choice:
+    """What a step sees."""
+    return Choice(default, options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
+
+
+def dropout_field(default: float, help: str) -> Float:
+    """What training leaves out."""
+    return Float(default, low=0.0, high=0.999, help=help)
+
+
+OF_WEIGHTS = "Chance of each attention weight to become zero in training"
+
+
+def expect_sequence(x: TensorType, port: str) -> None:
+    """Refuse what is no sequence of known channels, in words."""
+    try:
+        expect(x, "sequence")
+        x.known("C", "the number of channels is divided among the heads")
+    except MisfitError as misfit:
+        raise MisfitError(str(misfit), port=port) from None
+
+
+def expect_divisible(count: int, heads: int, what: str, field: str = "heads") -> None:
+    """Refuse channels that cannot be divided among heads, in words."""
+    if count % heads:
+        raise MisfitError(
+            f"The {count:,} {what} cannot be divided among {heads:,} heads. "
+            f"Use a number of heads that divides {count:,}, or another number of channels.",
+            field=field,
+        )
+
+
+def expect_same_steps(key: TensorType, value: TensorType) -> None:
+    """Refuse keys and values of which there are not as many, in words."""
+    if clash(key["T"], value["T"]):
+        raise MisfitError(f"Expected one value for each key, {key['T']} steps, received {value}.", port="value")
+
+
+def told_heads(heads: int) -> str:
+    """The number of heads, for the canvas."""
+    return f"{heads:,} head{'s' * (heads > 1)}"
+
+
+class Padded(LayerType):
+    """A layer of one module, which is told the lengths of padded sequences."""
+
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        (call,) = as_chain(self.lower(*x))
+        return with_lengths(call)
+
+
+class Attention(Padded, WithScores):
+    """Gathers, for each query, values whose keys resemble it. Nothing is learned.
+
+        head = softmax(scale · Q Kᵀ) V
+        y = heads side by side
+
+    The channels of queries, keys and values are divided among the heads in order. Queries and keys have as many
+    channels; keys and values have as many steps. What leaves has the steps of the queries and the channels of the
+    values. With the mask `causal` a query sees keys of its own step and before.
+
+    With `scores` the weights softmax(...) leave by a second port, as an image of heads × queries × keys, before
+    dropout; each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
+
+    Source: Vaswani et al.: Attention is all you need, 2017.
+    """
+
+    key, label, family, random = "attention", "Attention", "Attention", True
+    matlab = "attentionLayer"
+    heads = Int(1, low=1, high=4096, help="Attentions side by side; they share the channels")
+    scale = Float(0.0, low=0.0, high=1e6, help="Multiplies the scores; 0: 1 / √(channels of a head)")
+    mask = mask_field()
+    dropout = dropout_field(0.0, OF_WEIGHTS)
+
+    def input_ports(self) -> tuple[str, ...]:
+        return ("query", "key", "value")
+
+    def output(self, query: TensorType, key: TensorType, value: TensorType) -> TensorType:
+        for x, port in ((query, "query"), (key, "key"), (value, "value")):
+            expect_sequence(x, port)
+        if query["C"] != key["C"]:
+            raise MisfitError(f"Expected as many channels as the queries, {query['C']}, received {key}.", port="key")
+        expect_same_steps(key, value)
+        expect_divisible(query.channels, self.heads, "channels of the queries")
+        expect_divisible(value.channels, self.heads, "channels of the values")
+        return query.with_sizes(C=value["C"])
+
+    def flops(self, query: TensorType, key: TensorType, value: TensorType) -> int:
+        steps, others = query["T"], key["T"] if isinstance(key["T"], int) else value["T"]
+        if not isinstance(steps, int) or not isinstance(others, int):
+            return 0
+        return 2 * steps * others * (query.channels + value.channels)
+
+    def lower(self, *x: TensorType) -> Lowered:
+        given: dict[str, Any] = {"heads": self.heads}
+        given |= {"causal": True} if self.mask == "causal" else {}
+        given |= {"dropout": self.dropout} if self.dropout else {}
+        given |= {"scale": self.scale} if self.scale else {}
+        return module(f"{MODULES}Attention", **given, **self._told_scores())
+
+    def telling(self) -> str:
+        return told_heads(self.heads)
+
+
+class MultiheadAttention(Padded, WithScores, WithWeightsAndBias):
+    """Attention to another sequence: queries from one, keys and values from others, each by weights of its own.
+
+        Q, K, V = query Wqᵀ + bq, key Wkᵀ + bk, value Wvᵀ + bv
+        head = softmax(Q Kᵀ / √(channels of a head)) V
+        y = (heads side by side) Woᵀ + bo
+
+    For cross-attention connect one sequence, such as what an encoder gives, to both `key` and `value`. The three may
+    have different channels. With the mask `causal` a query sees keys of its own step and before. The weights are those
+    of torch's MultiheadAttention, as four matrices.
+
+    With `scores` the attention weights leave by a second port, as an image of heads × queries × keys, before dropout;
+    each row adds to one. (torch: need_weights, average_attn_weights; there dropout is in them, and `mean` has no axis
+    for the heads)
+
+    Source: Vaswani et al.: Attention is all you need, 2017.
+    """
+
+    key, label, family, random = "multihead_attention", "Multi-head attention", "Attention", True
+    heads = heads_field()
+    key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query and key over all heads; 0: as the queries have")
+    value_channels = Int(0, low=0, high=1_000_000, help="Numbers of the value over all heads; 0: as the key channels")
+    outputs = Int(0, low=0, high=1_000_000, help="Channels that leave; 0: as the queries have")
+    mask = mask_field()
+    dropout = dropout_field(0.0, OF_WEIGHTS)
+    bias = Bool(True, help="Adds learned numbers to query, key, value and result")
+
+    def input_ports(self) -> tuple[str, ...]:
+        return ("query", "key", "value")
+
+    def _channels(self, query: TensorType) -> tuple[int, int, int]:
+        """Channels of keys, of values, and of the result."""
+        keys = self.key_channels or query.channels
+        return keys, self.value_channels or keys, self.outputs or query.channels
+
+    def output(self, query: TensorType, key: TensorType, value: TensorType) -> TensorType:
+        for x, port in ((query, "query"), (key, "key"), (value, "value")):
+            expect_sequence(x, port)
+        expect_same_steps(key, value)
+        keys, values, outputs = self._channels(query)
+        expect_divisible(keys, self.heads, "key channels", "key_channels" if self.key_channels else "heads")
+        expect_divisible(values, self.heads, "value channels", "value_channels" if self.value_channels else "heads")
+        return query.with_sizes(C=outputs)
+
+    def weights(self, query: TensorType, key: TensorType, value: TensorType) -> dict[str, Sizes]:
+        keys, values, outputs = self._channels(query)
+        rows = {
+            "query": (keys, query.channels),
+            "key": (keys, key.channels),
+            "value": (values, value.channels),
+            "result": (outputs, values),
+        }
+        weights: dict[str, Sizes] = {f"{name}.weight": sizes for name, sizes in rows.items()}
+        return weights | ({f"{name}.bias": sizes[:1] for name, sizes in rows.items()} if self.bias else {})
+
+    def flops(self, query: TensorType, key: TensorType, value: TensorType) -> int:
+        steps, others = query["T"], key["T"] if isinstance(key["T"], int) else value["T"]
+        if not isinstance(steps, int) or not isinstance(others, int):
+            return 0
+        keys, values, outputs = self._channels(query)
+        projections = steps * (query.channels * keys + values * outputs)
+        projections += others * (key.channels * keys + value.channels * values)
+        return 2 * (projections + steps * others * (keys + values))
+
+    def lower(self, query: TensorType, key: TensorType, value: TensorType) -> Lowered:
+        keys, values, outputs = self._channels(query)
+        return module(
+            f"{MODULES}MultiheadAttention",
+            channels=(query.channels, key.channels, value.channels),
+            key_channels=keys,
+            value_channels=values,
+            outputs=outputs,
+            heads=self.heads,
+            **({"causal": True} if self.mask == "causal" else {}),
+            **({"dropout": self.dropout} if self.dropout else {}),
+            **({} if self.bias else {"bias": False}),
+            **self._told_scores(),
+        )
+
+    def telling(self) -> str:
+        return told_heads(self.heads)
+
+
+POSITIONS = {
+    "none": "Nothing: positions are told by a layer before, or do not matter",
+    "rotary": "Rotary position embedding: queries and keys are turned by angles that grow with the step",
+    "linear": "ALiBi: scores fall with the distance of two steps",
+}
+
+
+class GroupedAttention(Padded, WithScores, WithWeightsAndBias):
+    """Self-attention whose heads share keys and values in groups, with rotary or linear positions (RoPE, ALiBi).
+
+        Q, K, V = x Wqᵀ + bq, x Wkᵀ + bk, x Wvᵀ + bv
+        head h = softmax(Q[h] K[g]ᵀ / √(channels of a head) + bias[h]) V[g], g = floor(h · groups / heads)
+        y = (heads side by side) Woᵀ + bo
+
+    One group is multi-query attention; as many groups as heads is self-attention. `rotary` turns channels 2i and 2i + 1
+    of each query and key at step t by the angle t · 10000^(-2i / channels of a head), neighbours in pairs as in the
+    paper. (Some networks pair channel i with the one half of the channels further: the same, with the rows of the
+    weights in another order.) `linear` adds -2^(-8 (h + 1) / heads) · |t - s| to the score of steps t and s for head
+    h = 0, 1, ... With `scores` the attention weights leave by a second port, as an image of heads × steps that look ×
+    steps that are seen, before dropout.
+
+    Source: Ainslie et al.: GQA: Training generalized multi-query transformer models from multi-head checkpoints, 2023;
+    rotary: Su et al.: RoFormer, 2021; linear: Press, Smith, Lewis: Train short, test long, 2022.
+    """
+
+    key, label, family, random = "grouped_attention", "Grouped-query attention", "Attention", True
+    heads = heads_field()
+    groups = Int(2, low=1, high=4096, help="Groups of heads, each with keys and values of its own; 1: all share them")
+    head_channels = Int(0, low=0, high=100_000, help="Channels of one head; 0: those of the input, divided among heads")
+    positions = Choice("rotary", options=tuple(POSITIONS), notes=POSITIONS, help="How steps know where they are")
+    mask = mask_field("causal")
+    dropout = dropout_field(0.0, OF_WEIGHTS)
+    bias = Bool(False, help="Adds learned numbers to query, key, value and result")
+
+    def _of_head(self, x: TensorType) -> int:
+        return self.head_channels or x.channels // self.heads
+
+    def output(self, x: TensorType) -> TensorType:
+        expect_sequence(x, "in")
+        if self.heads % self.groups:
+            raise MisfitError(
+                f"The {self.heads:,} heads cannot be divided among {self.groups:,} groups. "
+                f"Use a number of groups that divides {self.heads:,}.",
+                field="groups",
+            )
+        if not self.head_channels:
+            expect_divisible(x.channels, self.heads, "channels")
+        if self.positions == "rotary" and self._of_head(x) % 2:
+            raise MisfitError(
+                f"Rotary positions turn channels in pairs: expected an even number of channels of a head, "
+                f"received {self._of_head(x):,}.",
+                field="head_channels" if self.head_channels else "heads",
+            )
+        return x.with_sizes(C=x.channels)
+
+    def weights(self, x: TensorType) -> dict[str, Sizes]:
+        channels, each = x.channels, self._of_head(x)
+        rows = {
+            "query": (self.heads * each, channels),
+            "key": (self.groups * each, channels),
+            "value": (self.groups * each, channels),
+            "result": (channels, self.heads * each),
+        }
+        weights: dict[str, Sizes] = {f"{name}.weight": sizes for name, sizes in rows.items()}
+        return weights | ({f"{name}.bias": sizes[:1] for name, sizes in rows.items()} if self.bias else {})
+
+    def flops(self, x: TensorType) -> int:
+        steps, each = x["T"], self._of_head(x)
+        if not isinstance(steps, int):
+            return 0
+        return 4 * steps * each * (x.channels * (self.heads + self.groups) + steps * self.heads)
+
+    def lower(self, x: TensorType) -> Lowered:
+        return module(
+            f"{MODULES}GroupedAttention",
+            channels=x.channels,
+            head_channels=self._of_head(x),
+            heads=self.heads,
+            groups=self.groups,
+            **({} if self.positions == "none" else {"positions": self.positions}),
+            **({"causal": True} if self.mask == "causal" else {}),
+            **({"dropout": self.dropout} if self.dropout else {}),
+            **({} if self.bias else {"bias": False}),
+            **self._told_scores(),
+        )
+
+    def telling(self) -> str:
+        return told_heads(self.heads)
