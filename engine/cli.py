@@ -16,7 +16,10 @@ from typing import Any, TextIO
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, UserError
 from engine.version import VERSION
 
-COMMANDS = ("check", "compare", "draw", "train", "follow", "stop", "runs", "export", "measure", "devices", "serve")
+COMMANDS = (
+    *("check", "compare", "draw", "train", "follow", "stop", "runs", "note", "tag", "delete"),
+    *("export", "measure", "devices", "serve"),
+)
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 
 

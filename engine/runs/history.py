@@ -1,50 +1,88 @@
-"""The runs of a folder, newest first, read from their own files."""
+"""The runs of a folder or of a project, newest first. The folders are the truth; an index spares reading them again."""
 
 import contextlib
-import math
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from engine.errors import UserError
 from engine.runs.folder import RunFolder, runs_beside
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """One run: its folder, name, state, when it was made (seconds since the epoch), environment, and result if any."""
-
-    path: Path
-    name: str
-    state: str
-    created: float
-    environment: str
-    result: dict[str, Any] | None
-
-    def write(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "run_dir": str(self.path),
-            "name": self.name,
-            "state": self.state,
-            "created": self.created,
-            "environment": self.environment,
-            "result": self.result,
-        }
+from engine.runs.index import Index, Known
+from engine.runs.summary import (
+    RunSummary,
+    created_in,
+    read_summary,
+    stamp_of,
+    summary_from,
+    with_changes,
+    with_state_now,
+)
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
-    """The runs in this folder, newest first; what is not a run, or is damaged, is left out. Raises `UserError`."""
+    """The runs in this folder, newest first; what is not a run, or cannot be read, is left out. Raises `UserError`."""
     try:
-        candidates = list(folder.iterdir())
+        candidates = [entry.path for entry in os.scandir(folder) if not entry.name.startswith(".")]
     except OSError as error:
         raise UserError(f"{folder} cannot be listed: {error.strerror}. Name the folder that holds the runs.") from None
-    found = []
-    for path in candidates:
-        with contextlib.suppress(UserError, OSError):  # damaged, or somebody else's
-            if (path / "run.json").is_file():
-                found.append(summary(RunFolder(path)))
-    return sorted(found, key=lambda run: (run.created, run.path.name), reverse=True)
+    index = Index(folder)
+    try:
+        known = index.read()
+        found: list[RunSummary] = []
+        learned: dict[str, Known] = {}
+        for path in candidates:
+            with contextlib.suppress(OSError):  # somebody else's, or just deleted
+                _look_at(path, known, found, learned)
+        index.write(learned, known.keys() - {run.path.name for run in found})
+    finally:
+        index.close()
+    return in_order(with_state_now(run) for run in found)
+
+
+def _look_at(path: str, known: dict[str, Known], found: list[RunSummary], learned: dict[str, Known]) -> None:
+    """Find a run as it is known, or read it."""
+    stamp = stamp_of(path)  # before the files are read: a change meanwhile is then seen the next time
+    if not stamp:
+        return
+    name = os.path.basename(path)
+    if name in known and known[name].stamp == stamp:
+        with contextlib.suppress(ValueError):
+            found.append(summary_from({**known[name].record, "run_dir": path}))
+            return
+    run = read_summary(Path(path))
+    learned[name] = Known(stamp, run.write())
+    found.append(run)
+
+
+def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:
+    """Newest first, each with what differs from the one before it."""
+    return with_changes(sorted(runs, key=lambda run: (run.created, run.path.name), reverse=True))
+
+
+def own_runs() -> Path | None:
+    """The folder of runs in the user's data directory: of projects without a file, or beside which nobody may write."""
+    with contextlib.suppress(RuntimeError):
+        return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "netwright" / "runs"
+    return None
+
+
+def is_of(run: RunSummary, project_path: Path | None) -> bool:
+    """Whether a run is of this project; runs beside a project that was moved with them count by its name."""
+    if project_path is None or run.path.parent == own_runs():
+        return run.project_path == (str(project_path) if project_path else "")
+    return Path(run.project_path).name == project_path.name
+
+
+def runs_of(project_path: Path | None) -> list[RunSummary]:
+    """Every run of a project, wherever runs are put by themselves, newest first; of one without a file for None."""
+    folders = [runs_beside(project_path)] if project_path is not None else []
+    own = own_runs()
+    found: list[RunSummary] = []
+    for folder in dict.fromkeys([*folders, *([own] if own is not None else [])]):
+        if folder.is_dir():
+            with contextlib.suppress(UserError):
+                found += [run for run in list_runs(folder) if is_of(run, project_path)]
+    return in_order(found)
 
 
 def last_run(project_path: Path) -> RunFolder | None:
@@ -56,28 +94,5 @@ def last_run(project_path: Path) -> RunFolder | None:
                 run = RunFolder(path)
                 info = run.read_info() if run.info.is_file() else {}
                 if Path(str(info.get("project_path", ""))).name == project_path.name:
-                    found.append((_created(info), path.name, run))
+                    found.append((created_in(info), path.name, run))
     return max(found, key=lambda run: run[:2])[2] if found else None
-
-
-def summary(run: RunFolder) -> RunSummary:
-    """One run in short. Raises `UserError` where `run.json` is damaged; a damaged result counts as none."""
-    info = run.read_info()
-    environment = info.get("environment")
-    result = None
-    with contextlib.suppress(UserError):
-        result = run.read_result()
-    return RunSummary(
-        path=run.path,
-        name=str(info.get("name", run.path.name)),
-        state=run.state(),
-        created=_created(info),
-        environment=str(environment.get("resolved", "")) if isinstance(environment, dict) else "",
-        result=result,
-    )
-
-
-def _created(info: dict[str, Any]) -> float:
-    """When a run was made; a damaged time is the oldest there is."""
-    created = info.get("created")
-    return float(created) if isinstance(created, (int, float)) and math.isfinite(created) else 0.0

@@ -2,15 +2,21 @@
 
 import json
 import math
+import os
+import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.commands.runs import _row
+from engine.commands.runs import _result
 from engine.errors import UserError
-from engine.runs.folder import create, runs_beside, update_info
-from engine.runs.history import last_run, list_runs
+from engine.runs.events import EpochEnded, Points, Progress
+from engine.runs.folder import EventLog, RunFolder, create, runs_beside, take_lock, update_info
+from engine.runs.history import last_run, list_runs, own_runs, runs_of
+from engine.runs.index import Index, index_path
+from engine.runs.notes import write_notes
 from engine.runs.words import bytes_in_words, duration, metric_value
 
 
@@ -40,30 +46,33 @@ def test_a_run_with_odd_facts_is_still_listed(tmp_path: Path, created: object) -
     made(tmp_path, "good", 100)
     runs = list_runs(tmp_path)
     assert {run.name for run in runs} == {"odd", "good"}
-    rows = {row[0]: row for row in map(_row, runs)}
-    assert rows["odd"][-1] == "loss nan"
+    assert {run.name: _result(run) for run in runs} == {"odd": "loss nan", "good": ""}
 
 
-def test_damaged_runs_are_left_out_and_damaged_results_count_as_none(tmp_path: Path) -> None:
+def test_a_damaged_run_is_listed_as_such_and_a_damaged_result_counts_as_none(tmp_path: Path) -> None:
     (made(tmp_path, "broken", 1) / "run.json").write_bytes(b"{")
     (made(tmp_path, "list", 1) / "run.json").write_bytes(b"[]")
     (made(tmp_path, "half", 1) / "result.json").write_bytes(b'{"state"')
-    (run,) = list_runs(tmp_path)
-    assert (run.name, run.result) == ("half", None)
-    assert _row(run)[-1] == ""
+    runs = {run.path.name: run for run in list_runs(tmp_path)}
+    assert {name: run.state for name, run in runs.items()} == {
+        "broken": "damaged",
+        "list": "damaged",
+        "half": "finished",
+    }
+    assert (runs["half"].result, _result(runs["half"])) == (None, "")
 
 
 def test_somebody_elses_run_does_not_hide_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(tmp_path, "mine", 1)
     made(tmp_path, "theirs", 1)
-    is_file = Path.is_file
+    stat = os.stat
 
-    def refuse(path: Path) -> bool:
-        if path.parent.name == "theirs":
+    def refuse(path: Any, *given: Any, **named: Any) -> os.stat_result:
+        if "theirs" in str(path):
             raise PermissionError(13, "Permission denied")
-        return is_file(path)
+        return stat(path, *given, **named)
 
-    monkeypatch.setattr(Path, "is_file", refuse)
+    monkeypatch.setattr(os, "stat", refuse)
     assert [run.name for run in list_runs(tmp_path)] == ["mine"]
 
 
@@ -101,3 +110,152 @@ def test_the_last_run_of_a_project_is_among_those_beside_it(tmp_path: Path) -> N
     found = last_run(project)
     assert found is not None
     assert found.path.name == "b"
+
+
+def test_the_index_tells_what_the_folders_tell(tmp_path: Path) -> None:
+    """Read anew, from the index, and after every kind of change, the list is that of an index made anew."""
+
+    def listed() -> list[dict[str, Any]]:
+        now = [run.write() for run in list_runs(tmp_path)]
+        again = [run.write() for run in list_runs(tmp_path)]
+        index_path(tmp_path).unlink()
+        assert now == again == [run.write() for run in list_runs(tmp_path)]
+        return now
+
+    paths = [made(tmp_path, f"run_{number}", number) for number in range(3)]
+    (paths[0] / "result.json").write_text('{"validation": {"loss": 0.5}}')
+    assert [run["name"] for run in listed()] == ["run_2", "run_1", "run_0"]
+    write_notes(RunFolder(paths[1]), note="better", tags=("paper",))
+    (paths[2] / "project.netwright").write_text('{"training": {"max_epochs": 7}}')
+    now = listed()
+    assert (now[1]["note"], now[1]["tags"], now[0]["options"]) == ("better", ["paper"], {"training.max_epochs": 7})
+    paths[0].rename(tmp_path / "moved")
+    assert [Path(run["run_dir"]).name for run in listed()] == ["run_2", "run_1", "moved"]
+
+
+@pytest.mark.parametrize("damage", ["noise", "empty", "cut", "foreign", "record", "folder"])
+def test_a_damaged_index_is_made_anew(tmp_path: Path, damage: str) -> None:
+    made(tmp_path, "one", 1)
+    before = [run.write() for run in list_runs(tmp_path)]
+    path = index_path(tmp_path)
+    match damage:
+        case "noise":
+            path.write_bytes(os.urandom(20_000))
+        case "empty":
+            path.write_bytes(b"")
+        case "cut":
+            path.write_bytes(path.read_bytes()[:5000])
+        case "foreign":
+            path.unlink()
+            with sqlite3.connect(path) as other:
+                other.execute("CREATE TABLE runs (x)")
+                other.execute("PRAGMA user_version=1")
+            other.close()
+        case "record":
+            with sqlite3.connect(path) as other:
+                other.execute("UPDATE runs SET record = '{}'")
+            other.close()
+        case _:
+            path.unlink()
+            path.mkdir()
+    assert [run.write() for run in list_runs(tmp_path)] == before
+    assert [run.write() for run in list_runs(tmp_path)] == before
+
+
+def test_the_index_is_private_and_in_the_cache(tmp_path: Path) -> None:
+    made(tmp_path, "one", 1)
+    list_runs(tmp_path)
+    path = index_path(tmp_path)
+    assert path.is_relative_to(os.environ["XDG_CACHE_HOME"])
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["one"]
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tmp_path, "one", 1)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert [run.name for run in list_runs(tmp_path)] == ["one"]
+
+
+def test_several_use_an_index_at_once(tmp_path: Path) -> None:
+    for number in range(20):
+        made(tmp_path, f"run_{number}", number)
+    counts: list[int] = []
+
+    def work() -> None:
+        for round in range(5):
+            counts.append(len(list_runs(tmp_path)))
+            write_notes(RunFolder(tmp_path / f"run_{round}"), note=threading.current_thread().name)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert counts == [20] * 20
+    index = Index(tmp_path)
+    assert len(index.read()) == 20
+    index.close()
+
+
+def test_a_run_at_work_is_told_from_a_lost_one_and_tells_how_far_it_is(tmp_path: Path) -> None:
+    run = create(tmp_path / "run", "{}", {"name": "a", "created": 1.0})
+    update_info(run, state="running")
+    log = EventLog(run)
+    log.append(Points(split="training", first_step=1, steps_apart=1, values={"loss": [3.0, 2.0], "accuracy": [0, 0.5]}))
+    log.append(Points(split="validation", first_step=2, steps_apart=1, values={"loss": [2.5], "rmse": [4.0]}))
+    log.append(progress(iteration=2, elapsed_s=5.0))
+    log.append(EpochEnded(epoch=1, iteration=2))
+    log.close()
+    lock = take_lock(run)
+    (found,) = list_runs(tmp_path)
+    assert (found.state, found.is_alive) == ("running", True)
+    assert found.scores() == {
+        "training.loss": 2.0,
+        "training.accuracy": 0.5,
+        "validation.loss": 2.5,
+        "validation.rmse": 4.0,
+    }
+    assert [found.number(name) for name in ("epochs", "iterations", "seconds")] == [1, 2, 5.0]
+    os.close(lock)
+    (found,) = list_runs(tmp_path)
+    assert (found.state, found.is_alive) == ("lost", False)
+    assert found.scores()["validation.loss"] == 2.5
+
+
+def progress(**known: Any) -> Progress:
+    return Progress(epoch=1, remaining_s=1.0, rate=0.1, samples_per_second=1.0, memory_bytes=0, **known)
+
+
+def test_a_run_says_what_it_changes_of_the_one_before(tmp_path: Path) -> None:
+    def run(name: str, created: float, network: int, **training: Any) -> None:
+        project = {"network": {"layers": [{"id": "a", "at": [created, 0], "fields": {"filters": network}}]}}
+        path = made(tmp_path, name, created)
+        (path / "project.netwright").write_text(json.dumps({**project, "training": training}))
+        update_info(RunFolder(path), name="one")
+
+    run("a", 1, 8)
+    run("b", 2, 8, max_epochs=60, solver="adam")
+    run("c", 3, 9, max_epochs=60, solver="adam", later="x")
+    made(tmp_path, "other", 2.5)
+    said = {run.path.name: [str(change) for change in run.changes] for run in list_runs(tmp_path)}
+    assert said["a"] == said["other"] == []
+    assert said["b"] == ["solver: sgdm → adam", "max_epochs: 30 → 60"]
+    assert said["c"] == ["another network", "later: not set → x"]
+
+
+def test_the_runs_of_a_project_lie_beside_it_or_in_the_users_folder(tmp_path: Path) -> None:
+    project = tmp_path / "one.netwright"
+    own = own_runs()
+    assert own is not None
+    for folder, name, of in (
+        (runs_beside(project), "a", "/elsewhere/one.netwright"),
+        (runs_beside(project), "b", "/elsewhere/two.netwright"),
+        (own, "c", str(project)),
+        (own, "d", "/elsewhere/one.netwright"),
+        (own, "e", None),
+    ):
+        made(folder, name, 1, project_path=of)
+    assert sorted(run.path.name for run in runs_of(project)) == ["a", "c"]
+    assert [run.path.name for run in runs_of(None)] == ["e"]

@@ -1,0 +1,91 @@
+"""What a person says about a run: a note and tags, in a small file of their own in the run's folder.
+
+notes.json    {"note": "too high a rate", "tags": ["paper", "try again"]}
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import UserError
+from engine.fields import is_unicode, printable
+from engine.files import write_json
+from engine.runs.folder import RunFolder
+from engine.runs.objects import read_object
+
+FILE = "notes.json"
+LIMIT_BYTES = 2**20
+LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 4000, 40, 20
+
+
+@dataclass(frozen=True)
+class Notes:
+    """A note, and tags without repetition in alphabetical order."""
+
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+    def write(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"note": self.note, "tags": list(self.tags)}
+
+
+def read_notes(run: RunFolder) -> Notes:
+    """What is noted about a run."""
+    return notes_from(read_object(run.path / FILE, LIMIT_BYTES))
+
+
+def notes_from(data: Any) -> Notes:
+    """What the file says. What is damaged in it, or too long, counts as not said."""
+    if not isinstance(data, dict):
+        return Notes()
+    note, tags = data.get("note", ""), data.get("tags", [])
+    known = [tag for tag in tags if isinstance(tag, str) and _is_tag(tag)] if isinstance(tags, list) else []
+    return Notes(note[:LONGEST_NOTE] if isinstance(note, str) else "", _ordered(known)[:MOST_TAGS])
+
+
+def write_notes(run: RunFolder, *, note: str | None = None, tags: tuple[str, ...] | None = None) -> None:
+    """Put another note or other tags to a run; None leaves what is there. Raises `UserError`."""
+    known = read_notes(run)
+    said = Notes(known.note if note is None else _checked_note(note), known.tags if tags is None else _checked(tags))
+    path = run.path / FILE
+    try:
+        if said == Notes():
+            path.unlink(missing_ok=True)
+        else:
+            write_json(path, said.write())
+    except OSError as error:
+        raise UserError(f"The notes of the run in {run.path} cannot be written: {error.strerror}.") from None
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """The tags in a line of text, between commas."""
+    return tuple(tag.strip() for tag in text.split(",") if tag.strip())
+
+
+def _checked_note(note: str) -> str:
+    if len(note) > LONGEST_NOTE:
+        raise UserError(f"The note has {len(note):,} characters; the limit is {LONGEST_NOTE:,}. Make it shorter.")
+    if not is_unicode(note):
+        raise UserError("The note has half of a pair of characters in it, which no file can hold.")
+    return note.strip()
+
+
+def _checked(tags: tuple[str, ...]) -> tuple[str, ...]:
+    for tag in tags:
+        if not _is_tag(tag):
+            raise UserError(
+                f"'{printable(tag[: 2 * LONGEST_TAG])}' is no tag: expected 1 to {LONGEST_TAG} characters on one line, "
+                "without commas."
+            )
+    found = _ordered(tags)
+    if len(found) > MOST_TAGS:
+        raise UserError(f"A run has at most {MOST_TAGS} tags, received {len(found)}. Remove some first.")
+    return found
+
+
+def _is_tag(tag: str) -> bool:
+    return bool(tag.strip()) and len(tag) <= LONGEST_TAG and "," not in tag and tag.isprintable() and is_unicode(tag)
+
+
+def _ordered(tags: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    return tuple(sorted({tag.strip() for tag in tags}, key=lambda tag: (tag.casefold(), tag)))

@@ -1,0 +1,113 @@
+"""The options of a run as its frozen project names them, and how they differ from those of another run."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from engine.errors import FieldErrors
+from engine.project.project import SECTIONS
+
+Options = Mapping[str, Any]
+"""Values as JSON by their `--set` paths, such as `training.max_epochs`; what is not there has its default."""
+
+NETWORK = "network"
+LONGEST_VALUE = 60
+_ABSENT = object()
+_PLACES = ("at", "frames", "comments")
+
+
+@dataclass(frozen=True)
+class Change:
+    """An option that is not what it was before, in words; of the network only that it is another one."""
+
+    option: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        if self.option == NETWORK:
+            return "another network"
+        return f"{self.short}: {self.before} → {self.after}"
+
+    @property
+    def short(self) -> str:
+        """The option's name; the section is said where it is not the one of training."""
+        return self.option.removeprefix("training.")
+
+    def write(self) -> dict[str, str]:
+        """As JSON."""
+        return {"option": self.option, "before": self.before, "after": self.after}
+
+
+def options_in(project: Any) -> dict[str, Any]:
+    """The options in the JSON of a project file, whatever its version; nothing for what is no project."""
+    found: dict[str, Any] = {}
+    for section in SECTIONS:
+        values = project.get(section) if isinstance(project, dict) else None
+        if isinstance(values, dict):
+            found |= {f"{section}.{name}": value for name, value in values.items()}
+    return found
+
+
+def network_in(project: Any) -> str:
+    """A fingerprint of the network in the JSON of a project file; where layers stand does not count."""
+    network = project.get("network") if isinstance(project, dict) else None
+    return _fingerprint(json.dumps(network)) if network else ""
+
+
+@lru_cache(16)
+def _fingerprint(network: str) -> str:
+    """Kept for a few: the runs of a project often have the same network."""
+    text = json.dumps(_without_places(json.loads(network)), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _without_places(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_places(item) for key, item in value.items() if key not in _PLACES}
+    return [_without_places(item) for item in value] if isinstance(value, list) else value
+
+
+def changes(before: Options, after: Options) -> Iterator[Change]:
+    """What is another value in the second, in the order of the options."""
+    differing = [path for path in {*before, *after} if before.get(path, _ABSENT) != after.get(path, _ABSENT)]
+    for path in sorted(differing, key=_place):
+        was, now = shown(before, path), shown(after, path)
+        if was != now:
+            yield Change(path, was, now)
+
+
+def shown(options: Options, path: str) -> str:
+    """The value of an option as a person would type it, its default where none is named."""
+    section, _, name = path.partition(".")
+    record = SECTIONS.get(section)
+    field = record.fields.get(name) if record is not None else None
+    if path in options:
+        return _text(options[path])
+    if record is None or field is None:
+        return "not set"
+    if not callable(field.default):
+        return _text(field.write(field.default))
+    given = {key.partition(".")[2]: value for key, value in options.items() if key.startswith(f"{section}.")}
+    try:
+        return _text(field.write(field.default_for(record.read(given, section, keep_unknown=True))))
+    except FieldErrors:  # it follows another option, whose value this version does not know
+        return "default"
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+
+
+def _place(path: str) -> tuple[int, int, str]:
+    """Training first, then data and environment; within them as the dialog has them."""
+    section, _, name = path.partition(".")
+    sections = ["training", *(known for known in SECTIONS if known != "training")]
+    record = SECTIONS.get(section)
+    names = list(record.fields) if record is not None else []
+    at = sections.index(section) if section in sections else len(sections)
+    return at, names.index(name) if name in names else len(names), path

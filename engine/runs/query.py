@@ -1,0 +1,151 @@
+"""Finding runs: by words and conditions, and in an order. The window and the command line use the same.
+
+digits failed            both words stand somewhere: name, state, environment, tags, note, changes
+state:failed tag:paper   the state or a tag is this
+accuracy>0.9             of the test part, else of the validation part
+validation.loss<=0.2     of one part; epochs, iterations, seconds too
+training.max_epochs=30   an option has this value
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.errors import UserError, did_you_mean
+from engine.runs.options import shown
+from engine.runs.summary import RunSummary
+
+Condition = Callable[[RunSummary], bool]
+COUNTS = ("epochs", "iterations", "seconds")
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+_CONDITION = re.compile(r"([\w.-]+)(>=|<=|>|<|=)(.+)")
+SORT_KEYS = ("created", "name", "state", "environment", "run", *COUNTS)
+
+
+def score(run: RunSummary, name: str) -> float | None:
+    """A figure by its name: `validation.loss`, or `loss` of the test part, else of the validation part; counts too."""
+    if name in COUNTS:
+        return run.number(name)
+    scores = run.scores()
+    if name in scores:
+        return scores[name]
+    return next((scores[key] for part in ("test", "validation") if (key := f"{part}.{name}") in scores), None)
+
+
+def matching(runs: Iterable[RunSummary], text: str) -> list[RunSummary]:
+    """The runs for which every word or condition of the text holds."""
+    conditions = [_condition(word) for word in text.split()]
+    return [run for run in runs if all(holds(run) for holds in conditions)]
+
+
+def _condition(word: str) -> Condition:
+    name, colon, value = word.partition(":")
+    if colon and value and name in ("state", "tag"):
+        wanted = value.casefold()
+        if name == "state":
+            return lambda run: run.state == wanted
+        return lambda run: any(tag.casefold() == wanted for tag in run.notes.tags)
+    if found := _CONDITION.fullmatch(word):
+        name, sign, value = found.groups()
+        number = _number(value)
+        if number is not None and not name.startswith(("training.", "data.", "environment.")):
+            return _measured(name, _COMPARE[sign], number)
+        if "." in name:
+            return _option(name, sign, value)
+    return _said(word.casefold())
+
+
+def _measured(name: str, compare: Callable[[float, float], bool], limit: float) -> Condition:
+    def holds(run: RunSummary) -> bool:
+        value = score(run, name)
+        return value is not None and compare(value, limit)
+
+    return holds
+
+
+def _option(path: str, sign: str, value: str) -> Condition:
+    """By an option; of training figures too, which look the same (`training.loss<1`)."""
+    limit = _number(value)
+
+    def holds(run: RunSummary) -> bool:
+        figure = score(run, path)
+        text = shown(run.options, path) if figure is None else ""
+        have = figure if figure is not None else _number(text)
+        if limit is not None and have is not None:
+            return _COMPARE[sign](have, limit)
+        return sign == "=" and text.casefold() == value.casefold()
+
+    return holds
+
+
+def _said(word: str) -> Condition:
+    return lambda run: word in words_of(run)
+
+
+def words_of(run: RunSummary) -> str:
+    """Everything that words are looked for in."""
+    said = (run.path.name, run.name, run.state, run.environment, *run.notes.tags, run.notes.note, run.reason)
+    return "\n".join((*said, *map(str, run.changes))).casefold()
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Order:
+    """What runs are sorted by, and whether the largest comes first."""
+
+    key: str = "created"
+    is_down: bool = True
+
+    def sorted(self, runs: Sequence[RunSummary]) -> list[RunSummary]:
+        """The runs in this order; those without a value at the end, equal ones newest first."""
+        newest = sorted(runs, key=lambda run: (run.created, run.path.name), reverse=True)
+        known = [run for run in newest if self._value(run) is not None]
+        rest = [run for run in newest if self._value(run) is None]
+        known.sort(key=self._value, reverse=self.is_down)  # type: ignore[arg-type]  # of one kind, and never None
+        return known + rest
+
+    def _value(self, run: RunSummary) -> float | str | None:
+        match self.key:
+            case "created":
+                return run.created
+            case "run":
+                return run.path.name.casefold()
+            case "name" | "state" | "environment":
+                return str(getattr(run, self.key)).casefold()
+            case "tags":
+                return ", ".join(run.notes.tags).casefold() or None
+            case "note":
+                return run.notes.note.casefold() or None
+            case "changes":
+                return len(run.changes)
+        value = score(run, self.key)
+        return None if value is None or math.isnan(value) else value
+
+
+def order_by(key: str, runs: Sequence[RunSummary], *, is_reversed: bool = False) -> Order:
+    """The order that a person names: times and figures begin with the largest, words and losses do not.
+
+    Raises `UserError` for a key that no run has.
+    """
+    figures = {name for run in runs for name in run.scores()}
+    names = {*SORT_KEYS, *figures, *(name.partition(".")[2] for name in figures)}
+    if runs and key not in names:
+        hint = did_you_mean(key, names)
+        raise UserError(f"--sort {key}: no run has that.{hint} Known are: {', '.join(sorted(names))}.")
+    is_word = key in ("name", "state", "environment", "run")
+    is_down = not (is_word or key.endswith("loss") or key.rpartition(".")[2] in ("rmse", "mae"))
+    return Order(key, is_down != is_reversed)

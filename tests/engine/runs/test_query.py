@@ -1,0 +1,95 @@
+"""Finding runs by words and conditions, and bringing them in order."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import UserError
+from engine.runs.notes import Notes
+from engine.runs.query import matching, order_by
+from engine.runs.summary import RunSummary
+from engine.runs.table import as_csv
+
+
+def run(name: str, created: float, state: str = "finished", notes: Notes | None = None, **result: Any) -> RunSummary:
+    options = result.pop("options", {})
+    return RunSummary(
+        path=Path("/runs") / name,
+        name="digits",
+        state=state,
+        created=created,
+        environment="cpu",
+        result=result,
+        so_far={},
+        notes=notes or Notes(),
+        options=options,
+    )
+
+
+A = run("a", 1, validation={"loss": 0.5, "accuracy": 0.8}, epochs=3, seconds=9.0)
+B = run("b", 2, "failed", Notes("Too high a rate", ("paper",)), reason="out of memory on cuda:0")
+C = run("c", 3, validation={"loss": 0.2}, test={"loss": 0.3, "accuracy": 0.9}, options={"training.max_epochs": 60})
+D = run("d", 4, "running", test={"loss": "NaN"}, loss=0.1)
+RUNS = [D, C, B, A]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", "dcba"),
+        ("digits CPU", "dcba"),
+        ("memory", "b"),
+        ("high paper", "b"),
+        ("high nowhere", ""),
+        ("state:failed", "b"),
+        ("state:fail", ""),
+        ("tag:PAPER", "b"),
+        ("accuracy>0.85", "c"),
+        ("loss<=0.5", "ca"),
+        ("validation.loss<0.3", "c"),
+        ("training.loss<1", "d"),
+        ("epochs>=3", "a"),
+        ("training.max_epochs=60", "c"),
+        ("training.max_epochs<60", "dba"),
+        ("training.solver=SGDM", "dcba"),
+        ("accuracy>", ""),
+        ("state:", ""),
+    ],
+)
+def test_what_is_found(text: str, names: str) -> None:
+    assert "".join(run.path.name for run in matching(RUNS, text)) == names
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("created", "dcba"),
+        ("run", "abcd"),
+        ("state", "bcad"),
+        ("validation.loss", "cadb"),
+        ("accuracy", "cadb"),
+        ("loss", "cadb"),
+        ("seconds", "adcb"),
+    ],
+)
+def test_orders_have_what_is_not_known_at_the_end(key: str, names: str) -> None:
+    assert "".join(run.path.name for run in order_by(key, RUNS).sorted(RUNS)) == names
+
+
+def test_an_order_the_other_way_round_and_one_that_is_not_known() -> None:
+    assert "".join(r.path.name for r in order_by("loss", RUNS, is_reversed=True).sorted(RUNS)) == "acdb"
+    with pytest.raises(UserError, match=r"--sort acuracy: no run has that\. Did you mean 'accuracy'"):
+        order_by("acuracy", RUNS)
+
+
+def test_a_table_has_every_figure_and_option() -> None:
+    header, _, c, b, a = as_csv(RUNS).splitlines()
+    assert header == (
+        "run,project,state,created,environment,epochs,iterations,seconds,validation.loss,validation.accuracy,"
+        "test.loss,test.accuracy,training.loss,tags,note,reason,changes,training.max_epochs"
+    )
+    assert c.split(",")[8:13] == ["0.2", "", "0.3", "0.9", ""]
+    assert b.endswith(",paper,Too high a rate,out of memory on cuda:0,,30")
+    assert a.split(",")[5:10] == ["3", "", "9", "0.5", "0.8"]
+    assert c.endswith(",60")
