@@ -3,7 +3,7 @@
 from typing import Any
 
 from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Float, Int
+from engine.fields import Bool, Choice, Float, Int, Visible
 from engine.layers.base import (
     LENGTHS,
     Call,
@@ -175,20 +175,14 @@ class SelfAttention(WithScores, WithWeightsAndBias):
         return f"{self.heads:,} head{'s' * (self.heads > 1)}"
 
 
-def _alone_field() -> Bool:
-    return Bool(
-        False, label="Vectors alone", help="Gives the vectors without adding them to what comes in, as MATLAB does"
-    )
+def _alone_field(visible_when: Visible | None = None) -> Bool:
+    help = "Gives the vectors without adding them to what comes in, as MATLAB does"
+    return Bool(False, label="Vectors alone", help=help, visible_when=visible_when)
 
 
-def _dimension_field() -> Int:
-    return Int(
-        0,
-        low=0,
-        high=1_000_000,
-        help="Numbers in the vector of one position; 0: as many as channels come in",
-        visible_when=lambda layer: layer.alone,
-    )
+def _dimension_field(visible_when: Visible, of_values: str = "") -> Int:
+    help = f"Numbers in the vector of one position; 0: as many as channels come in{of_values}"
+    return Int(0, low=0, high=1_000_000, help=help, visible_when=visible_when)
 
 
 class PositionEmbedding(WithWeights):
@@ -208,7 +202,7 @@ class PositionEmbedding(WithWeights):
         512, low=1, high=100_000_000, help="Positions that have a vector: the longest sequence there can be"
     )
     alone = _alone_field()
-    dimension = _dimension_field()
+    dimension = _dimension_field(lambda layer: layer.alone)
     weights_initializer = weights_initializer_field("narrow-normal")
 
     def _dimension(self, x: TensorType) -> int:
@@ -265,6 +259,13 @@ class ClassToken(WithWeights):
         return function(f"{LENGTHS}linear_lengths", added=1)
 
 
+ENCODED = {
+    "temporal-indices": "The number of the step, from 0: the encoding is added to what comes in",
+    "data-values": "What comes in is the position, such as a time: one number becomes a vector",
+}
+ENCODED_LAYOUTS = ("features", "sequence", "image", "volume")
+
+
 class SinusoidalPosition(LayerType):
     """Adds sines and cosines of the position to each step, so that the order of the steps counts.
 
@@ -274,21 +275,47 @@ class SinusoidalPosition(LayerType):
     Nothing is learned, and a sequence may have any length. In MATLAB this layer gives the encoding alone and an
     addition follows it: switch on `alone` for that.
 
-    Source: Vaswani et al.: Attention is all you need, 2017.
+    With the positions `data-values` the input is a position, not what is to be encoded with one: one channel, or
+    tokens. Each number becomes a vector, so that a network can be told a time or the step of a diffusion:
+
+        y[2i] = sin(x / 10000^(2i / channels)), y[2i + 1] = cos(x / 10000^(2i / channels))
+
+    Source: Vaswani et al.: Attention is all you need, 2017; of values: Ho, Jain, Abbeel: Denoising diffusion
+    probabilistic models, 2020.
     """
 
     key, label, family = "sinusoidal_position", "Sinusoidal position encoding", "Attention"
     matlab = "sinusoidalPositionEncodingLayer"
-    alone = _alone_field()
-    dimension = _dimension_field()
+    positions = Choice("temporal-indices", options=tuple(ENCODED), notes=ENCODED, help="What tells the position")
+    alone = _alone_field(lambda layer: not layer.is_of_values)
+    dimension = _dimension_field(lambda layer: layer.alone or layer.is_of_values, ", or 64 for data values")
+
+    @property
+    def is_of_values(self) -> bool:
+        """Whether what comes in is the position."""
+        return bool(self.positions == "data-values")
 
     def _dimension(self, x: TensorType) -> int:
         return (self.alone and self.dimension) or x.channels
 
     def output(self, x: TensorType) -> TensorType:
-        expect(x, "sequence")
-        return x.with_sizes(C=self._dimension(x))
+        if not self.is_of_values:
+            expect(x, "sequence")
+            return x.with_sizes(C=self._dimension(x))
+        numbers = self.dimension or 64
+        if x.kind == "index" and x.axes == ("T",):
+            return sequence(x["T"], numbers)
+        expect(x, *ENCODED_LAYOUTS)
+        if x.channels != 1:
+            raise MisfitError(f"Expected tokens, or one channel that holds the position, received {x}.", port="in")
+        return x.with_sizes(C=numbers)
 
     def lower(self, x: TensorType) -> Lowered:
-        alone = {"alone": True} if self.alone else {}
-        return module("engine.build.modules.attention.SinusoidalPosition", channels=self._dimension(x), **alone)
+        if not self.is_of_values:
+            alone = {"alone": True} if self.alone else {}
+            return module("engine.build.modules.attention.SinusoidalPosition", channels=self._dimension(x), **alone)
+        numbers, of_tokens = self.dimension or 64, x.kind == "index"
+        encode = function(
+            "engine.build.modules.attention.encoded_values", channels=numbers, dim=2 if of_tokens else x.dim("C")
+        )
+        return (method("float"), method("unsqueeze", 2), encode) if of_tokens else encode

@@ -6,6 +6,7 @@ all of the other input (broadcasting). An axis is never added or moved on the wa
 
 import math
 import re
+from typing import ClassVar
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int, Text
@@ -32,8 +33,16 @@ AXES = {
 }
 
 
+def as_real(x: TensorType) -> TensorType:
+    """The type with real numbers in place of complex ones."""
+    return TensorType(x.axes, x.sizes, "real") if x.kind == "complex" else x
+
+
 class _Several(LayerType):
     """Takes inputs that have the same axes: two, in1 and in2, unless told otherwise."""
+
+    takes_complex: ClassVar[bool] = False
+    """Whether inputs may be complex; real and complex ones together give complex numbers."""
 
     def input_ports(self) -> tuple[str, ...]:
         return ("in1", "in2")
@@ -41,13 +50,18 @@ class _Several(LayerType):
     def _refuse_mixed(self, x: tuple[TensorType, ...]) -> None:
         """Refuse inputs that do not all have the same axes."""
         for port, type in zip(self.input_ports(), x, strict=True):
-            expect_real(type, port)
+            expect_real(as_real(type) if self.takes_complex else type, port)
             if type.axes != x[0].axes:
                 raise MisfitError(
                     f"The axes differ: {self.input_ports()[0]} has {x[0]}, {port} has {type}. "
                     "Use a reshape layer to bring them together.",
                     port=port,
                 )
+
+    def _sized(self, x: tuple[TensorType, ...], **sizes: Size) -> TensorType:
+        """The first input with these sizes, complex where one of all inputs is."""
+        out = x[0].with_sizes(**sizes)
+        return TensorType(out.axes, out.sizes, "complex") if any(type.kind == "complex" for type in x) else out
 
     def _same_size(self, axis: str, x: tuple[TensorType, ...], way_out: str) -> Size:
         """The size of an axis along which all inputs are equal."""
@@ -86,7 +100,7 @@ class _ElementWise(_Several):
 
     def output(self, *x: TensorType) -> TensorType:
         self._refuse_mixed(x)
-        return x[0].with_sizes(**{axis: self._size(axis, x) for axis in x[0].axes})
+        return self._sized(x, **{axis: self._size(axis, x) for axis in x[0].axes})
 
     def _size(self, axis: str, x: tuple[TensorType, ...]) -> Size:
         found, where = x[0][axis], 0
@@ -104,13 +118,14 @@ class Addition(_Numbered, _ElementWise):
 
         y = x1 + x2 + ...
 
-    The end of a shortcut: what a branch gives is added to what came into it.
+    The end of a shortcut: what a branch gives is added to what came into it. Inputs may be complex.
 
     Source: He, Zhang, Ren, Sun: Deep residual learning for image recognition, 2016.
     """
 
     key, label, family = "addition", "Addition", "Combination"
     matlab = "additionLayer"
+    takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
         return function("torch.add" if self.inputs == 2 else "engine.build.modules.combination.add_all")
@@ -121,13 +136,14 @@ class Multiplication(_Numbered, _ElementWise):
 
         y = x1 · x2 · ...
 
-    With numbers between 0 and 1 as one input it is a gate for the other.
+    With numbers between 0 and 1 as one input it is a gate for the other. Inputs may be complex.
 
     Source: Hu, Shen, Sun: Squeeze-and-excitation networks, 2018.
     """
 
     key, label, family = "multiplication", "Multiplication", "Combination"
     matlab = "multiplicationLayer"
+    takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
         return function("torch.mul" if self.inputs == 2 else "engine.build.modules.combination.multiply_all")
@@ -139,6 +155,7 @@ class Concatenation(_Numbered):
         size along the axis = the sum of the inputs' sizes
 
     All other sizes are equal. In MATLAB depthConcatenationLayer joins channels, concatenationLayer any axis.
+    Inputs may be complex.
 
     Source: Szegedy et al.: Going deeper with convolutions, 2015; Huang, Liu, van der Maaten, Weinberger: Densely
     connected convolutional networks, 2017.
@@ -146,6 +163,7 @@ class Concatenation(_Numbered):
 
     key, label, family = "concatenation", "Concatenation", "Combination"
     matlab = "concatenationLayer"
+    takes_complex = True
     axis = Choice("C", options=tuple(AXES), notes=AXES, help="The axis along which the inputs stand")
 
     def output(self, *x: TensorType) -> TensorType:
@@ -158,7 +176,7 @@ class Concatenation(_Numbered):
         way_out = f"Only axis {self.axis}, which is joined, may differ."
         sizes = {axis: self._same_size(axis, x, way_out) for axis in x[0].axes if axis != self.axis}
         joined = derive(lambda *parts: sum(parts), *(type[self.axis] for type in x))
-        return x[0].with_sizes(**{**sizes, self.axis: joined})
+        return self._sized(x, **{**sizes, self.axis: joined})
 
     def lower(self, *x: TensorType) -> Lowered:
         return Call("torch.cat", "function", kwargs={"dim": x[0].dim(self.axis)}, as_list=True)
@@ -179,10 +197,11 @@ class Subtraction(_ElementWise):
 
         y = x1 - x2
 
-    Between two branches it leaves what tells them apart.
+    Between two branches it leaves what tells them apart. Inputs may be complex.
     """
 
     key, label, family = "subtraction", "Subtraction", "Combination"
+    takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
         return function("torch.sub")

@@ -136,6 +136,14 @@ class SinusoidalPosition(nn.Module):
         return waves.unsqueeze(0).repeat(x.shape[0], 1, 1) if self.alone else x + waves
 
 
+def encoded_values(x: torch.Tensor, channels: int, dim: int) -> torch.Tensor:
+    """Sines and cosines of each number, side by side along this dimension, which had one."""
+    even = torch.arange(0, channels, 2, device=x.device, dtype=x.dtype)
+    angles = x.movedim(dim, -1) * 10000.0 ** (-even / channels)
+    waves = torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)
+    return waves[..., :channels].movedim(-1, dim)
+
+
 class ClassToken(nn.Module):
     """Puts a learned vector before the first step of a sequence (batch, steps, channels)."""
 

@@ -6,7 +6,7 @@ from torch import nn
 
 from engine.errors import MisfitError
 from engine.layers.base import LayerType
-from engine.layers.types import Symbol, TensorType, features, sequence, tokens
+from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run
 
@@ -132,3 +132,38 @@ def test_positions_may_give_their_vectors_alone(key):
     assert kind.output(sequence(T, 6)) == sequence(T, 4)
     assert_as_declared(kind, sequence(T, 6))
     assert layer(key, dimension=4).output(sequence(T, 6)) == sequence(T, 6)
+
+
+@pytest.mark.parametrize(
+    ("x", "wanted"),
+    [
+        (features(1), features(6)),
+        (sequence(T, 1), sequence(T, 6)),
+        (tokens(T), sequence(T, 6)),
+        (image(1, 3, 4), image(6, 3, 4)),
+    ],
+)
+def test_a_value_may_be_the_position(x, wanted):
+    type = layer("sinusoidal_position", positions="data-values", dimension=6)
+    assert type.output(x) == wanted
+    assert_as_declared(type, x)
+
+
+def test_positions_of_values_by_hand():
+    type = layer("sinusoidal_position", positions="data-values", dimension=5)
+    values = torch.tensor([[[0.0, 2.5], [-3.0, 700.0]]])
+    result = run(type, values.unsqueeze(0), x=[image(1, 2, 2)])[0]
+    for row in range(2):
+        for column in range(2):
+            for channel in range(5):
+                angle = values[0, row, column].item() / 10000 ** (channel // 2 * 2 / 5)
+                wanted = math.cos(angle) if channel % 2 else math.sin(angle)
+                assert result[channel, row, column].item() == pytest.approx(wanted, abs=1e-4)
+
+
+def test_what_positions_of_values_refuse():
+    type = layer("sinusoidal_position", positions="data-values")
+    assert type.output(features(1)) == features(64)
+    assert "one channel that holds the position, received features of 3" in str(refusal(type, features(3)))
+    assert type.is_visible("dimension")
+    assert not type.is_visible("alone")

@@ -235,3 +235,26 @@ def test_a_stack():
     assert run(layer("stack"), *VALUES[:2], x=[features(3)] * 2)[0, 1].tolist() == [3, 4, -0.25]
     assert "All inputs of a stack have equal sizes." in str(refusal(layer("stack"), features(3), features(4)))
     assert "Expected features" in str(refusal(layer("stack"), sequence(3, 4), sequence(3, 4)))
+
+
+@pytest.mark.parametrize("key", ["addition", "subtraction", "multiplication", "concatenation"])
+@pytest.mark.parametrize("kinds", [("complex", "complex"), ("complex", "real"), ("real", "complex")])
+def test_complex_numbers_may_come_in_too(key, kinds):
+    types = [TensorType(("T", "C"), (T, 2), kind) for kind in kinds]
+    assert layer(key).output(*types).kind == "complex"
+    assert_as_declared(layer(key), *types)
+    x = [torch.tensor([[[1 + 2j, 3.0], [0.5j, -1.0]]]), torch.tensor([[[2j, -1j], [4.0, 1 + 1j]]])]
+    x = [each if kind == "complex" else each.real for each, kind in zip(x, kinds, strict=True)]
+    wanted = {
+        "addition": x[0] + x[1],
+        "subtraction": x[0] - x[1],
+        "multiplication": x[0] * x[1],
+        "concatenation": torch.stack([*x[0].mT[0], *x[1].mT[0]], 1)[None],
+    }
+    assert torch.equal(run(layer(key), *x, x=types), wanted[key])
+
+
+def test_complex_numbers_are_refused_where_they_have_no_order():
+    x = TensorType(("C",), (4,), "complex")
+    assert "Expected real numbers, received complex features of 4" in str(refusal(layer("maximum"), x, x))
+    assert "Expected real numbers" in str(refusal(layer("addition"), tokens(4), tokens(4)))
