@@ -24,7 +24,7 @@ from engine.custom.signature import Signature, read_signatures
 from engine.errors import UserError
 from engine.layers.custom import PYTHON, Custom, UserCode
 from engine.network.network import Network
-from engine.project import code
+from engine.project import code, own_code
 from engine.project.file import dumps
 
 DELAY_MS = 250
@@ -42,7 +42,8 @@ class CodeKeeper(QObject):
         self._editor = editor
         self._documents = documents
         self._window = window
-        self._network: Network | None = None
+        self._seen: tuple[Network, tuple[str, ...]] | None = None
+        """The network and the files of code that were looked at."""
         self._here: tuple[tuple[str, ...], Network] | None = None
         self._asked: set[tuple[str, ...]] = set()
         self._command: EngineCommand | None = None
@@ -69,14 +70,15 @@ class CodeKeeper(QObject):
 
     def _on_project_changed(self, _project: object = None) -> None:
         """Told before the project is checked, so what is learnt here is in the check."""
-        network, editor = self._editor.project.network, self._editor
+        project, editor = self._editor.project, self._editor
         before, self._here = self._here, (editor.scope, editor.network)
-        if network is self._network:
+        files = own_code.files(project.training)
+        if self._seen is not None and self._seen[0] is project.network and self._seen[1] == files:
             return
-        self._network = network
-        if not code.has_code(network):
+        self._seen = project.network, files
+        if not code.has_code(project):
             return
-        code.look(network, self._documents.base)
+        code.look(project, self._documents.base)
         self._delay.start()
         if before is not None and before[0] == editor.scope:
             inside = before[1]
@@ -84,30 +86,30 @@ class CodeKeeper(QObject):
 
     def refresh(self) -> None:
         """Read the files again: they may have changed, and so may the folder of the project."""
-        network = self._editor.project.network
-        if code.has_code(network) and code.look(network, self._documents.base):
+        project = self._editor.project
+        if code.has_code(project) and code.look(project, self._documents.base):
             known.forget_failures()
             self._tried.clear()
             self._editor.recheck()
-        if code.has_code(network):
+        if code.has_code(project):
             self._delay.start()
 
     # Trust
 
     def is_trusted(self) -> bool:
         """Whether all code of the project may run."""
-        return not code.untrusted(self._editor.project.network)
+        return not code.untrusted(self._editor.project)
 
     def ask(self) -> bool:
         """Ask whether the project's folder is trusted, unless it is. Returns whether all code may run now."""
-        network = self._editor.project.network
-        names = code.untrusted(network)
+        project = self._editor.project
+        names = code.untrusted(project)
         if not names:
             return True
         if self._documents.path is None:
             show_error(self._window, "The code cannot be trusted yet", UNSAVED)
             return False
-        folders = code.folders(network)
+        folders = code.folders(project)
         if not self.ask_to_trust(self._window, names, folders):
             self.told.emit("The project's own code does not run. Network > Trust the project's code asks again.")
             return False
@@ -126,7 +128,7 @@ class CodeKeeper(QObject):
         if not self.is_trusted():
             self.ask()
             return
-        has_code = code.has_code(self._editor.project.network)
+        has_code = code.has_code(self._editor.project)
         self.told.emit("The project's code is trusted." if has_code else "The project has no code of its own.")
         if has_code:
             known.forget_failures()
@@ -136,7 +138,7 @@ class CodeKeeper(QObject):
 
     def _ask_once(self) -> None:
         """Ask about what was not asked about before: a project that was opened, a layer that was added."""
-        names = code.untrusted(self._editor.project.network)
+        names = code.untrusted(self._editor.project)
         key = (str(self._documents.base), *names)
         if names and key not in self._asked and self._documents.path is not None:
             self._asked.add(key)
@@ -149,7 +151,7 @@ class CodeKeeper(QObject):
         if not self._is_started or self._command is not None:
             return
         project = self._editor.project
-        if not code.has_code(project.network):
+        if not code.has_code(project):
             return
         self._ask_once()
         asked = set(code.open_questions(project.network, self._editor.report.analysis)) - self._tried
@@ -176,7 +178,7 @@ class CodeKeeper(QObject):
     def _on_measured(self, result: dict[str, Any]) -> None:
         self._end_command()
         known.learn_answers(result["answers"])
-        code.look(self._editor.project.network, self._documents.base)
+        code.look(self._editor.project, self._documents.base)
         self.told.emit("")
         self._editor.recheck()
         self.measured.emit()

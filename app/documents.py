@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from engine.errors import UserError
 from engine.files import write_atomically
-from engine.project.code import moved
+from engine.project.code import moved_project
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
 from engine.project.project import Project
 
@@ -100,8 +100,8 @@ class Documents(QObject):
         return project
 
     def _moved(self, project: Project, target: Path) -> Project:
-        """The project with its data path relative to the new folder, where it was relative before."""
-        project = replace(project, network=moved(project.network, self.base, target.parent))
+        """The project with its paths relative to the new folder, where they were relative before."""
+        project = moved_project(project, self.base, target.parent)
         data = project.data
         if not data.path or Path(data.path).is_absolute() or target.parent == self.base:
             return project

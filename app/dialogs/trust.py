@@ -13,7 +13,7 @@ MOST_NAMES = 6
 LONGEST_NAME = 44
 """As much as stands in one line of the box."""
 WORDS = (
-    "To learn the sizes of these layers, to train and to export, Netwright has to run it. "
+    "To learn the sizes of layers, to train and to export, Netwright has to run it. "
     "Code that runs has all your rights: it can read, change and delete your files, and reach the network.\n\n"
     "Trust it only if you know who wrote what is in the folder. Netwright remembers it, with all folders inside."
 )

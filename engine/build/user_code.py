@@ -9,7 +9,7 @@ import linecache
 import math
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +36,13 @@ def find(target: str) -> Callable[..., Any]:
         raise UserError(f"{file} has no '{name}' once it has run.")
     made: Callable[..., Any] = found
     return made
+
+
+def defined(file: str, names: Iterable[str]) -> dict[str, Callable[..., Any]]:
+    """Those of the names that a file defines as something to call. Runs the file if need be. Raises `UserError`."""
+    module = _module(file)
+    found = {name: getattr(module, name, None) for name in names}
+    return {name: made for name, made in found.items() if callable(made)}
 
 
 def construct(target: str, kwargs: Mapping[str, Any]) -> nn.Module:
@@ -68,6 +75,12 @@ def blame(error: BaseException) -> str:
         if frame.filename in _names:
             return f"{_names[frame.filename]}, line {frame.lineno}: {_words(error)}"
     return ""
+
+
+def in_running_words(error: BaseException, file: str) -> str:
+    """What a run says of an error that came up in code of the user's, or was brought about by it."""
+    ended = " It ended the program." if isinstance(error, SystemExit) else ""
+    return f"The project's own code went wrong: {blame(error) or f'{file}: {_words(error)}'}{ended}"
 
 
 def _words(error: BaseException) -> str:

@@ -34,7 +34,7 @@ def add_project(command: argparse.ArgumentParser) -> None:
 
 def add_trust(command: argparse.ArgumentParser) -> None:
     """`--trust`, for commands that run code of the user's."""
-    text = "let the project's own code (custom layers, functions) run this time, with all your rights"
+    text = "let the project's own code (custom layers, functions, hooks) run this time, with all your rights"
     command.add_argument("--trust", action="store_true", help=text)
 
 
@@ -42,9 +42,9 @@ def look_at_code(project: Project, base: Path, *, trusted: bool) -> None:
     """Read the text of the project's own code; with `--trust` it may run in this process and those it starts."""
     from engine.project import code
 
-    code.look(project.network, base)
+    code.look(project, base)
     if trusted:
-        code.grant(project.network)
+        code.grant(project)
 
 
 def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.custom import trust
-from engine.custom.signature import Signature, read_signatures
+from engine.custom.functions import Named, read_functions
+from engine.custom.signature import Signature, parse, signatures_in
 from engine.errors import UserError
 from engine.fields import JSON, quoted
 from engine.files import write_json
@@ -34,6 +35,7 @@ class CodeFile:
     path: Path
     sha256: str = ""
     signatures: tuple[Signature, ...] = ()
+    functions: Mapping[str, Named] = field(default_factory=dict)
     error: str = ""
     stamp: tuple[int, int] = (0, 0)
 
@@ -147,6 +149,12 @@ def look(files: Iterable[str], base: Path, frozen: Mapping[str, Path] | None = N
 def file(name: str) -> CodeFile | None:
     """What is known about a file, by its path in the project."""
     return _files.get(name)
+
+
+def peek(name: str, base: Path) -> CodeFile:
+    """A file as it is now, by its path in a project of that folder, for who asks about a file that no project names
+    yet. Nothing is remembered."""
+    return _read(base / name, name, _files.get(name))
 
 
 def base() -> Path:
@@ -275,7 +283,8 @@ def _read(path: Path, name: str, before: CodeFile | None) -> CodeFile:
         data = read_code(real, name)
         sha256 = hash_of_bytes(data)
         text = data.decode("utf-8-sig")
-        return CodeFile(real, sha256, read_signatures(text, name), stamp=stamp)
+        tree = parse(text, name)
+        return CodeFile(real, sha256, signatures_in(tree, name), read_functions(tree), stamp=stamp)
     except UnicodeDecodeError:
         return CodeFile(real, sha256, error=f"{name} is not UTF-8 text. Choose a Python file.", stamp=stamp)
     except UserError as error:

@@ -93,16 +93,25 @@ class Signature:
     """Why it cannot be a layer, in words, or nothing."""
 
 
-def read_signatures(text: str, where: str) -> tuple[Signature, ...]:
-    """The modules and functions at the top of a file, in order. Raises `UserError` that names the line of an error."""
+def parse(text: str, where: str) -> ast.Module:
+    """The text of a file as a tree. Raises `UserError` that names the line of an error."""
     try:
-        tree = ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         words = error.msg if isinstance(error, SyntaxError) else str(error)
         raise UserError(f"{where}{line}: this is not valid Python: {words}.") from None
     except (RecursionError, MemoryError):
         raise UserError(f"{where}: it is nested too deep to be read.") from None
+
+
+def read_signatures(text: str, where: str) -> tuple[Signature, ...]:
+    """The modules and functions at the top of a file, in order. Raises `UserError` that names the line of an error."""
+    return signatures_in(parse(text, where), where)
+
+
+def signatures_in(tree: ast.Module, where: str) -> tuple[Signature, ...]:
+    """The same for a file that was parsed already."""
     try:
         return tuple(_signatures(tree))
     except RecursionError:  # an annotation or a base that is spelled deeper than Python can follow

@@ -15,7 +15,7 @@ from engine.network.freezing import frozen_parameters
 from engine.network.memory import Memory, all_known, optimizer_states, training_memory
 from engine.network.network import Layer, Network, Port
 from engine.network.problems import Fix, Problem
-from engine.project import fixes
+from engine.project import fixes, own_code
 from engine.project.advice import advice
 from engine.project.code import with_code_fix
 from engine.project.ends import idle_inputs, nothing_learns, several_networks, several_outputs
@@ -102,6 +102,7 @@ def memory_of(project: Project, analysis: Analysis) -> Memory:
 def _option_problems(project: Project) -> Iterator[Problem]:
     for error in project.option_problems():
         yield Problem("error", "", "", error.path, error.message)
+    yield from own_code.problems(project.training)
 
 
 def match_inputs(network: Network, facts: DataFacts) -> dict[str, InputFacts]:

@@ -13,6 +13,7 @@ from engine.layers.custom import UserCode
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network, Port
 from engine.network.problems import Fix, Problem
+from engine.project import own_code
 from engine.project.project import Project
 
 
@@ -25,14 +26,24 @@ def code_layers(network: Network) -> Iterator[UserCode]:
             yield from code_layers(layer.type.network)
 
 
-def has_code(network: Network) -> bool:
-    """Whether anything in the network is code of the user's."""
-    return any(True for _ in code_layers(network))
+def has_code(of: Network | Project) -> bool:
+    """Whether anything in the network, or in the training of a project, is code of the user's."""
+    return any(True for _ in code_layers(_network(of))) or bool(_training_files(of))
 
 
-def code_files(network: Network) -> tuple[str, ...]:
+def code_files(of: Network | Project) -> tuple[str, ...]:
     """The files of the user's code, by their paths in the project."""
-    return tuple(dict.fromkeys(type.code_file for type in code_layers(network) if type.code_file))
+    layers = (type.code_file for type in code_layers(_network(of)) if type.code_file)
+    return tuple(dict.fromkeys([*layers, *_training_files(of)]))
+
+
+def _network(of: Network | Project) -> Network:
+    return of if isinstance(of, Network) else of.network
+
+
+def _training_files(of: Network | Project) -> tuple[str, ...]:
+    """The files that a training runs besides those of layers: a network alone has none."""
+    return () if isinstance(of, Network) else own_code.files(of.training)
 
 
 def with_type(network: Network, id: str, type: UserCode) -> Network:
@@ -50,8 +61,14 @@ def with_type(network: Network, id: str, type: UserCode) -> Network:
     return Network({**network.layers, id: changed}, tuple(kept))
 
 
+def moved_project(project: Project, before: Path, after: Path) -> Project:
+    """A project that goes from one folder to another: relative paths of code still lead to it."""
+    training = own_code.moved(project.training, lambda file: _moved_file(file, before, after))
+    return replace(project, network=moved(project.network, before, after), training=training)
+
+
 def moved(network: Network, before: Path, after: Path) -> Network:
-    """The network for a project that goes from one folder to another: relative paths of code still lead to it."""
+    """The network for a project that goes from one folder to another."""
     changed = {}
     for id, layer in network.layers.items():
         type = layer.type
@@ -60,12 +77,15 @@ def moved(network: Network, before: Path, after: Path) -> Network:
             if inner is not type.network:
                 changed[id] = replace(layer, type=type.with_network(inner))
         elif isinstance(type, UserCode) and type.file:
-            is_given = not Path(type.file).is_absolute()
-            same = is_given and before == after
-            file = type.file if same else _relative(before / type.file, after, is_given=is_given)
+            file = _moved_file(type.file, before, after)
             if file != type.file:
                 changed[id] = replace(layer, type=type.replace(file=file))
     return Network({**network.layers, **changed}, network.connections) if changed else network
+
+
+def _moved_file(file: str, before: Path, after: Path) -> str:
+    is_given = not Path(file).is_absolute()
+    return file if is_given and before == after else _relative(before / file, after, is_given=is_given)
 
 
 def _relative(path: Path, folder: Path, *, is_given: bool) -> str:
@@ -100,37 +120,38 @@ def with_code_fix(network: Network, problem: Problem) -> Problem:
     return replace(problem, fix=Fix(label, edit))
 
 
-def look(network: Network, base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
-    """Read the text of the network's files of code. Returns whether anything has changed since."""
-    return known.look(code_files(network), base, frozen)
+def look(of: Network | Project, base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
+    """Read the text of the files of code. Returns whether anything has changed since."""
+    return known.look(code_files(of), base, frozen)
 
 
-def untrusted(network: Network) -> tuple[str, ...]:
+def untrusted(of: Network | Project) -> tuple[str, ...]:
     """The files and expressions that may not run, as a person calls them."""
-    found = (type for type in code_layers(network) if type.code_name and not known.may_run(type.code_file))
-    return tuple(dict.fromkeys(type.code_file or type.code_name for type in found))
+    layers = (type for type in code_layers(_network(of)) if type.code_name and not known.may_run(type.code_file))
+    files = (file for file in _training_files(of) if not known.may_run(file))
+    return tuple(dict.fromkeys([*(type.code_file or type.code_name for type in layers), *files]))
 
 
-def folders(network: Network) -> tuple[Path, ...]:
+def folders(of: Network | Project) -> tuple[Path, ...]:
     """The folders that have to be trusted for all of it to run: the project's, and those of files elsewhere."""
     base = known.base()
-    found = {} if not has_code(network) else {Path(base).resolve(): None}
-    for name in code_files(network):
+    found = {} if not has_code(of) else {Path(base).resolve(): None}
+    for name in code_files(of):
         code = known.file(name)
         if code is not None and not any(folder in code.path.parents for folder in found):
             found[code.path.parent] = None
     return tuple(found)
 
 
-def grant(network: Network) -> None:
+def grant(of: Network | Project) -> None:
     """Let all of it run in this process and those it starts: what `--trust` says."""
-    for folder in folders(network):
+    for folder in folders(of):
         trust.grant(folder)
 
 
-def refuse_untrusted(network: Network) -> None:
+def refuse_untrusted(of: Network | Project) -> None:
     """Raise `UserError` for code that may not run, with what that means and the way out."""
-    names = untrusted(network)
+    names = untrusted(of)
     if names:
         raise UserError(trust.refusal(list(names), known.base()))
 
@@ -171,10 +192,10 @@ def measure(network: Network) -> list[Question]:
     return asked
 
 
-def contents(network: Network) -> dict[str, bytes]:
+def contents(of: Network | Project) -> dict[str, bytes]:
     """The bytes of each file of code, the same that were looked at. Raises `UserError` where one has changed."""
     found = {}
-    for name in code_files(network):
+    for name in code_files(of):
         code = known.file(name)
         if code is None or code.error:
             raise UserError(code.error if code is not None else f"Nothing is known about the file {name}.")
@@ -184,10 +205,10 @@ def contents(network: Network) -> dict[str, bytes]:
     return found
 
 
-def ready(network: Network, base: Path, frozen: Mapping[str, Path] | None = None) -> None:
-    """Make the sizes of the user's code known, before a training or an export. Raises `UserError` where it may not
-    run."""
-    look(network, base, frozen)
-    if has_code(network):
-        refuse_untrusted(network)
-        measure(network)
+def ready(of: Network | Project, base: Path, frozen: Mapping[str, Path] | None = None) -> None:
+    """Make the sizes of the user's code known, before a training (of a project) or an export (of a network). Raises
+    `UserError` where it may not run."""
+    look(of, base, frozen)
+    if has_code(of):
+        refuse_untrusted(of)
+        measure(_network(of))

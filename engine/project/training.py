@@ -7,6 +7,7 @@ import math
 
 from engine.errors import FieldError
 from engine.project.options.batches import BatchOptions
+from engine.project.options.code import CodeOptions
 from engine.project.options.ending import EndingOptions
 from engine.project.options.loss import LossOptions
 from engine.project.options.regularisation import RegularisationOptions
@@ -25,6 +26,7 @@ class TrainingOptions(
     EndingOptions,
     RegularisationOptions,
     ReproducibilityOptions,
+    CodeOptions,
 ):
     """How the network is trained, the section `training` of the project file. Groups come in the order of the bases."""
 

@@ -31,8 +31,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     `UnavailableError` for the environment, `RunError` where no folder can be made.
     """
     base = project_path.resolve().parent if project_path else Path.cwd()
-    code.ready(project.network, base)
-    files = code.contents(project.network)
+    code.ready(project, base)
+    files = code.contents(project)
     facts = _facts(project, base)
     check(project, facts).refuse_errors()
     inventory = probe()
@@ -52,7 +52,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         **_circumstances(project),
     }
     folder = create((run_dir or new_path(project_path, name)).absolute(), text, info, files.values())
-    if code.has_code(project.network):
+    if code.has_code(project):
         trust.grant(folder.path)  # it was found to be trusted above, and is a copy of that
     hold(folder, take_lock(folder))
     return folder

@@ -99,6 +99,8 @@ class Report:
     totals: list[int]
     request: int
     memory_bytes: int
+    wishes_to_end: int = 0
+    """How many workers' hooks want the run to end."""
 
 
 class Recorder:
@@ -113,6 +115,13 @@ class Recorder:
         self._interval = 1
         self._first_step = 1
         self._last_exchange_s = 0.0
+        self._wishes_to_end = False
+
+    def wish_to_end(self) -> bool:
+        """A hook of this worker wants the run to end: all hear of it at the next report point. Returns whether that is
+        now, as it is for one that is alone."""
+        self._wishes_to_end = True
+        return self._gang.size == 1
 
     def hold(self, done: Done) -> None:
         """Keep what a step gave."""
@@ -133,13 +142,14 @@ class Recorder:
         count = len(self._held)
         losses = torch.stack([done.loss for done in self._held]).double()
         head = [losses, self._metric_sums()]
-        tail = losses.new_tensor([request, self._next_interval(), self._memory()])
+        tail = losses.new_tensor([request, self._next_interval(), self._memory(), self._wishes_to_end])
         sums = self._gang.sum(torch.cat([*head, self._only_first(tail)])).tolist()
         totals = [done.total for done in self._held]
-        asked, interval, memory = sums[2 * count :]
-        report = Report(self._first_step, sums[:count], sums[count : 2 * count], totals, int(asked), int(memory))
+        asked, interval, memory, ends = map(int, sums[2 * count :])
+        report = Report(self._first_step, sums[:count], sums[count : 2 * count], totals, asked, memory, ends)
         self._first_step += count
-        self._interval = max(1, int(interval))
+        self._interval = max(1, interval)
+        self._wishes_to_end = False
         self._held.clear()
         return report
 
@@ -163,7 +173,7 @@ class Recorder:
         return max(1, min(wanted, count * GROWTH, MOST_STEPS, MOST_HELD_BYTES // a_step))
 
     def _only_first(self, tail: torch.Tensor) -> torch.Tensor:
-        """Memory is summed over the workers; request and interval are the first one's."""
+        """Memory and wishes are summed over the workers; request and interval are the first one's."""
         if self._gang.rank:
             tail[:2] = 0
         return tail
@@ -242,6 +252,10 @@ class Reporter:
         self._recorder.hold(done)
         self._samples += done.total
         return self._recorder.is_due
+
+    def wish_to_end(self) -> bool:
+        """A hook wants the run to end: whether it is time to report."""
+        return self._recorder.wish_to_end()
 
     def validated(self, step: int, scores: Scores) -> None:
         """A validation after this step."""

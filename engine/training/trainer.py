@@ -4,9 +4,11 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from engine.errors import RunError, plural
 from engine.training.batches import Batches, Resident
+from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
 from engine.training.limits import NO_LIMITS, Limits
 from engine.training.metrics import Metric
@@ -66,9 +68,17 @@ class Trainer:
     """Goes through the epochs until all are done or something ends the run."""
 
     def __init__(
-        self, plan: Plan, unit: Unit, batches: Batches, reporter: Reporter, keeper: Keeper, metric: Metric
+        self,
+        plan: Plan,
+        unit: Unit,
+        batches: Batches,
+        reporter: Reporter,
+        keeper: Keeper,
+        metric: Metric,
+        hooks: Hooks | None = None,
     ) -> None:
         self._plan = plan
+        self._hooks = hooks or NoHooks()
         self._unit = unit
         self._batches = batches
         self._reporter = reporter
@@ -87,6 +97,7 @@ class Trainer:
 
     def run(self) -> Outcome:
         """Train. Raises `RunError` if that comes to nothing."""
+        self._tell("on_start")
         self._validate()
         while self._epochs_done < self._plan.epochs and not self._stop_because:
             self._run_epoch()
@@ -97,7 +108,10 @@ class Trainer:
         for batch in self._batches.of_epoch(self._epoch):
             done = self._unit.train(batch, self._step)
             self._step += 1
-            if self._reporter.record(done):
+            is_due = self._reporter.record(done)
+            if self._hooks.watches_steps and self._hooks.step(self._epoch, self._step, done):
+                is_due = self._reporter.wish_to_end() or is_due
+            if is_due:
                 self._obey(self._report())
             if self._step % self._plan.validation_frequency == 0:
                 self._validate()
@@ -112,6 +126,7 @@ class Trainer:
     def _end_epoch(self) -> None:
         self._epochs_done += 1
         self._reporter.epoch_ended(self._epoch, self._step)
+        self._tell("on_epoch_end")
         if self._is_last_epoch and not self._stop_because:
             self._stop_because, self._is_stopped = "stopped on request, at the end of an epoch", True
 
@@ -127,12 +142,21 @@ class Trainer:
 
     def _obey(self, report: Report) -> None:
         """Do what is asked. All workers learn of it at the same step."""
+        if report.wishes_to_end:
+            self._stop_because = self._stop_because or self._hooks.ended_by("on_step")
         if report.request == STOP:
             self._stop_because, self._is_stopped = "stopped on request", True
         elif report.request == TIME_UP:
             self._stop_because = self._stop_because or self._plan.limits.time_is_up
         elif report.request != NO_REQUEST:
             self._is_last_epoch = True
+
+    def _tell(self, moment: str, **seen: Any) -> None:
+        """Call the user's function of a moment, which may end the run."""
+        with self._reporter.clock.aside():
+            ends = self._hooks.at(moment, self._epoch, self._step, **seen)
+        if ends and not self._stop_because:
+            self._stop_because = self._hooks.ended_by(moment)
 
     def _refuse_non_finite(self, report: Report) -> None:
         bad = next((i for i, loss in enumerate(report.losses) if not math.isfinite(loss)), None)
@@ -159,6 +183,7 @@ class Trainer:
             self._plan.watch(self._step, self._keeper.value(scores), self._keeper.higher_is_better)
             if self._keeper.consider(self._step, self._epoch, scores):
                 self._reporter.found_best(self._step, self._keeper.objective, self._keeper.best_value)
+        self._tell("on_validation", validation=scores)
         if reached := self._plan.limits.reached(self._step, scores):
             self._stop_because = self._stop_because or reached
         if self._keeper.is_out_of_patience and not self._stop_because:
@@ -176,9 +201,11 @@ class Trainer:
         test = self._unit.judge(self._plan.test) if self._plan.test is not None else None
         if test is not None:
             self._reporter.tested(self._keeper.best_step if kept == "best" else self._step, test)
+        reason = self._all_done() if is_complete else self._stop_because
+        self._tell("on_end", reason=reason, test=test)
         return Outcome(
             state="stopped" if self._is_stopped and not is_complete else "finished",
-            reason=self._all_done() if is_complete else self._stop_because,
+            reason=reason,
             epochs=self._epochs_done,
             iterations=self._step,
             loss=self._loss,

@@ -44,6 +44,7 @@ from engine.runs.folder import RunFolder, frozen_code
 from engine.training.batches import Batches, Resident
 from engine.training.channel import Reports, RequestPipe
 from engine.training.clipping import clipping
+from engine.training.hooks import FileHooks, Hooks, Run
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
 from engine.training.losses import Loss, loss_for
@@ -153,12 +154,39 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
     cut = options.sequence_length == "shortest"
-    trainer = Trainer(plan, unit, Batches(training, order, gang, cut=cut), reporter, keeper, unit.metric)
+    hooks = _hooks(setting, network, schedule, order, unit.metric, gang, clock)
+    trainer = Trainer(plan, unit, Batches(training, order, gang, cut=cut), reporter, keeper, unit.metric, hooks)
     try:
         return trainer.run(), gang
     except NonFiniteLossError:
         gang.close()  # all find it at the same step, and the first one has still to tell and to save
         raise
+
+
+def _hooks(
+    setting: Setting,
+    network: nn.Module,
+    schedule: Schedule,
+    order: Order,
+    metric: Metric,
+    gang: Gang,
+    clock: Clock,
+) -> Hooks | None:
+    """The user's functions, if the project names a file of them."""
+    options = setting.project.training
+    if not options.hooks_file:
+        return None
+    seen = Run(
+        network,
+        setting.folder.path,
+        options.max_epochs,
+        order.steps_per_epoch,
+        gang.rank,
+        gang.size,
+        rate_at=schedule,
+        clock=lambda: clock.elapsed_s,
+    )
+    return FileHooks(options.hooks_file, seen, metric.name, gang)
 
 
 def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, loss: Loss, gang: Gang) -> Unit:
@@ -209,7 +237,7 @@ def _set_up(seat: Seat) -> Setting:
     folder = RunFolder(Path(seat.folder))
     info = folder.read_info()
     project = load_project(folder.project).project
-    ready(project.network, folder.path, frozen_code(folder))
+    ready(project, folder.path, frozen_code(folder))
     place = info["places"][seat.rank]
     torch.set_num_threads(place["threads"])
     if project.training.deterministic:

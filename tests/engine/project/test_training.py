@@ -38,4 +38,5 @@ def test_every_option_belongs_to_a_group() -> None:
         "Ending",
         "Regularisation",
         "Reproducibility",
+        "Own code",
     ]

@@ -1,0 +1,164 @@
+"""Functions of the user's that are called at moments of a training: see docs/hooks.md.
+
+Every worker calls them, so that what they change in the network or keep for the training step is the same everywhere.
+One that returns True ends the run. After a step that is known to all workers at the next report point, at the other
+moments at once.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from engine.build.user_code import defined, in_running_words
+from engine.environments.gang import Gang
+from engine.errors import RunError, UserError
+from engine.project.own_code import HOOKS
+from engine.training.step import Done, Scores
+
+
+class Hooks(Protocol):
+    """What the trainer tells. Each answer says whether the run is to end."""
+
+    watches_steps: bool
+
+    def ended_by(self, moment: str) -> str:
+        """Why the run ends, where the function of this moment ends it."""
+
+    def step(self, epoch: int, step: int, done: Done) -> bool:
+        """After a step: this worker's answer alone."""
+
+    def at(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
+        """At another moment: the answer of all workers together."""
+
+
+class NoHooks:
+    """Of a project without any."""
+
+    watches_steps = False
+
+    def ended_by(self, moment: str) -> str:
+        """Never asked."""
+        return moment
+
+    def step(self, epoch: int, step: int, done: Done) -> bool:
+        """Never called."""
+        return False
+
+    def at(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
+        """Nobody listens."""
+        return False
+
+
+@dataclass
+class Run:
+    """What a hook sees of the run: the one argument of each. It is the same object all the time.
+
+    `step` and `epoch` count from 1 and are 0 before the first one. `network` is the module that is trained, `folder`
+    the run's own folder. `validation` and `test` hold the last scores by name, as `{"loss": 0.3, "accuracy": 0.9}`, and
+    are empty before. `best_step` is the step of the best network so far, and `reason` says in the end why it ended.
+    """
+
+    network: nn.Module
+    folder: Path
+    epochs: int
+    steps_per_epoch: int
+    rank: int
+    workers: int
+    rate_at: Callable[[int], float]
+    clock: Callable[[], float]
+    epoch: int = 0
+    step: int = 0
+    validation: Mapping[str, float] | None = None
+    test: Mapping[str, float] | None = None
+    reason: str = ""
+    done: Done | None = None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the first worker: the one that prints and writes, where one is enough."""
+        return self.rank == 0
+
+    @property
+    def loss(self) -> float:
+        """The loss of the last step, mean over the samples of this worker. Asking waits for the device."""
+        if self.done is None or len(self.done.output) == 0:
+            return math.nan
+        return float(self.done.loss) * self.done.total / len(self.done.output)
+
+    @property
+    def learn_rate(self) -> float:
+        """The rate of the last step."""
+        return self.rate_at(max(0, self.step - 1))
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since training began."""
+        return self.clock()
+
+
+class FileHooks:
+    """The functions of a file."""
+
+    def __init__(self, file: str, run: Run, metric: str, gang: Gang) -> None:
+        """Raises `UserError` where the file goes wrong."""
+        self._file = file
+        self._functions = defined(file, HOOKS)
+        self._run = run
+        self._metric = metric
+        self._gang = gang
+        self._on_step = self._functions.get("on_step")
+        self.watches_steps = self._on_step is not None
+
+    def ended_by(self, moment: str) -> str:
+        """Why the run ends, where the function of this moment ends it."""
+        return f"ended by {moment} of {self._file}"
+
+    def step(self, epoch: int, step: int, done: Done) -> bool:
+        """This worker's answer after a step."""
+        run = self._run
+        run.epoch, run.step, run.done = epoch, step, done
+        try:
+            answer = self._on_step(run) if self._on_step is not None else None
+        except BaseException as error:
+            raise self._failure(error) from error
+        return answer is not None and self._is_end("on_step", answer)
+
+    def at(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
+        """The answer of all workers together. A collective where the file has such a function."""
+        function = self._functions.get(moment)
+        run = self._run
+        run.epoch, run.step = epoch, step
+        for name, value in seen.items():
+            setattr(run, name, self._named(value) if isinstance(value, Scores) else value)
+        if function is None:
+            return False
+        try:
+            answer = function(run)
+        except BaseException as error:
+            raise self._failure(error) from error
+        ends = answer is not None and self._is_end(moment, answer)
+        if self._gang.size > 1:
+            device = next(run.network.parameters()).device
+            ends = bool(self._gang.sum(torch.tensor([float(ends)], device=device)).item())
+        return ends
+
+    def _is_end(self, name: str, answer: object) -> bool:
+        if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.numel() == 1:
+            answer = bool(answer)
+        if not isinstance(answer, bool | np.bool_):
+            kind = type(answer).__name__
+            raise RunError(f"{self._file}: {name} returned a {kind}. Return True to end the run, or nothing.")
+        return bool(answer)
+
+    def _failure(self, error: BaseException) -> BaseException:
+        is_ours = isinstance(error, UserError) or not isinstance(error, Exception | SystemExit)
+        return error if is_ours else RunError(in_running_words(error, self._file))
+
+    def _named(self, scores: Scores) -> dict[str, float]:
+        return {"loss": scores.loss, self._metric: scores.metric}

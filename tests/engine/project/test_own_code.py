@@ -1,0 +1,113 @@
+"""The user's functions that a training runs: which files they are, and what their text says is wrong."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.custom import known, trust
+from engine.errors import UserError
+from engine.project import code, own_code
+from engine.project.check import check, describe
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(trust.GRANTS, "[]")
+    known.forget()
+    yield
+    known.forget()
+
+
+def said(folder: Path, text: str, **options: str) -> list[str]:
+    """The problems that the options have with a file `own.py`."""
+    (folder / "own.py").write_text(text)
+    project = Project(training=TrainingOptions(**options))
+    code.look(project, folder)
+    return [f"{p.severity}: {describe(p)}" for p in check(project).problems if "own.py" in p.message]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def on_step(run): ...\ndef helper(a, b): ...\n", ""),
+        ("def helper(run): ...", "error: training.hooks_file: own.py has none of the functions on_start, on_step"),
+        ("def on_stp(run): ...", "Did you mean 'on_step'? Define at least one of them."),
+        (
+            "\ndef on_step(): ...",
+            "error: training.hooks_file: own.py, line 2: on_step takes 0 arguments; it is called with 1: run.",
+        ),
+        (
+            "def on_step(run, *, k): ...",
+            "own.py, line 1: on_step needs 'k'; it is called with 1: run. Give it a default.",
+        ),
+        (
+            "def on_end(run): ...\ndef on_epoch(run): ...",
+            "warning: training.hooks_file: own.py, line 2: there is no moment 'on_epoch', so it is never called.",
+        ),
+        ("def on_step(:", "own.py, line 1: this is not valid Python"),
+    ],
+)
+def test_a_file_of_hooks(tmp_path: Path, text: str, words: str) -> None:
+    found = said(tmp_path, text, hooks_file="own.py")
+    assert len(found) == bool(words)
+    assert all(words in message for message in found), found
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "words"),
+    [
+        ("def training_step(network, inputs, targets, loss): ...", "own.py", ""),
+        ("def mixup(network, inputs, targets, loss, alpha=0.2): ...", "own.py:mixup", ""),
+        ("from functools import partial\nmixup = partial(print)", "own.py:mixup", ""),
+        (
+            "def mixup(network, inputs, targets, loss): ...",
+            "own.py:mixpu",
+            "error: training.step_function: own.py has no function 'mixpu'. Did you mean 'mixup'? "
+            "Define mixpu(network, inputs, targets, loss), or name another.",
+        ),
+        (
+            "def training_step(network, batch): ...",
+            "own.py",
+            "own.py, line 1: training_step takes 2 arguments; it is called with 4: network, inputs, targets, loss.",
+        ),
+    ],
+)
+def test_a_training_step(tmp_path: Path, text: str, named: str, words: str) -> None:
+    found = said(tmp_path, text, step_function=named)
+    assert len(found) == bool(words)
+    assert all(words in message for message in found), found
+
+
+def test_a_file_that_is_not_there_is_a_problem_once_it_was_looked_for(tmp_path: Path) -> None:
+    project = Project(training=TrainingOptions(hooks_file="gone.py"))
+    assert list(own_code.problems(project.training)) == []
+    code.look(project, tmp_path)
+    (problem,) = own_code.problems(project.training)
+    assert problem.message == 'There is no file "gone.py" in the project\'s folder. Choose a Python file.'
+    (peeked,) = own_code.problems(TrainingOptions(step_function="steps.py:f"), own_code.look_in(tmp_path))
+    assert '"steps.py"' in peeked.message
+
+
+def test_files_of_a_training_are_code_like_that_of_layers(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def on_end(run): ...\ndef training_step(network, inputs, targets, loss): ...\n")
+    project = Project(training=TrainingOptions(hooks_file="own.py", step_function="own.py:training_step"))
+    code.look(project, tmp_path)
+    assert code.code_files(project) == code.untrusted(project) == ("own.py",)
+    assert code.folders(project) == (tmp_path,)
+    with pytest.raises(UserError, match=r"code of its own \(own\.py\).*--trust"):
+        code.ready(project, tmp_path)
+    code.grant(project)
+    code.ready(project, tmp_path)
+    assert list(code.contents(project)) == ["own.py"]
+    assert not code.has_code(project.network)  # an export does not need it
+
+
+def test_a_project_that_moves_still_finds_them(tmp_path: Path) -> None:
+    options = TrainingOptions(hooks_file="own.py", step_function="own.py:mixup")
+    there = code.moved_project(Project(training=options), tmp_path / "a", tmp_path / "b")
+    assert there.training.hooks_file == "../a/own.py"
+    assert there.training.step_function == "../a/own.py:mixup"
+    assert code.moved_project(Project(training=options), tmp_path, tmp_path).training == options

@@ -1,0 +1,127 @@
+"""The user's functions are called at their moments, see what they are promised, and can end the run."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from engine.custom import known, trust
+from engine.environments.gang import SoloGang
+from engine.environments.strategies.single import Single
+from engine.environments.strategies.sync_batch_norm import Share
+from engine.errors import RunError
+from engine.project.training import TrainingOptions
+from engine.runs.events import Event
+from engine.training.batches import Batches, Resident
+from engine.training.hooks import FileHooks, Run
+from engine.training.keeping import Keeper, NoShelf
+from engine.training.losses import half_mse
+from engine.training.metrics import Rmse
+from engine.training.order import Order
+from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
+from engine.training.solvers import Solver
+from engine.training.step import Unit
+from engine.training.trainer import Outcome, Plan, Trainer
+
+
+class Nobody:
+    """Takes events nowhere."""
+
+    def put(self, *events: Event) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setenv(trust.GRANTS, "[]")
+    known.forget()
+    yield
+    known.forget()
+
+
+def train(folder: Path, text: str) -> tuple[Outcome, list[tuple[str, int, int]]]:
+    """Nine samples in two epochs of three steps, with a validation every two; what the hooks wrote into `seen`."""
+    (folder / "own.py").write_text("seen = []\n" + text)
+    known.look(["own.py"], folder)
+    trust.grant(folder)
+    options = TrainingOptions(mini_batch_size=3, max_epochs=2, validation_frequency=2)
+    torch.manual_seed(0)
+    network, gang, metric, clock = nn.Linear(2, 1), SoloGang(), Rmse(), Clock()
+    part = Resident((torch.randn(9, 2),), torch.randn(9, 1))
+    unit = Unit(
+        network,
+        Single(network),
+        Solver(options, network),
+        half_mse,
+        metric,
+        gang,
+        share=Share(),
+        rate=lambda step: 0.1 / (step + 1),
+    )
+    reporter = Reporter(metric, Recorder(metric, gang, lambda: 0, clock), Nobody(), NoRequests(), clock, 6)
+    keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
+    run = Run(network, folder, 2, 3, 0, 1, rate_at=unit.rate, clock=lambda: clock.elapsed_s)
+    hooks = FileHooks("own.py", run, metric.name, gang)
+    batches = Batches(part, Order(9, 3, "never", 0), gang)
+    outcome = Trainer(Plan(2, 2, 0, part, part), unit, batches, reporter, keeper, metric, hooks).run()
+    return outcome, hooks._functions["on_end"].__globals__["seen"]
+
+
+MOMENTS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_end")
+ALL = "".join(f"def {name}(run): seen.append(('{name}', run.epoch, run.step))\n" for name in MOMENTS)
+
+
+def test_each_is_called_at_its_moment(tmp_path: Path) -> None:
+    _, seen = train(tmp_path, ALL)
+    names = {"start": "on_start", "step": "on_step", "val": "on_validation", "epoch": "on_epoch_end", "end": "on_end"}
+    story = "start 0 0, val 0 0, step 1 1, step 1 2, val 1 2, step 1 3, epoch 1 3, step 2 4, val 2 4, step 2 5, "
+    story += "step 2 6, val 2 6, epoch 2 6, end 2 6"
+    expected = [(names[name], int(epoch), int(step)) for name, epoch, step in map(str.split, story.split(", "))]
+    assert seen == expected
+
+
+def test_what_they_see(tmp_path: Path) -> None:
+    text = """
+import math
+def on_start(run):
+    assert math.isnan(run.loss) and run.validation is None and run.learn_rate == 0.1
+def on_step(run):
+    seen.append(run.loss)
+    assert run.learn_rate == 0.1 / run.step
+    assert run.is_first and run.elapsed_s > 0 and run.network.weight.shape == (1, 2)
+def on_end(run):
+    assert run.reason == "all 2 epochs done"
+    assert run.validation.keys() == run.test.keys() == {"loss", "rmse"}
+"""
+    outcome, seen = train(tmp_path, text)
+    assert seen[-1] == pytest.approx(outcome.loss)
+    assert len(seen) == 6
+
+
+@pytest.mark.parametrize(
+    ("function", "condition", "iterations", "epochs"),
+    [
+        ("on_start", "True", 0, 0),
+        ("on_step", "run.step == 4", 4, 1),
+        ("on_validation", "run.step == 2", 2, 0),
+        ("on_epoch_end", "run.epoch == 1", 3, 1),
+    ],
+)
+def test_true_ends_the_run(tmp_path: Path, function: str, condition: str, iterations: int, epochs: int) -> None:
+    outcome, seen = train(tmp_path, ALL + f"def {function}(run): return {condition}\n")
+    assert (outcome.state, outcome.reason) == ("finished", f"ended by {function} of own.py")
+    assert (outcome.iterations, outcome.epochs) == (iterations, epochs)
+    assert seen[-1][0] == "on_end"
+
+
+def test_what_goes_wrong_is_told_with_file_and_line(tmp_path: Path) -> None:
+    for text, words in (
+        ("def on_step(run):\n    open('/none/of/this')\n", "went wrong: own.py, line 3: FileNotFoundError: "),
+        ("def on_end(run):\n    raise SystemExit(3)\n", "own.py, line 3: SystemExit: 3 It ended the program."),
+        ("def on_step(run): return run.loss\n", "own.py: on_step returned a float. Return True to end the run, or"),
+    ):
+        with pytest.raises(RunError) as refused:
+            train(tmp_path, text)
+        assert words in str(refused.value)
