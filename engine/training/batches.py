@@ -12,6 +12,10 @@ import torch
 from engine.environments.gang import Gang
 from engine.training.order import Order, share_of
 
+Tensors = tuple[torch.Tensor, ...]
+"""One for each input, output or target, samples first, in the network's order; behind them the lengths of sequences
+that are padded."""
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -21,8 +25,8 @@ class Batch:
     the inputs stand the lengths of those whose sequences are padded, which are cut to the longest of this share.
     """
 
-    inputs: tuple[torch.Tensor, ...]
-    targets: torch.Tensor
+    inputs: Tensors
+    targets: Tensors
     count: int
     total: int
 
@@ -31,8 +35,8 @@ class Batch:
 class Resident:
     """One part of the data as tensors on the device, samples first, inputs in the network's order."""
 
-    inputs: tuple[torch.Tensor, ...]
-    targets: torch.Tensor
+    inputs: Tensors
+    targets: Tensors
     lengths: tuple[torch.Tensor | None, ...] = ()
     """Of each input, on the CPU: how many steps of each sample are real; None where lengths do not matter."""
 
@@ -41,7 +45,7 @@ class Resident:
         cls,
         inputs: Sequence[np.ndarray],
         kinds: Sequence[str],
-        targets: np.ndarray,
+        targets: Sequence[np.ndarray],
         device: torch.device,
         lengths: Sequence[np.ndarray | None] = (),
     ) -> "Resident":
@@ -49,10 +53,15 @@ class Resident:
         tensors = [torch.from_numpy(array).to(device) for array in inputs]
         typed = [x.long() if kind == "index" else x for x, kind in zip(tensors, kinds, strict=True)]
         steps = tuple(None if given is None else torch.from_numpy(given) for given in lengths)
-        return cls(tuple(typed), torch.from_numpy(targets).to(device), steps)
+        return cls(tuple(typed), tuple(torch.from_numpy(array).to(device) for array in targets), steps)
 
     def __len__(self) -> int:
-        return len(self.targets)
+        return len(self.targets[0])
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is held."""
+        return self.targets[0].device
 
     @property
     def longest(self) -> torch.Tensor | None:
@@ -66,7 +75,7 @@ class Resident:
 
     def inputs_at(
         self, chosen: slice | torch.Tensor, at: torch.Tensor | None = None, most: Sequence[int | None] = ()
-    ) -> tuple[torch.Tensor, ...]:
+    ) -> Tensors:
         """The inputs of some samples, by their places (`at`: the same on the device); behind them the lengths of those
         that are padded, `most` at most."""
         tensors = [x[chosen] if at is None else x.index_select(0, at) for x in self.inputs]
@@ -75,14 +84,21 @@ class Resident:
             if steps is not None:
                 lengths.append(steps[chosen].clamp(max=most[number]) if most else steps[chosen])
                 tensors[number] = tensors[number][:, : int(lengths[-1].max())]
-        return *tensors, *(given.to(self.targets.device) for given in lengths)
+        return *tensors, *(given.to(self.device) for given in lengths)
+
+    def targets_at(self, chosen: slice | torch.Tensor) -> Tensors:
+        """The targets of some samples, by their places on the device."""
+        if isinstance(chosen, slice):
+            return tuple(target[chosen] for target in self.targets)
+        return tuple(target.index_select(0, chosen) for target in self.targets)
 
     def pieces(self, rank: int, size: int, most: int) -> Iterator[Batch]:
         """One worker's share of all samples, in their order, in pieces of at most so many."""
         begin, end = share_of(0, len(self), rank, size)
         for start in range(begin, end, most):
             stop = min(start + most, end)
-            yield Batch(self.inputs_at(slice(start, stop)), self.targets[start:stop], stop - start, len(self))
+            chosen = slice(start, stop)
+            yield Batch(self.inputs_at(chosen), self.targets_at(chosen), stop - start, len(self))
 
 
 class Batches:
@@ -98,11 +114,11 @@ class Batches:
     def of_epoch(self, epoch: int) -> Iterator[Batch]:
         """This worker's share of each batch of an epoch (from 1)."""
         numbers = self.order.of_epoch(epoch)
-        places = numbers.to(self._part.targets.device)
+        places = numbers.to(self._part.device)
         for step in range(self.order.steps_per_epoch):
             start, end = self.order.batch(step)
             begin, stop = share_of(start, end, self._rank, self._size)
             chosen = slice(begin, stop) if stop > begin else slice(start, start + 1)
             most = self._part.shortest(numbers[start:end]) if self._cut else ()
             inputs = self._part.inputs_at(numbers[chosen], places[chosen], most)
-            yield Batch(inputs, self._part.targets.index_select(0, places[chosen]), stop - begin, end - start)
+            yield Batch(inputs, self._part.targets_at(places[chosen]), stop - begin, end - start)

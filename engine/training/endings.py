@@ -194,9 +194,9 @@ def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Ta
             "epochs": told["epochs"],
             "iterations": told["iterations"],
             "loss": told["loss"],
-            "metrics": {tally.metric: told["metric"]},
-            "validation": _scores(told["validation"], tally.metric),
-            "test": _scores(told["test"], tally.metric),
+            "metrics": dict(told["metrics"]),
+            "validation": _scores(told["validation"]),
+            "test": _scores(told["test"]),
             "samples_per_second": round(told["samples_per_second"], 1),
         }
     whole = {
@@ -221,5 +221,5 @@ def short_result(whole: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _scores(told: Mapping[str, float] | None, metric: str) -> dict[str, float]:
-    return {"loss": told["loss"], metric: told["metric"]} if told else {}
+def _scores(told: Mapping[str, Any] | None) -> dict[str, float]:
+    return {"loss": told["loss"], **told["metrics"]} if told else {}

@@ -87,9 +87,9 @@ class Run:
     @property
     def loss(self) -> float:
         """The loss of the last step, mean over the samples of this worker. Asking waits for the device."""
-        if self.done is None or len(self.done.output) == 0:
+        if self.done is None or len(self.done.outputs[0]) == 0:
             return math.nan
-        return float(self.done.loss) * self.done.total / len(self.done.output)
+        return float(self.done.loss) * self.done.total / len(self.done.outputs[0])
 
     @property
     def learn_rate(self) -> float:
@@ -105,12 +105,11 @@ class Run:
 class FileHooks:
     """The functions of a file."""
 
-    def __init__(self, file: str, run: Run, metric: str, gang: Gang) -> None:
+    def __init__(self, file: str, run: Run, gang: Gang) -> None:
         """Raises `UserError` where the file goes wrong."""
         self._file = file
         self._functions = defined(file, HOOKS)
         self._run = run
-        self._metric = metric
         self._gang = gang
         self._on_step = self._functions.get("on_step")
         self.watches_steps = self._on_step is not None
@@ -135,7 +134,7 @@ class FileHooks:
         run = self._run
         run.epoch, run.step = epoch, step
         for name, value in seen.items():
-            setattr(run, name, self._named(value) if isinstance(value, Scores) else value)
+            setattr(run, name, value.named if isinstance(value, Scores) else value)
         if function is None:
             return False
         try:
@@ -159,6 +158,3 @@ class FileHooks:
     def _failure(self, error: BaseException) -> BaseException:
         is_ours = isinstance(error, UserError) or not isinstance(error, Exception | SystemExit)
         return error if is_ours else RunError(in_running_words(error, self._file))
-
-    def _named(self, scores: Scores) -> dict[str, float]:
-        return {"loss": scores.loss, self._metric: scores.metric}

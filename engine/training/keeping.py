@@ -98,7 +98,7 @@ class Keeper:
 
     def value(self, scores: Scores) -> float:
         """The objective of a validation."""
-        return scores.loss if self.objective == "loss" else scores.metric
+        return scores.named[self.objective]
 
     def consider(self, step: int, epoch: int, scores: Scores) -> bool:
         """Whether the network of now is the best so far; it is remembered then."""

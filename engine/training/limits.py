@@ -20,7 +20,7 @@ class Target:
 
     def reached(self, scores: Scores) -> str:
         """Why the run ends with these scores, or nothing."""
-        found = scores.loss if self.name == "loss" else scores.metric
+        found = scores.named[self.name]
         if not (found >= self.value if self.higher_is_better else found <= self.value):
             return ""
         sign = "at least" if self.higher_is_better else "at most"

@@ -1,4 +1,7 @@
-"""What is minimised. Each loss gives the sum over samples of what counts a sample, so that shares of a batch add up."""
+"""What is minimised. Each loss gives the sum over samples of what counts a sample, so that shares of a batch add up.
+
+A function of one output and its target becomes a `Loss`, which is given all outputs and all targets, by `of_first`.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,8 +11,10 @@ from torch.nn import functional
 
 from engine.data.facts import Task
 from engine.project.training import TrainingOptions
+from engine.training.batches import Tensors
 
-Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Loss = Callable[[Tensors, Tensors], torch.Tensor]
+LossOfOne = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def cross_entropy(
@@ -53,12 +58,25 @@ def focal(
     return each.sum() if weight is None else (each * weight[target]).sum()
 
 
-_LOSSES: dict[str, Loss] = {"half-mse": half_mse, "mse": mse, "mae": mae}
+_LOSSES: dict[str, LossOfOne] = {"half-mse": half_mse, "mse": mse, "mae": mae}
 
 
-def loss_for(options: TrainingOptions, task: Task, targets: torch.Tensor) -> Loss:
+def loss_for(options: TrainingOptions, task: Task, targets: Tensors) -> Loss:
     """The loss that the options ask for; `auto` follows the task. `targets` are those of the whole training part, on
     the device: class weights may follow from them."""
+    return of_first(_loss_of_one(options, task, targets[0]))
+
+
+def of_first(loss: LossOfOne) -> Loss:
+    """The loss of the first output, which is the only one."""
+
+    def of_all(outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        return loss(outputs[0], targets[0])
+
+    return of_all
+
+
+def _loss_of_one(options: TrainingOptions, task: Task, targets: torch.Tensor) -> LossOfOne:
     name = options.loss
     if name == "auto":
         name = "cross-entropy" if task == "classes" else "half-mse"

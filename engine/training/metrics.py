@@ -6,6 +6,8 @@ from typing import Protocol
 
 import torch
 
+from engine.training.batches import Tensors
+
 
 class Metric(Protocol):
     """`per_sample` may be summed over samples, steps and workers; `value` makes the figure of sum and count."""
@@ -18,7 +20,7 @@ class Metric(Protocol):
     def higher_is_better(self) -> bool:
         """Which way is up."""
 
-    def per_sample(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    def per_sample(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
         """One number a sample."""
 
     def value(self, total: float, count: int) -> float:
@@ -32,9 +34,9 @@ class Accuracy:
     name: str = "accuracy"
     higher_is_better: bool = True
 
-    def per_sample(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    def per_sample(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
         """One where it is right."""
-        return (output.argmax(dim=1) == target).double()
+        return (outputs[0].argmax(dim=1) == targets[0]).double()
 
     def value(self, total: float, count: int) -> float:
         """The share."""
@@ -48,9 +50,9 @@ class Rmse:
     name: str = "rmse"
     higher_is_better: bool = False
 
-    def per_sample(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    def per_sample(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
         """The squared error, mean over responses."""
-        return (output - target).square().double().mean(dim=1)
+        return (outputs[0] - targets[0]).square().double().mean(dim=1)
 
     def value(self, total: float, count: int) -> float:
         """The root of the mean."""
@@ -64,9 +66,9 @@ class Mae:
     name: str = "mae"
     higher_is_better: bool = False
 
-    def per_sample(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    def per_sample(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
         """The absolute error, mean over responses."""
-        return (output - target).abs().double().mean(dim=1)
+        return (outputs[0] - targets[0]).abs().double().mean(dim=1)
 
     def value(self, total: float, count: int) -> float:
         """The mean."""

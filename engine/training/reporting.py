@@ -9,7 +9,7 @@ of a second, or a step if that is longer.
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -91,11 +91,12 @@ class Clock:
 
 @dataclass(frozen=True)
 class Report:
-    """The steps since the last report point, summed over workers. `metrics` are sums over samples."""
+    """The steps since the last report point, summed over workers. `metrics` are sums over samples: for each metric one
+    a step."""
 
     first_step: int
     losses: list[float]
-    metrics: list[float]
+    metrics: list[list[float]]
     totals: list[int]
     request: int
     memory_bytes: int
@@ -106,8 +107,8 @@ class Report:
 class Recorder:
     """Holds what steps gave until the next report point."""
 
-    def __init__(self, metric: Metric, gang: Gang, memory: Callable[[], int], clock: Clock) -> None:
-        self._metric = metric
+    def __init__(self, metrics: Sequence[Metric], gang: Gang, memory: Callable[[], int], clock: Clock) -> None:
+        self._metrics = metrics
         self._gang = gang
         self._memory = memory
         self._clock = clock
@@ -141,25 +142,33 @@ class Recorder:
         """Sum over workers and start afresh. A collective."""
         count = len(self._held)
         losses = torch.stack([done.loss for done in self._held]).double()
-        head = [losses, self._metric_sums()]
+        head = [losses, *self._metric_sums()]
         tail = losses.new_tensor([request, self._next_interval(), self._memory(), self._wishes_to_end])
         sums = self._gang.sum(torch.cat([*head, self._only_first(tail)])).tolist()
         totals = [done.total for done in self._held]
-        asked, interval, memory, ends = map(int, sums[2 * count :])
-        report = Report(self._first_step, sums[:count], sums[count : 2 * count], totals, asked, memory, ends)
+        losses_of_all, *metrics = [sums[start : start + count] for start in range(0, len(sums) - len(tail), count)]
+        asked, interval, memory, ends = map(int, sums[-len(tail) :])
+        report = Report(self._first_step, losses_of_all, metrics, totals, asked, memory, ends)
         self._first_step += count
         self._interval = max(1, interval)
         self._wishes_to_end = False
         self._held.clear()
         return report
 
-    def _metric_sums(self) -> torch.Tensor:
-        """For each held step the metric's sum over this worker's samples, by one pass over all of them."""
-        outputs = torch.cat([done.output for done in self._held])
-        targets = torch.cat([done.targets for done in self._held])
-        each = self._metric.per_sample(outputs, targets)
-        counts = torch.tensor([len(done.output) for done in self._held], device=each.device)
-        return torch.segment_reduce(each, "sum", lengths=counts)
+    def _metric_sums(self) -> list[torch.Tensor]:
+        """For each metric and held step the sum over this worker's samples, by one pass over all of them where the
+        outputs of all steps have the same sizes."""
+        if not self._metrics:
+            return []
+        held = self._held
+        if len({tuple(x.shape[1:] for x in done.outputs) for done in held}) > 1:
+            steps = [[metric.per_sample(done.outputs, done.targets).sum() for done in held] for metric in self._metrics]
+            return [torch.stack(sums) for sums in steps]
+        outputs = tuple(torch.cat(pieces) for pieces in zip(*(done.outputs for done in held), strict=True))
+        targets = tuple(torch.cat(pieces) for pieces in zip(*(done.targets for done in held), strict=True))
+        each = [metric.per_sample(outputs, targets) for metric in self._metrics]
+        lengths = torch.tensor([done.count for done in held], device=each[0].device)
+        return [torch.segment_reduce(values, "sum", lengths=lengths) for values in each]
 
     def _next_interval(self) -> int:
         """So many steps that reports come a few times a second and little memory is held."""
@@ -167,7 +176,7 @@ class Recorder:
         spent, self._last_exchange_s = now - self._last_exchange_s, now
         count = len(self._held)
         last = self._held[-1]
-        a_step = last.output.nbytes + last.targets.nbytes + 64
+        a_step = sum(tensor.nbytes for tensor in (*last.outputs, *last.targets)) + 64
         ahead = min(REPORT_EVERY_S, max(0.0, self._clock.left_s))  # the time limit falls on a report point
         wanted = int(count * ahead / max(spent, 1e-6))
         return max(1, min(wanted, count * GROWTH, MOST_STEPS, MOST_HELD_BYTES // a_step))
@@ -222,10 +231,16 @@ class Reporter:
     """The trainer's voice and ear."""
 
     def __init__(
-        self, metric: Metric, recorder: Recorder, outbox: Outbox, requests: Requests, clock: Clock, total_steps: int
+        self,
+        metrics: Sequence[Metric],
+        recorder: Recorder,
+        outbox: Outbox,
+        requests: Requests,
+        clock: Clock,
+        total_steps: int,
     ) -> None:
         self.clock = clock
-        self._metric = metric
+        self._metrics = metrics
         self._recorder = recorder
         self._outbox = outbox
         self._requests = requests
@@ -259,7 +274,7 @@ class Reporter:
 
     def validated(self, step: int, scores: Scores) -> None:
         """A validation after this step."""
-        self._validation.add(step, self._named(scores))
+        self._validation.add(step, scores.named)
 
     def found_best(self, step: int, objective: str, value: float) -> None:
         """A better network than before. Of several between two reports the last one is told."""
@@ -275,8 +290,9 @@ class Reporter:
         if request == NO_REQUEST and self.clock.left_s <= 0:
             request = TIME_UP
         report = self._recorder.exchange(request)
-        figures = [self._metric.value(s, n) for s, n in zip(report.metrics, report.totals, strict=True)]
-        values = {"loss": report.losses, self._metric.name: figures}
+        values = {"loss": report.losses}
+        for metric, sums in zip(self._metrics, report.metrics, strict=True):
+            values[metric.name] = [metric.value(s, n) for s, n in zip(sums, report.totals, strict=True)]
         points = Points(split="training", first_step=report.first_step, steps_apart=1, values=values)
         self._outbox.put(*split_points(points), self._progress(epoch, step, rate, report.memory_bytes))
         self.send_waiting()
@@ -285,7 +301,7 @@ class Reporter:
     def tested(self, step: int, scores: Scores) -> None:
         """The kept network on the test part."""
         curve = Curve("test")
-        curve.add(step, self._named(scores))
+        curve.add(step, scores.named)
         self._outbox.put(*curve.take())
 
     def send_waiting(self) -> None:
@@ -293,9 +309,6 @@ class Reporter:
         best = [self._best] if self._best is not None else []
         self._outbox.put(*self._validation.take(), *best, *self._waiting)
         self._waiting, self._best = [], None
-
-    def _named(self, scores: Scores) -> dict[str, float]:
-        return {"loss": scores.loss, self._metric.name: scores.metric}
 
     def _progress(self, epoch: int, step: int, rate: float, memory_bytes: int) -> Progress:
         elapsed, training = self.clock.elapsed_s, self.clock.training_s

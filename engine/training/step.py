@@ -1,6 +1,6 @@
 """One step of training and one look at a part of the data, on whatever device, with whatever strategy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,7 +10,7 @@ from engine.environments.gang import Gang
 from engine.environments.strategies.strategy import Strategy
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import UserError
-from engine.training.batches import Batch, Resident
+from engine.training.batches import Batch, Resident, Tensors
 from engine.training.clipping import Clip
 from engine.training.losses import Loss
 from engine.training.metrics import Metric
@@ -21,20 +21,32 @@ State = dict[str, torch.Tensor]
 
 @dataclass(frozen=True)
 class Done:
-    """What one step gave, left on the device: this worker's part of the loss of the whole batch, and its outputs."""
+    """What one step gave, left on the device: this worker's part of the loss of the whole batch, and its outputs.
+    `count` of the samples are this worker's, `total` those of all."""
 
     loss: torch.Tensor
-    output: torch.Tensor
-    targets: torch.Tensor
+    outputs: Tensors
+    targets: Tensors
+    count: int
     total: int
 
 
 @dataclass(frozen=True)
 class Scores:
-    """How good the network is on a part of the data, all of its samples."""
+    """How good the network is on a part of the data, all of its samples: the loss, and each metric by its name."""
 
     loss: float
-    metric: float
+    metrics: Mapping[str, float]
+
+    @property
+    def named(self) -> dict[str, float]:
+        """All figures by their names."""
+        return {"loss": self.loss, **self.metrics}
+
+
+def as_tuple(output: torch.Tensor | Tensors) -> Tensors:
+    """What a network gives, which is a tensor where it has a single output."""
+    return output if isinstance(output, tuple) else (output,)
 
 
 class Unit:
@@ -46,7 +58,7 @@ class Unit:
         strategy: Strategy,
         solver: Solver,
         loss: Loss,
-        metric: Metric,
+        metrics: Sequence[Metric],
         gang: Gang,
         *,
         share: Share,
@@ -54,7 +66,7 @@ class Unit:
         rate: Callable[[int], float],
         most_at_once: int = 256,
     ) -> None:
-        self.metric = metric
+        self.metrics = tuple(metrics)
         self.rate = rate
         self._network = network
         self._strategy = strategy
@@ -85,9 +97,10 @@ class Unit:
     def _evaluate(self, batch: Batch) -> Done:
         """Forward, loss and backward."""
         self._share.is_empty = batch.count == 0
-        output = self._strategy.module(*batch.inputs)[: batch.count]
-        targets = batch.targets[: batch.count]
-        loss = self._loss(output, targets) / batch.total
+        outputs, targets = as_tuple(self._strategy.module(*batch.inputs)), batch.targets
+        if batch.count == 0:
+            outputs, targets = tuple(x[:0] for x in outputs), tuple(x[:0] for x in targets)
+        loss = self._loss(outputs, targets) / batch.total
         if not loss.requires_grad:
             raise UserError(
                 "No gradient comes back to any weight: every way from a layer with weights to the output passes one "
@@ -96,20 +109,22 @@ class Unit:
         self._strategy.backward(loss)
         if self._clip is not None:
             self._clip()
-        return Done(loss.detach(), output.detach(), targets, batch.total)
+        return Done(loss.detach(), tuple(x.detach() for x in outputs), targets, batch.count, batch.total)
 
     @torch.no_grad()
     def judge(self, part: Resident) -> Scores:
-        """Loss and metric over a part of the data; every worker looks at its share and gets the whole answer."""
+        """Loss and metrics over a part of the data; every worker looks at its share and gets the whole answer."""
         self._network.eval()
-        sums = torch.zeros(2, dtype=torch.float64, device=part.targets.device)
+        sums = torch.zeros(1 + len(self.metrics), dtype=torch.float64, device=part.device)
         for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
-            output = self._network(*piece.inputs)
-            sums[0] += self._loss(output, piece.targets)
-            sums[1] += self.metric.per_sample(output, piece.targets).sum()
+            outputs = as_tuple(self._network(*piece.inputs))
+            sums[0] += self._loss(outputs, piece.targets)
+            for number, metric in enumerate(self.metrics, start=1):
+                sums[number] += metric.per_sample(outputs, piece.targets).sum()
         self._network.train()
-        loss, metric = self._gang.sum(sums).tolist()
-        return Scores(loss / len(part), self.metric.value(metric, len(part)))
+        loss, *totals = self._gang.sum(sums).tolist()
+        named = zip(self.metrics, totals, strict=True)
+        return Scores(loss / len(part), {metric.name: metric.value(total, len(part)) for metric, total in named})
 
     def state(self) -> State:
         """The network's weights and statistics as they are now, which training does not change any more."""

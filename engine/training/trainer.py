@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ from engine.training.batches import Batches, Resident
 from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
 from engine.training.limits import NO_LIMITS, Limits
-from engine.training.metrics import Metric
 from engine.training.reporting import Report, Reporter
 from engine.training.requests import NO_REQUEST, STOP, TIME_UP
 from engine.training.step import Scores, Unit
@@ -52,7 +51,7 @@ class Outcome:
     epochs: int
     iterations: int
     loss: float
-    metric: float
+    metrics: Mapping[str, float]
     validation: Scores | None
     test: Scores | None
     kept: str
@@ -74,7 +73,6 @@ class Trainer:
         batches: Batches,
         reporter: Reporter,
         keeper: Keeper,
-        metric: Metric,
         hooks: Hooks | None = None,
     ) -> None:
         self._plan = plan
@@ -83,14 +81,13 @@ class Trainer:
         self._batches = batches
         self._reporter = reporter
         self._keeper = keeper
-        self._metric = metric
         self._epoch = 0
         self._epochs_done = 0
         self._step = 0
         self._validated_step = -1
         self._last_scores: Scores | None = None
         self._loss = math.nan
-        self._recent: deque[tuple[float, int]] = deque(maxlen=batches.order.steps_per_epoch)
+        self._recent: deque[tuple[int, *tuple[float, ...]]] = deque(maxlen=batches.order.steps_per_epoch)
         self._is_last_epoch = False
         self._stop_because = ""
         self._is_stopped = False
@@ -135,7 +132,7 @@ class Trainer:
         report = self._reporter.report(self._epoch, self._step, self._unit.rate(self._step - 1))
         self._refuse_non_finite(report)
         self._loss = report.losses[-1]
-        self._recent.extend(zip(report.metrics, report.totals, strict=True))
+        self._recent.extend(zip(report.totals, *report.metrics, strict=True))
         with self._reporter.clock.aside():
             self._keeper.put_down_sometimes(self._step, self._epoch)
         return report
@@ -209,7 +206,7 @@ class Trainer:
             epochs=self._epochs_done,
             iterations=self._step,
             loss=self._loss,
-            metric=self._recent_metric(),
+            metrics=self._recent_metrics(),
             validation=self._keeper.best_scores if kept == "best" else self._last_scores,
             test=test,
             kept=kept,
@@ -220,7 +217,11 @@ class Trainer:
     def _all_done(self) -> str:
         return f"{'all ' if self._plan.epochs > 1 else ''}{plural(self._plan.epochs, 'epoch')} done"
 
-    def _recent_metric(self) -> float:
-        """The training metric over the last epoch's worth of steps."""
-        total, count = (sum(column) for column in zip(*self._recent, strict=True)) if self._recent else (0.0, 0)
-        return self._metric.value(total, int(count)) if count else math.nan
+    def _recent_metrics(self) -> dict[str, float]:
+        """Each training metric over the last epoch's worth of steps."""
+        if not self._recent:
+            return {metric.name: math.nan for metric in self._unit.metrics}
+        count, *totals = (sum(column) for column in zip(*self._recent, strict=True))
+        return {
+            metric.name: metric.value(total, count) for metric, total in zip(self._unit.metrics, totals, strict=True)
+        }

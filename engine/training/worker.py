@@ -53,7 +53,7 @@ from engine.training.order import Order
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import Unit, as_tuple
 from engine.training.trainer import NonFiniteLossError, Outcome, Plan, Trainer
 from engine.training.vocabulary import refuse_unknown_indices
 
@@ -134,14 +134,14 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     loss = loss_for(options, setting.facts.task, training.targets)
     unit = _unit(setting, seat, network, schedule, loss, gang)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
-    keeper = Keeper(unit, options, unit.metric, shelf, has_validation=validation is not None)
+    keeper = Keeper(unit, options, unit.metrics[0], shelf, has_validation=validation is not None)
     if is_first:
-        _announce(setting, network, order, unit.metric, reports, notes, has_validation=validation is not None)
-    limits = limits_for(options, unit.metric)
+        _announce(setting, network, order, unit.metrics[0], reports, notes, has_validation=validation is not None)
+    limits = limits_for(options, unit.metrics[0])
     clock = Clock(limits.time_s)
-    recorder = Recorder(unit.metric, gang, lambda: _memory_bytes(setting.device), clock)
+    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
-    reporter = Reporter(unit.metric, recorder, outbox, requests, clock, order.steps_per_epoch * options.max_epochs)
+    reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, order.steps_per_epoch * options.max_epochs)
     plan = Plan(
         options.max_epochs,
         validation_steps(options, order.steps_per_epoch),
@@ -154,8 +154,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
     cut = options.sequence_length == "shortest"
-    hooks = _hooks(setting, network, schedule, order, unit.metric, gang, clock)
-    trainer = Trainer(plan, unit, Batches(training, order, gang, cut=cut), reporter, keeper, unit.metric, hooks)
+    hooks = _hooks(setting, network, schedule, order, gang, clock)
+    trainer = Trainer(plan, unit, Batches(training, order, gang, cut=cut), reporter, keeper, hooks)
     try:
         return trainer.run(), gang
     except NonFiniteLossError:
@@ -168,7 +168,6 @@ def _hooks(
     network: nn.Module,
     schedule: Schedule,
     order: Order,
-    metric: Metric,
     gang: Gang,
     clock: Clock,
 ) -> Hooks | None:
@@ -186,7 +185,7 @@ def _hooks(
         rate_at=schedule,
         clock=lambda: clock.elapsed_s,
     )
-    return FileHooks(options.hooks_file, seen, metric.name, gang)
+    return FileHooks(options.hooks_file, seen, gang)
 
 
 def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, loss: Loss, gang: Gang) -> Unit:
@@ -200,7 +199,7 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, 
         strategy_for(seat.strategy, network, gang, setting.device),
         solver,
         loss,
-        METRICS[options.metric_for(task)],
+        [METRICS[options.metric_for(task)]],
         gang,
         share=share,
         clip=clipping(options, network.parameters()),
@@ -292,7 +291,7 @@ def _part(setting: Setting, name: str) -> Resident | None:
     chosen = _inputs(setting.project.network, setting.facts)
     arrays = [part.inputs[number] for _, _, number in chosen]
     kinds = [given.type.kind for _, given, _ in chosen]
-    return Resident.of(arrays, kinds, part.targets, setting.device, _lengths(setting, part))
+    return Resident.of(arrays, kinds, [part.targets], setting.device, _lengths(setting, part))
 
 
 def _lengths(setting: Setting, part: Part) -> list[Array | None]:
@@ -333,10 +332,10 @@ def _choose_threads(setting: Setting, network: nn.Module, training: Resident, ra
     _make_trainable(setting, trial, SoloGang(), Share())
     loss = loss_for(setting.project.training, setting.facts.task, training.targets)
     count = max(1, place["samples"])
-    inputs, targets = training.inputs_at(slice(count)), training.targets[:count]
+    inputs, targets = training.inputs_at(slice(count)), training.targets_at(slice(count))
 
     def step() -> None:
-        torch.autograd.backward(loss(trial(*inputs), targets))
+        torch.autograd.backward(loss(as_tuple(trial(*inputs)), targets))
 
     chosen, seconds = fastest((1, place["threads"]), torch.set_num_threads, step)
     if chosen == place["threads"]:

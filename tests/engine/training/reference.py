@@ -103,14 +103,14 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         model,
         strategy_for("", model, gang, torch.device("cpu")),
         Solver(options, model, case.said),
-        loss_for(options, case.task, targets),  # type: ignore[arg-type]  # a word from the table
-        metric=None,  # type: ignore[arg-type]  # nothing is judged
+        loss_for(options, case.task, (targets,)),  # type: ignore[arg-type]  # a word from the table
+        metrics=[],
         gang=gang,
         share=Share(),
         clip=clipping(options, model.parameters()),
         rate=Schedule(options, STEPS_PER_EPOCH, STEPS),
     )
-    batches = Batches(Resident((inputs,), targets), Order(SAMPLES, BATCH, "never", 0), gang)
+    batches = Batches(Resident((inputs,), (targets,)), Order(SAMPLES, BATCH, "never", 0), gang)
     losses = []
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):

@@ -20,7 +20,8 @@ from engine.runs.folder import create
 from engine.training import coordinator
 from engine.training.channel import Reports
 
-OUTCOME = {"state": "finished", "reason": "1 epoch done", "epochs": 1, "iterations": 1, "loss": 0.5, "metric": 0.5,
+OUTCOME = {"state": "finished", "reason": "1 epoch done", "epochs": 1, "iterations": 1,
+           "loss": 0.5, "metrics": {"accuracy": 0.5},
            "validation": None, "test": None, "kept": "last", "samples_per_second": 1.0, "seconds": 1.0}
 LOST = {"cause": "Worker lost the others", "exit_code": 3, "defect": False, "is_lost_peer": True, "detail": ""}
 OWN = {"cause": "The loss became NaN", "exit_code": 3, "defect": False, "is_lost_peer": False, "detail": ""}

@@ -17,7 +17,7 @@ from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
 from engine.training.hooks import FileHooks, Run
 from engine.training.keeping import Keeper, NoShelf
-from engine.training.losses import half_mse
+from engine.training.losses import half_mse, of_first
 from engine.training.metrics import Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
@@ -49,23 +49,23 @@ def train(folder: Path, text: str) -> tuple[Outcome, list[tuple[str, int, int]]]
     options = TrainingOptions(mini_batch_size=3, max_epochs=2, validation_frequency=2)
     torch.manual_seed(0)
     network, gang, metric, clock = nn.Linear(2, 1), SoloGang(), Rmse(), Clock()
-    part = Resident((torch.randn(9, 2),), torch.randn(9, 1))
+    part = Resident((torch.randn(9, 2),), (torch.randn(9, 1),))
     unit = Unit(
         network,
         Single(network),
         Solver(options, network),
-        half_mse,
-        metric,
+        of_first(half_mse),
+        [metric],
         gang,
         share=Share(),
         rate=lambda step: 0.1 / (step + 1),
     )
-    reporter = Reporter(metric, Recorder(metric, gang, lambda: 0, clock), Nobody(), NoRequests(), clock, 6)
+    reporter = Reporter([metric], Recorder([metric], gang, lambda: 0, clock), Nobody(), NoRequests(), clock, 6)
     keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
     run = Run(network, folder, 2, 3, 0, 1, rate_at=unit.rate, clock=lambda: clock.elapsed_s)
-    hooks = FileHooks("own.py", run, metric.name, gang)
+    hooks = FileHooks("own.py", run, gang)
     batches = Batches(part, Order(9, 3, "never", 0), gang)
-    outcome = Trainer(Plan(2, 2, 0, part, part), unit, batches, reporter, keeper, metric, hooks).run()
+    outcome = Trainer(Plan(2, 2, 0, part, part), unit, batches, reporter, keeper, hooks).run()
     return outcome, hooks._functions["on_end"].__globals__["seen"]
 
 

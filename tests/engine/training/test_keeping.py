@@ -49,7 +49,7 @@ def consider(kept: Keeper, unit: FakeUnit, *scores: tuple[float, float]) -> list
     found = []
     for step, (loss, metric) in enumerate(scores):
         unit.weight = float(step)
-        found.append(kept.consider(step, 1, Scores(loss, metric)))
+        found.append(kept.consider(step, 1, Scores(loss, {"accuracy": metric, "rmse": metric})))
     return found
 
 

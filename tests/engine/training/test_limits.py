@@ -14,7 +14,7 @@ from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.limits import Target, limits_for, validation_steps
-from engine.training.losses import half_mse
+from engine.training.losses import half_mse, of_first
 from engine.training.metrics import METRICS, Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
@@ -50,17 +50,26 @@ def train(epochs: int = 8, **given: object) -> Outcome:
     limits = limits_for(options, metric)
     clock = Ticking(limits.time_s)
     inputs = torch.randn(9, 2)
-    part = Resident((inputs,), inputs.sum(1, keepdim=True))
+    part = Resident((inputs,), (inputs.sum(1, keepdim=True),))
 
     def rate_at(step: int) -> float:
         clock.now = (step + 1) * STEP_S
         return 0.3
 
-    unit = Unit(network, Single(network), Solver(options, network), half_mse, metric, gang, share=Share(), rate=rate_at)
-    reporter = Reporter(metric, Recorder(metric, gang, lambda: 0, clock), Nobody(), NoRequests(), clock, epochs * 3)
+    unit = Unit(
+        network,
+        Single(network),
+        Solver(options, network),
+        of_first(half_mse),
+        [metric],
+        gang,
+        share=Share(),
+        rate=rate_at,
+    )
+    reporter = Reporter([metric], Recorder([metric], gang, lambda: 0, clock), Nobody(), NoRequests(), clock, epochs * 3)
     keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
     plan = Plan(epochs, validation_steps(options, 3), options.validation_patience, part, None, limits=limits)
-    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper, metric).run()
+    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper).run()
 
 
 def test_the_time_limit_ends_the_run_at_the_step_that_it_falls_into() -> None:
@@ -80,7 +89,7 @@ def test_a_target_ends_the_run_at_the_first_validation_that_reaches_it() -> None
     assert outcome.reason.startswith("target reached: validation rmse 0.")
     assert outcome.reason.endswith(", at most 0.5 was asked for")
     assert outcome.validation is not None
-    assert outcome.validation.metric <= 0.5
+    assert outcome.validation.metrics["rmse"] <= 0.5
     before = train(target_metric="metric", target_value=0.5, validation_frequency=1000, epochs=8)
     assert 1 <= outcome.iterations < before.iterations == 24
 
@@ -93,13 +102,13 @@ def test_a_target_ends_the_run_at_the_first_validation_that_reaches_it() -> None
 ])  # fmt: skip
 def test_the_target_knows_which_way_is_up(metric: str, value: float, found: float, is_reached: bool) -> None:
     target = Target(metric, value, METRICS[metric].higher_is_better)
-    assert bool(target.reached(Scores(0.0, found))) == is_reached
+    assert bool(target.reached(Scores(0.0, {metric: found}))) == is_reached
 
 
 def test_what_a_network_can_before_its_first_step_ends_no_run() -> None:
     limits = limits_for(TrainingOptions(target_metric="loss", target_value=9.0), Rmse())
-    assert not limits.reached(0, Scores(1.0, 1.0))
-    assert limits.reached(1, Scores(1.0, 1.0)) == "target reached: validation loss 1, at most 9 was asked for"
+    assert not limits.reached(0, Scores(1.0, {"rmse": 1.0}))
+    assert limits.reached(1, Scores(1.0, {"rmse": 1.0})) == "target reached: validation loss 1, at most 9 was asked for"
 
 
 def test_the_units() -> None:

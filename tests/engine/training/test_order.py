@@ -51,23 +51,23 @@ def test_shares_are_contiguous_and_complete(size: int) -> None:
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_workers_together_see_each_batch_of_one_worker(size: int) -> None:
     numbers = torch.arange(9)
-    part = Resident((numbers.float()[:, None],), numbers)
-    whole = [batch.targets.tolist() for batch in Batches(part, order(samples=9), Place(0, 1)).of_epoch(2)]
+    part = Resident((numbers.float()[:, None],), (numbers,))
+    whole = [batch.targets[0].tolist() for batch in Batches(part, order(samples=9), Place(0, 1)).of_epoch(2)]
     each = [list(Batches(part, order(samples=9), Place(rank, size)).of_epoch(2)) for rank in range(size)]
-    joined = [[n for b in step for n in b.targets[: b.count].tolist()] for step in zip(*each, strict=True)]
+    joined = [[n for b in step for n in b.targets[0][: b.count].tolist()] for step in zip(*each, strict=True)]
     assert joined == whole
     assert [batch.total for batch in each[0]] == [4, 4, 1]
 
 
 def test_an_empty_share_brings_one_sample_that_does_not_count() -> None:
-    part = Resident((torch.arange(5.0)[:, None],), torch.arange(5))
+    part = Resident((torch.arange(5.0)[:, None],), (torch.arange(5),))
     *_, last = Batches(part, order("never", samples=5), Place(1, 2)).of_epoch(1)
-    assert (last.count, last.total, len(last.targets)) == (0, 1, 1)
+    assert (last.count, last.total, len(last.targets[0])) == (0, 1, 1)
 
 
 def test_pieces_of_a_part_cover_it_once() -> None:
-    part = Resident((torch.arange(7.0)[:, None],), torch.arange(7))
-    seen = [n for rank in range(3) for piece in part.pieces(rank, 3, 2) for n in piece.targets.tolist()]
+    part = Resident((torch.arange(7.0)[:, None],), (torch.arange(7),))
+    seen = [n for rank in range(3) for piece in part.pieces(rank, 3, 2) for n in piece.targets[0].tolist()]
     assert seen == list(range(7))
 
 
@@ -75,13 +75,13 @@ def test_padding_is_cut_to_the_longest_of_a_share_and_lengths_follow_the_inputs(
     lengths = np.array([2, 5, 1, 3, 4])
     x, features = np.zeros((5, 9, 2), np.float32), np.zeros((5, 3), np.float32)
     x[:, :, 0] = np.arange(1, 6)[:, np.newaxis]
-    part = Resident.of([x, features], ["real", "real"], np.arange(5), torch.device("cpu"), [lengths, None])
+    part = Resident.of([x, features], ["real", "real"], [np.arange(5)], torch.device("cpu"), [lengths, None])
     batches = [*Batches(part, order(samples=5, batch=2), Place(0, 1)).of_epoch(1), *part.pieces(0, 1, 2)]
     for batch in batches:
         sequences, others, steps = batch.inputs
-        assert steps.tolist() == lengths[batch.targets.numpy()].tolist()
+        assert steps.tolist() == lengths[batch.targets[0].numpy()].tolist()
         assert sequences.shape == (len(steps), int(steps.max()), 2)
-        assert sequences[:, 0, 0].tolist() == (batch.targets + 1).tolist()
+        assert sequences[:, 0, 0].tolist() == (batch.targets[0] + 1).tolist()
         assert len(others) == len(steps)
 
 
@@ -105,7 +105,7 @@ def test_buckets_bring_like_lengths_together_and_lose_nothing(samples: int) -> N
 
 def test_a_cut_batch_ends_with_its_shortest_sequence_on_every_worker() -> None:
     lengths = np.array([4, 7, 3, 9])
-    part = Resident.of([np.zeros((4, 9, 2), np.float32)], ["real"], np.arange(4), torch.device("cpu"), [lengths])
+    part = Resident.of([np.zeros((4, 9, 2), np.float32)], ["real"], [np.arange(4)], torch.device("cpu"), [lengths])
     for rank in (0, 1):
         (batch,) = Batches(part, order("never", samples=4), Place(rank, 2), cut=True).of_epoch(1)
         assert batch.inputs[0].shape == (2, 3, 2)

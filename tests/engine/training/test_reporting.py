@@ -47,8 +47,8 @@ class Setup:
 
     def __init__(self) -> None:
         self.clock, self.kept = FakeClock(), Kept()
-        self.recorder = Recorder(Accuracy(), SoloGang(), lambda: 7, self.clock)
-        self.reporter = Reporter(Accuracy(), self.recorder, self.kept, self.kept, self.clock, 1000)
+        self.recorder = Recorder([Accuracy()], SoloGang(), lambda: 7, self.clock)
+        self.reporter = Reporter([Accuracy()], self.recorder, self.kept, self.kept, self.clock, 1000)
         self.steps = 0
 
     def step(self, right: int, of: int) -> bool:
@@ -57,7 +57,7 @@ class Setup:
         self.clock.now += 0.01
         output = torch.eye(2)[torch.tensor([1] * right + [0] * (of - right), dtype=torch.long)]
         targets = torch.ones(of, dtype=torch.long)
-        return self.reporter.record(Done(torch.tensor(float(self.steps)), output, targets, of))
+        return self.reporter.record(Done(torch.tensor(float(self.steps)), (output,), (targets,), of, of))
 
 
 def test_every_step_is_told_once_with_its_own_figures() -> None:
@@ -78,12 +78,12 @@ def test_every_step_is_told_once_with_its_own_figures() -> None:
 
 
 def test_what_is_no_number_or_huge_stays_in_its_own_step() -> None:
-    recorder = Recorder(Rmse(), SoloGang(), lambda: 0, FakeClock())
+    recorder = Recorder([Rmse()], SoloGang(), lambda: 0, FakeClock())
     for error in (1e12, 0.5, math.nan, 0.25, math.inf, 2.0):
         output = torch.full((2, 1), error, dtype=torch.float64)
-        recorder.hold(Done(torch.tensor(0.0), output, torch.zeros_like(output), 2))
-    recorder.hold(Done(torch.tensor(0.0), torch.zeros(0, 1), torch.zeros(0, 1), 2))  # an empty share
-    sums = recorder.exchange(NO_REQUEST).metrics
+        recorder.hold(Done(torch.tensor(0.0), (output,), (torch.zeros_like(output),), 2, 2))
+    recorder.hold(Done(torch.tensor(0.0), (torch.zeros(0, 1),), (torch.zeros(0, 1),), 0, 2))  # an empty share
+    (sums,) = recorder.exchange(NO_REQUEST).metrics
     assert sums == pytest.approx([2e24, 0.5, math.nan, 0.125, math.inf, 8.0, 0.0], rel=1e-12, nan_ok=True)
 
 
@@ -127,9 +127,9 @@ def test_progress_in_numbers() -> None:
 
 def test_validations_best_and_epochs_wait_for_the_next_report() -> None:
     setup = Setup()
-    setup.reporter.validated(0, Scores(2.0, 0.1))
+    setup.reporter.validated(0, Scores(2.0, {"accuracy": 0.1}))
     for step in (50, 100):
-        setup.reporter.validated(step, Scores(1.0, 0.5))
+        setup.reporter.validated(step, Scores(1.0, {"accuracy": 0.5}))
         setup.reporter.found_best(step, "loss", 1.0)
     setup.reporter.epoch_ended(1, 100)
     assert setup.kept.events == []

@@ -14,7 +14,7 @@ from engine.project.training import TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
-from engine.training.losses import half_mse
+from engine.training.losses import half_mse, of_first
 from engine.training.metrics import Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, Recorder, Reporter
@@ -65,19 +65,19 @@ def train(
     options = TrainingOptions(mini_batch_size=3, max_epochs=epochs, **given)
     torch.manual_seed(0)
     network, gang, metric, clock = nn.Linear(2, 1), SoloGang(), Rmse(), Clock()
-    part = seen or Resident((torch.randn(9, 2),), torch.randn(9, 1))
+    part = seen or Resident((torch.randn(9, 2),), (torch.randn(9, 1),))
 
     def rate_at(step: int) -> float:
         listener.step = step + 1
         return rate
 
     solver = Solver(options, network)
-    unit = Unit(network, Single(network), solver, half_mse, metric, gang, share=Share(), rate=rate_at)
-    recorder = EveryStep(metric, gang, lambda: 0, clock)
-    reporter = Reporter(metric, recorder, listener, listener, clock, epochs * STEPS_PER_EPOCH)
+    unit = Unit(network, Single(network), solver, of_first(half_mse), [metric], gang, share=Share(), rate=rate_at)
+    recorder = EveryStep([metric], gang, lambda: 0, clock)
+    reporter = Reporter([metric], recorder, listener, listener, clock, epochs * STEPS_PER_EPOCH)
     keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
     plan = Plan(epochs, options.validation_frequency, options.validation_patience, part, None)
-    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper, metric).run()
+    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper).run()
 
 
 def test_validation_comes_before_the_first_step_in_between_and_at_the_end() -> None:
@@ -123,4 +123,4 @@ def test_a_loss_that_is_no_number_names_its_iteration_and_the_way_out() -> None:
     inputs = torch.randn(9, 2)
     inputs[4] = torch.nan  # in the second batch
     with pytest.raises(RunError, match=r"NaN at iteration 2 .* Use a lower initial learn rate"):
-        train(Listener(), seen=Resident((inputs,), torch.randn(9, 1)))
+        train(Listener(), seen=Resident((inputs,), (torch.randn(9, 1),)))
