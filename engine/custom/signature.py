@@ -4,7 +4,8 @@ The constructor of an `nn.Module` gives the fields of a custom layer: annotation
 `Literal[...]` and tuples of whole numbers, or the kind of the default where there is no annotation. A parameter of any
 other kind keeps its default and has no field. `forward` gives the number of inputs and, by its annotation, of outputs.
 A function of tensors is read the same way: parameters that are tensors, or have neither annotation nor default, are
-inputs, the others fields.
+inputs, the others fields. Either may have a parameter `lengths` with the default None: it is told how many steps of
+each padded sequence are real.
 """
 
 import ast
@@ -19,6 +20,7 @@ Kind = Literal["int", "float", "bool", "str", "choice", "ints"]
 KINDS: tuple[Kind, ...] = ("int", "float", "bool", "str", "choice", "ints")
 MODULES = ("Module", "nn.Module", "torch.nn.Module")
 TENSORS = ("Tensor", "torch.Tensor")
+LENGTHS = "lengths"
 MOST_PARAMETERS = 64
 MOST_PORTS = 16
 LOW, HIGH = -(2**31), 2**31 - 1
@@ -89,6 +91,8 @@ class Signature:
     num_inputs: int = 1
     num_outputs: int = 1
     line: int = 0
+    takes_lengths: bool = False
+    """Whether it has a parameter `lengths` that is None unless it is given."""
     refusal: str = ""
     """Why it cannot be a layer, in words, or nothing."""
 
@@ -181,7 +185,8 @@ def _class_signature(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Si
     inputs = _tensor_count(forward, skip=1)
     if not 1 <= inputs <= MOST_PORTS:
         refusal = refusal or f"'forward' of {node.name} takes {inputs} tensors; a layer takes 1 to {MOST_PORTS}."
-    return Signature(node.name, "class", parameters, inputs, _output_count(forward.returns), node.lineno, refusal)
+    outputs, told = _output_count(forward.returns), _takes_lengths(forward)
+    return Signature(node.name, "class", parameters, inputs, outputs, node.lineno, told, refusal)
 
 
 def _function_signature(node: ast.FunctionDef) -> Signature:
@@ -194,7 +199,8 @@ def _function_signature(node: ast.FunctionDef) -> Signature:
         refusal = f"{node.name}: {reason}"
     if not 1 <= inputs <= MOST_PORTS:
         refusal = refusal or f"{node.name} takes {inputs} tensors; a layer takes 1 to {MOST_PORTS}."
-    return Signature(node.name, "function", parameters, inputs, _output_count(node.returns), node.lineno, refusal)
+    outputs, told = _output_count(node.returns), _takes_lengths(node)
+    return Signature(node.name, "function", parameters, inputs, outputs, node.lineno, told, refusal)
 
 
 class _NotAField(Exception):
@@ -218,6 +224,13 @@ def _tensor_count(function: ast.FunctionDef, *, skip: int) -> int:
             break
         count += 1
     return count
+
+
+def _takes_lengths(function: ast.FunctionDef) -> bool:
+    return any(
+        argument.arg == LENGTHS and isinstance(default, ast.Constant) and default.value is None
+        for argument, default in _arguments(function)
+    )
 
 
 def _annotated(argument: ast.arg) -> str | None:

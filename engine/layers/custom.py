@@ -17,7 +17,7 @@ from engine.custom.signature import MOST_PARAMETERS, MOST_PORTS, Parameter, Sign
 from engine.custom.targets import code_target, expression_target
 from engine.errors import FieldError, FieldErrors, MisfitError, UnknownSizesError, UserError, plural
 from engine.fields import JSON, Choice, Field, FilePath, Int, Record, Text, path_part, quoted
-from engine.layers.base import Call, LayerType, Lowered
+from engine.layers.base import LENGTHS, Call, LayerType, Lowered, as_chain, function, with_lengths
 from engine.layers.types import LAYOUTS, Sizes, TensorType
 from engine.layers.weighted import AS_MADE, ParameterOptions, Weighted, l2_field, rate_field
 
@@ -114,7 +114,24 @@ class UserCode(LayerType):
         return True
 
     def lower_padded(self, *x: TensorType) -> Lowered:
-        raise MisfitError("Code of your own is not told how long each sequence is.")
+        if self.code_kind == "expression":
+            raise MisfitError("An expression is not told how long each sequence is.")
+        if not self.current().takes_lengths:
+            where = "forward" if self.code_kind == "class" else self.code_name
+            raise MisfitError(
+                f"Code of your own is told how long each sequence is only where '{where}' has a parameter "
+                "lengths=None; it gets the number of real steps of each sample, int64."
+            )
+        for out in self.output_types(*x):
+            if out.is_open and not any(given.is_open and given["T"] == out["T"] for given in x):
+                raise MisfitError(f"How long each sequence is that leaves {self.code_name} is not known: {out}.")
+        (call,) = as_chain(self.lower(*x))
+        return with_lengths(call)
+
+    def lengths_after(self, *x: TensorType) -> Call | None:
+        steps = next((out["T"] for out in self.output_types(*x) if out.is_open), None)
+        port = next((port for port, given in enumerate(x) if given.is_open and given["T"] == steps), None)
+        return None if port is None else function(f"{LENGTHS}lengths_of", port=port)
 
     def input_ports(self) -> tuple[str, ...]:
         return _ports("in", self.num_inputs)
@@ -272,6 +289,10 @@ class Custom(UserCode, Weighted):
     their defaults. What goes in and comes out has the batch first. Sizes, parameters and work are measured in a process
     of its own, once the folder of the file is trusted: until then they are not known. One file holds all that the
     module needs besides installed packages; a run and an export to PyTorch take a copy of it along.
+
+    Sequences of different lengths are padded at their ends. Where `forward` has a parameter lengths=None, it is given
+    the number of real steps of each sample (int64; of several inputs a tuple, None for one that is no such sequence),
+    and must give each step what it would get in the sequence alone. Without it such sequences are refused.
     """
 
     key, label, family = "custom", "Custom layer", "Custom"
@@ -293,7 +314,8 @@ class Function(UserCode):
         y = f(x1, x2, ...)
 
     An expression has the tensors x1, x2, ..., `torch` and `math` to work with. A function takes its tensors first; its
-    other parameters become fields, read from the text of the file. Either runs only where the folder, of the project
+    other parameters become fields, read from the text of the file; with a parameter lengths=None it is told how many
+    steps of padded sequences are real. Either runs only where the folder, of the project
     or of the file, is trusted; sizes are measured in a process of its own and not known until then.
     """
 

@@ -17,7 +17,7 @@ from engine.custom.known import Measured
 from engine.custom.targets import companion
 from engine.errors import UserError
 from engine.layers.custom import Custom, Function
-from engine.layers.types import features
+from engine.layers.types import Symbol, TensorType, features, sequence
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project import code
@@ -54,7 +54,8 @@ def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     (tmp_path / "parts" / "split.py").write_text(TEXT + f"# {tmp_path}")  # a file that no other test has run
     yield
     for name in set(sys.modules) - before:
-        del sys.modules[name]
+        if name.startswith(("netwright_", "custom_")):  # of torch, what came late must not come twice
+            del sys.modules[name]
     known.forget()
 
 
@@ -152,3 +153,80 @@ def test_copies_of_files_have_names_of_their_own():
     assert len(set(names)) == len(names)
     assert all(name.isidentifier() for name in names)
     assert names[:2] == ["custom_a__b", "custom_a_b"]
+
+
+TOLD = """
+import torch
+from torch import nn
+
+class Centre(nn.Module):
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        if lengths is None:
+            return x - x.mean(1, keepdim=True)
+        real = (torch.arange(x.shape[1]) < lengths.unsqueeze(1)).unsqueeze(2)
+        return x - (x * real).sum(1, keepdim=True) / lengths.view(-1, 1, 1)
+
+class Untold(nn.Module):
+    def forward(self, x): return x
+
+class Halved(nn.Module):
+    def forward(self, x, lengths=None): return x[:, ::2]
+
+def largest(x, y, lengths=None):
+    if lengths is not None:
+        x = x.masked_fill((torch.arange(x.shape[1]) >= lengths[0].unsqueeze(1)).unsqueeze(2), float("-inf"))
+    return y + x.amax(1, keepdim=True)
+"""
+
+
+def measured(folder: Path, name: str, *inputs: TensorType, output: TensorType) -> Network:
+    """A network of this class or function behind one input for each of these types."""
+    (folder / "parts" / "told.py").write_text(TOLD + f"# {folder}")
+    known.look(["parts/told.py"], folder)
+    found = known.file("parts/told.py")
+    assert found is not None
+    signature = next(one for one in found.signatures if one.name == name)
+    type: Custom | Function = (Custom if signature.kind == "class" else Function).of("parts/told.py", signature)
+    known.learn({type.question(inputs): Measured((output,), {}, 0)})
+    network, feeds = Network.empty(), []
+    for x in inputs:
+        open_input = layer("sequence_input", channels=x["C"], normalization="none")
+        network, feed = add(network, open_input)
+        feeds.append(feed)
+    network, _ = add(network, type, *feeds)
+    code.grant(network)
+    return network
+
+
+def test_code_that_asks_for_lengths_gives_a_padded_sequence_what_it_gives_alone(tmp_path: Path):
+    given = sequence(Symbol("T"), 2)
+    made = measured(tmp_path, "Centre", given, output=given)
+    told, plain = build(made, analyse(made), lengths=True), build(made, analyse(made))
+    x, ends = torch.randn(3, 9, 2), torch.tensor([9, 4, 1])
+    result, after = told(x, ends)
+    assert torch.equal(after, ends)
+    for sample, end in enumerate(ends.tolist()):
+        alone = plain(x[sample : sample + 1, :end])
+        torch.testing.assert_close(result[sample, :end], alone[0])
+
+
+def test_a_function_of_several_sequences_is_told_the_lengths_of_each(tmp_path: Path):
+    x, y = sequence(Symbol("T"), 2), sequence(Symbol("T"), 2)
+    made = measured(tmp_path, "largest", x, y, output=y)
+    told, plain = build(made, analyse(made), lengths=True), build(made, analyse(made))
+    one, other = torch.randn(2, 6, 2), torch.randn(2, 6, 2)
+    result, _ = told(one, other, torch.tensor([6, 2]), torch.tensor([6, 6]))
+    torch.testing.assert_close(result[1:], plain(one[1:, :2], other[1:]))
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "words"),
+    [
+        ("Untold", sequence(Symbol("T"), 2), "only where 'forward' has a parameter lengths=None"),
+        ("Halved", sequence(Symbol("T'"), 2), "How long each sequence is that leaves Halved is not known"),
+    ],
+)
+def test_code_that_cannot_tell_padding_is_refused_in_words(tmp_path: Path, name: str, output: TensorType, words: str):
+    made = measured(tmp_path, name, sequence(Symbol("T"), 2), output=output)
+    with pytest.raises(UserError, match=f"custom_1: Sequences of different lengths cannot be padded here.*{words}"):
+        build(made, analyse(made), lengths=True)

@@ -119,3 +119,13 @@ def test_a_parameter_is_the_same_after_writing_and_reading(parameter: Parameter)
 def test_a_damaged_parameter_is_refused(data: object):
     with pytest.raises(ValueError, match=r"^(?!.*Traceback)"):
         Parameter.read(data)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "inputs", "told"),
+    [("x, lengths=None", 1, True), ("x, y, *, lengths=None", 2, True), ("x, lengths", 2, False), ("x", 1, False)],
+)
+def test_lengths_are_asked_for_by_a_parameter_that_may_be_left_out(parameters: str, inputs: int, told: bool):
+    text = f"class A(nn.Module):\n    def forward(self, {parameters}): ...\ndef f({parameters}): ..."
+    for found in read_signatures(text, "a.py"):
+        assert (found.num_inputs, found.takes_lengths, found.parameters) == (inputs, told, ())
