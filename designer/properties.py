@@ -22,7 +22,7 @@ from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
 from engine.network.blocks import names_of
 from engine.network.counts import layers_in_words
-from engine.network.freezing import frozen_parameters, is_frozen
+from engine.network.freezing import frozen_parameters, is_frozen, is_in_frozen
 from engine.network.memory import activation_bytes, all_known, bytes_in_words
 from engine.network.network import Layer, name_refusal
 from engine.project.check import memory_of
@@ -314,7 +314,8 @@ class Properties(QScrollArea):
             given = self._editor.analysis.type_at(sources[port]) if port in sources else None
             lines.append(("Input" if len(ports) == 1 else f"Input {port}", given.short() if given else UNKNOWN))
         lines.append(("Output", facts.output.short() if facts else UNKNOWN))
-        frozen = ", frozen" if is_frozen(kind) and facts and facts.parameters else ""
+        rests = is_frozen(kind) or self._is_in_frozen()
+        frozen = ", frozen" if rests and facts and facts.parameters else ""
         lines.append(("Parameters", f"{facts.parameters:,}{frozen}" if facts else UNKNOWN))
         lines.append(("FLOPs a sample", short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
@@ -323,6 +324,10 @@ class Properties(QScrollArea):
         self.facts.show_facts(lines)
         problems = [p for p in self._editor.report_here.problems if p.layer == layer.id]
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
+
+    def _is_in_frozen(self) -> bool:
+        """Whether the open block, or one around it, is frozen."""
+        return is_in_frozen(self._editor.project.network, self._editor.scope)
 
     def _show_several(self) -> None:
         self.ports.hide()
@@ -365,7 +370,7 @@ class Properties(QScrollArea):
             lines.append((f"Output {layer.name}", facts.output.short() if facts else UNKNOWN))
         least = "" if all_known(network, analysis) else "at least "
         lines.append(("Parameters", f"{least}{analysis.parameters:,}"))
-        if frozen := frozen_parameters(network, analysis):
+        if frozen := analysis.parameters if self._is_in_frozen() else frozen_parameters(network, analysis):
             lines.append(("Frozen parameters", f"{frozen:,}"))
         memory = memory_of(self._editor.here, analysis)
         lines.append(("FLOPs a sample", f"{'' if memory.is_whole else 'at least '}{short_count(analysis.flops)}"))

@@ -7,6 +7,7 @@ from engine.errors import FieldError, FieldErrors, MisfitError, plural
 from engine.fields import Int
 from engine.layers.base import LayerType, Lowered
 from engine.layers.types import TensorType
+from engine.layers.weighted import Weighted, freeze_field
 
 if TYPE_CHECKING:
     from engine.network.network import Network
@@ -62,12 +63,17 @@ class Block(LayerType):
 
     Each use of a block is a copy: changing one changes no other. Repeated, it becomes a chain of copies with weights of
     their own: what leaves a copy enters the next one, output by output; an input without an output of its own (a mask)
-    enters every copy. Blocks with equal layers become one class in the exported source.
+    enters every copy. Blocks with equal layers become one class in the exported source. A frozen block learns nothing,
+    as when its weights come from another network and only what follows it is to be trained.
     """
 
     key, label, family = "block", "Block", "Block"
     matlab = "networkLayer"
     repeat = Int(1, low=1, high=1000, help="Copies in a row, each with weights of its own")
+    frozen = freeze_field(
+        "Training leaves the weights of all layers inside as they are, whatever these say themselves",
+        lambda block: block.has_weights,
+    )
 
     def __init__(self, /, network: "Network | None" = None, **values: object) -> None:
         super().__init__(**values)
@@ -127,6 +133,12 @@ class Block(LayerType):
     def is_measured(self) -> bool:
         """Whether a layer inside, however deep, is."""
         return any(layer.type.is_measured for layer in self.network.layers.values())
+
+    @cached_property
+    def has_weights(self) -> bool:
+        """Whether a layer inside, however deep, may learn."""
+        inner = (layer.type for layer in self.network.layers.values())
+        return any(type.has_weights if isinstance(type, Block) else isinstance(type, Weighted) for type in inner)
 
     def ids(self, kind: type[BlockInput] | type[BlockOutput]) -> tuple[str, ...]:
         """The ids of the inner layers that are its inputs, or its outputs, in the order of the ports."""

@@ -283,3 +283,15 @@ def test_frozen_parameters_are_told(panel: Properties, editor: Editor) -> None:
     assert ("Parameters", "80, frozen") in panel.facts.facts
     select(editor, "conv_2")
     assert ("Parameters", "804") in panel.facts.facts
+
+
+def test_what_is_in_a_frozen_block_is_told_as_frozen(panel: Properties, editor: Editor) -> None:
+    select(editor, "conv_1")
+    block = editor.group()
+    assert block is not None
+    editor.set_fields([block], {"frozen": True})
+    assert ("Frozen parameters", "80") in panel.facts.facts
+    editor.open_scope([block])
+    assert ("Frozen parameters", "80") in panel.facts.facts
+    select(editor, "conv_1")
+    assert ("Parameters", "80, frozen") in panel.facts.facts
