@@ -290,7 +290,7 @@ def test_what_is_in_a_frozen_block_is_told_as_frozen(panel: Properties, editor: 
     block = editor.group()
     assert block is not None
     editor.set_fields([block], {"frozen": True})
-    assert ("Frozen parameters", "80") in panel.facts.facts
+    assert ("Parameters", "80, frozen") in panel.facts.facts
     editor.open_scope([block])
     assert ("Frozen parameters", "80") in panel.facts.facts
     select(editor, "conv_1")
