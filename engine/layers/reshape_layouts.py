@@ -1,0 +1,224 @@
+"""From one layout to another, and from indices to numbers: images, sequences and volumes."""
+
+from collections.abc import Callable
+
+from engine.errors import MisfitError
+from engine.fields import Choice, Int, Size
+from engine.layers.base import LayerType, Lowered, expect, function, method
+from engine.layers.types import (
+    TensorType,
+    derive,
+    image,
+    sequence,
+    tokens,
+    volume,
+)
+
+OWN = "engine.build.modules.reshape."
+STEPS = {
+    "rows": "Each row is a step: T = H, with channels × width numbers",
+    "columns": "Each column is a step: T = W, with channels × height numbers",
+    "positions": "Each place is a step: T = H × W, row by row, with the channels as numbers",
+}
+
+
+class ImageToSequence(LayerType):
+    """Reads an image as a sequence: row by row, column by column, or place by place.
+
+        rows: y[h, c · width + w] = x[c, h, w]
+        columns: y[w, c · height + h] = x[c, h, w]
+        positions: y[h · width + w, c] = x[c, h, w]
+
+    Source of reading places as steps: Dosovitskiy et al.: An image is worth 16x16 words, 2021.
+    """
+
+    key, label, family = "image_to_sequence", "Image to sequence", "Reshape"
+    steps = Choice("rows", options=tuple(STEPS), notes=STEPS, help="What becomes a step")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image")
+        times: Callable[[int, int], int] = int.__mul__
+        match self.steps:
+            case "rows":
+                return sequence(x["H"], derive(times, x["C"], x["W"]))
+            case "columns":
+                return sequence(x["W"], derive(times, x["C"], x["H"]))
+        return sequence(derive(times, x["H"], x["W"]), x["C"])
+
+    def lower(self, *x: TensorType) -> Lowered:
+        match self.steps:
+            case "rows":
+                return method("transpose", 1, 2), method("flatten", 2)
+            case "columns":
+                return method("permute", 0, 3, 1, 2), method("flatten", 2)
+        return method("flatten", 2), method("transpose", 1, 2)
+
+    def telling(self) -> str:
+        return self.steps
+
+
+class SequenceToImage(LayerType):
+    """Lays the steps of a sequence out as an image, row by row; the numbers of a step become its channels.
+
+        y[c, h, w] = x[h · width + w, c]
+
+    The reverse of reading an image place by place.
+    """
+
+    key, label, family = "sequence_to_image", "Sequence to image", "Reshape"
+    size = Size(8, length=2, high=1_000_000, help="Height × width; their product is the number of steps")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "sequence")
+        steps = x.known("T", "it must be height × width")
+        height, width = self.size
+        if steps != height * width:
+            raise MisfitError(
+                f"The sequence has {steps:,} steps, but {height:,} × {width:,} are {height * width:,}. "
+                "Choose a height and a width whose product is the number of steps.",
+                field="size",
+            )
+        return image(x["C"], height, width)
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("unflatten", 1, self.size), method("permute", 0, 3, 1, 2)
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.size))
+
+
+class ImageToVolume(LayerType):
+    """Reads the channels of an image as slices of a volume, one behind the other.
+
+        y[c, d, h, w] = x[c · depth + d, h, w]
+
+    With as much depth as there are channels, a volume of one channel leaves: a stack of slices, ready for 3-D
+    convolution.
+    """
+
+    key, label, family = "image_to_volume", "Image to volume", "Reshape"
+    depth = Int(0, low=0, high=1_000_000, help="Slices of the volume; 0: as many as the image has channels")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "image")
+        depth = self.depth or x.channels
+        if x.channels % depth:
+            raise MisfitError(
+                f"The {x.channels:,} channels of the image cannot be divided into slices of {depth:,}. "
+                f"Use a divisor of {x.channels:,}.",
+                field="depth",
+            )
+        return volume(x.channels // depth, depth, x["H"], x["W"])
+
+    def lower(self, x: TensorType) -> Lowered:
+        depth = self.depth or x.channels
+        return method("unflatten", 1, (x.channels // depth, depth))
+
+    def telling(self) -> str:
+        return f"{self.depth:,} slice{'s' * (self.depth > 1)}" if self.depth else ""
+
+
+class VolumeToImage(LayerType):
+    """Reads the slices of a volume as channels of an image.
+
+        y[c · depth + d, h, w] = x[c, d, h, w]
+
+    The reverse of reading the channels of an image as slices: 2-D convolution sees all slices at once.
+    """
+
+    key, label, family = "volume_to_image", "Volume to image", "Reshape"
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "volume")
+        times: Callable[[int, int], int] = int.__mul__
+        return image(derive(times, x["C"], x["D"]), x["H"], x["W"])
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("flatten", 1, 2)
+
+
+class VolumeToSequence(LayerType):
+    """Reads a volume as a sequence of its slices, such as a film as a sequence of pictures.
+
+        y[d, (c · height + h) · width + w] = x[c, d, h, w]
+
+    Each slice is a step: T = D, with channels × height × width numbers.
+    """
+
+    key, label, family = "volume_to_sequence", "Volume to sequence", "Reshape"
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "volume")
+        return sequence(x["D"], derive(lambda c, h, w: c * h * w, x["C"], x["H"], x["W"]))
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("transpose", 1, 2), method("flatten", 2)
+
+
+class OneHot(LayerType):
+    """Makes a vector of each index: one at its place, zero elsewhere. Nothing is learned.
+
+        y[t, c] = 1 where c = x[t], else 0
+
+    Indices count from 0 (MATLAB's from 1). An index that is no class gets zeros everywhere.
+    """
+
+    key, label, family = "one_hot", "One-hot", "Reshape"
+    classes = Int(10, low=2, high=1_000_000, help="Numbers in each vector: indices go from 0 to this less 1")
+
+    def output(self, x: TensorType) -> TensorType:
+        _refuse_numbers(x)
+        return sequence(x["T"], self.classes)
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return function(f"{OWN}one_hot", self.classes)
+
+    def telling(self) -> str:
+        return f"{self.classes:,} classes"
+
+
+def _refuse_numbers(x: TensorType) -> None:
+    """Refuse what is not a sequence of indices."""
+    if x.axes != ("T",) or x.kind != "index" or x["T"] == 0:
+        raise MisfitError(
+            f"Expected tokens: a sequence of indices (T), received {x}. "
+            "Set the content of the sequence input to indices.",
+            port="in",
+        )
+
+
+CASTS = {
+    "numbers": "Indices become numbers: a sequence with one channel",
+    "indices": "A sequence with one channel becomes indices, each number rounded; it passes no gradient",
+}
+
+
+class Cast(LayerType):
+    """Makes numbers of indices, or indices of numbers: a sequence with one channel, or tokens.
+
+        numbers: y[t, 1] = x[t]
+        indices: y[t] = round(x[t, 1])
+
+    As numbers, indices have an order, as counts and levels have. Words have none: they take an embedding or one-hot
+    vectors.
+    """
+
+    key, label, family = "cast", "Cast", "Reshape"
+    to = Choice("numbers", options=tuple(CASTS), notes=CASTS, help="What leaves the layer")
+
+    def output(self, x: TensorType) -> TensorType:
+        if self.to == "numbers":
+            _refuse_numbers(x)
+            return sequence(x["T"], 1)
+        expect(x, "sequence")
+        if x.channels != 1:
+            raise MisfitError(f"Expected a sequence with one channel, received {x}.", port="in")
+        return tokens(x["T"])
+
+    def lower(self, *x: TensorType) -> Lowered:
+        if self.to == "numbers":
+            return method("float"), method("unsqueeze", 2)
+        return method("squeeze", 2), method("round"), method("long")
+
+    def telling(self) -> str:
+        return f"to {self.to}"
