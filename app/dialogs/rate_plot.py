@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer import theme
 from engine.errors import plural
+from engine.project.extent import Extent, extent
 from engine.project.schedules import rate_at
 from engine.project.training import TrainingOptions
 
@@ -44,29 +45,26 @@ class RatePlot(QWidget):
         self.update()
 
     @property
-    def steps_per_epoch(self) -> int:
-        """How many batches an epoch has, or would have."""
-        if not self.samples:
-            return STAND_IN
-        whole, rest = divmod(self.samples, self.options.mini_batch_size)
-        return max(1, whole + (1 if rest and self.options.last_batch == "keep" else 0))
-
-    @property
-    def total_steps(self) -> int:
-        """Iterations of the whole run."""
-        return self.steps_per_epoch * self.options.max_epochs
+    def extent(self) -> Extent:
+        """How long the run is, or would be."""
+        if self.samples or self.options.is_full_batch:
+            return extent(self.options, self.samples or 1)
+        return Extent(self.options.mini_batch_size, STAND_IN, self.options.max_epochs)
 
     @property
     def caption(self) -> str:
         """What the curve shows, and what it goes by."""
-        run = f"Learn rate over {plural(self.options.max_epochs, 'epoch')}, {plural(self.total_steps, 'iteration')}"
+        whole = self.extent
+        run = f"Learn rate over {plural(whole.epochs, 'epoch')}, {plural(whole.total_steps, 'iteration')}"
+        if whole.is_full_batch:
+            return f"Learn rate over {plural(whole.epochs, 'iteration')}, each of all samples"
         if self.options.schedule == "plateau":
             return f"{run}, as long as validations get better"
         return run if self.samples else f"{run}: {STAND_IN} an epoch are assumed, as there is no data yet"
 
     def points(self, most: int) -> Iterator[tuple[float, float]]:
         """Share of the run and rate, of all steps or of so many of them, evenly spread with both ends."""
-        total, per_epoch = self.total_steps, self.steps_per_epoch
+        total, per_epoch = self.extent.total_steps, self.extent.steps_per_epoch
         count = min(total, most)
         for number in range(count):
             step = round(number * (total - 1) / max(1, count - 1))
@@ -107,10 +105,10 @@ class RatePlot(QWidget):
             painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
             painter.setPen(palette.muted)
             painter.drawText(QRectF(0, y - 10, _LEFT - 10, 20), right, _figure(share * top))
-        epochs = self.options.max_epochs
+        epochs, unit = self.extent.epochs, "iteration" if self.extent.is_full_batch else "epoch"
         for epoch in ticks(epochs, max(2, int(frame.width() / 90))):
             x = frame.left() + epoch / epochs * frame.width()
-            text = f"{epoch:,}" if epoch else "epoch 0"
+            text = f"{epoch:,}" if epoch else f"{unit} 0"
             place = QRectF(x - 50, frame.bottom() + 6, 100, 18)
             at = Qt.AlignmentFlag.AlignHCenter
             if epoch == 0:

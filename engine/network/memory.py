@@ -7,7 +7,7 @@ that are frozen:
     weights     = 4 P
     gradients   = 4 (P - F)
     optimizer   = 4 (P - F) · states             sgdm 1 (0 without momentum), adam, adamw and nadam 2, rmsprop 1,
-                                                   lbfgs 2 a step of its history, and 2
+                                                   lbfgs 2 a step of its history, and 2; lm 4 P
 
 Real numbers take 4 bytes (float32), indices 8 (int64), complex numbers 8. What is left out: what a layer keeps besides
 its output (the gates of an LSTM, the mask of a dropout), buffers such as running means, the work space of the kernels,
@@ -52,8 +52,10 @@ def activation_bytes(facts: Facts, batch: int) -> int | None:
     return None if any(n is None for n, _ in counts) else sum(batch * n * size for n, size in counts if n is not None)
 
 
-def optimizer_states(solver: str, momentum: float = 0.9, history: int = 10) -> int:
+def optimizer_states(solver: str, momentum: float = 0.9, history: int = 10, parameters: int = 0) -> int:
     """How many numbers the solver keeps for each learnable one; `lbfgs` at most."""
+    if solver == "lm":
+        return 4 * parameters
     if solver == "lbfgs":
         return 2 * history + 2
     return 0 if solver == "sgdm" and momentum == 0 else _STATES[solver]

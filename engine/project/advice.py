@@ -12,6 +12,7 @@ from engine.network.network import Connection, Layer, Network, Port
 from engine.network.outputs import output_softmaxes
 from engine.network.problems import Problem
 from engine.project import fixes
+from engine.project.extent import batch_size
 from engine.project.fixes import named
 from engine.project.options.loss import CLASS_LOSSES
 from engine.project.project import Project
@@ -129,7 +130,8 @@ def _small_batches(
 ) -> Iterator[Problem]:
     """Statistics over one sample say nothing. Workers join theirs, so only the global batch counts, not its shares."""
     options = project.training
-    batch, samples = options.mini_batch_size, facts.samples.get("training", 0) if facts else 0
+    samples = facts.samples.get("training", 0) if facts else 0
+    batch = batch_size(options, samples)
     flat = [layer for layer in norms if analysis.facts[layer.id].output.layout == "features"]
     if batch == 1:
         message = (

@@ -19,6 +19,8 @@ from engine.project import fixes, own_code
 from engine.project.advice import advice
 from engine.project.code import with_code_fix
 from engine.project.ends import idle_inputs, nothing_learns, several_networks, several_outputs
+from engine.project.extent import batch_size
+from engine.project.least_squares import least_squares_problems
 from engine.project.lengths import length_problems
 from engine.project.matching import with_channel_fix
 from engine.project.options.loss import CLASS_LOSSES, CLASS_METRICS
@@ -61,6 +63,7 @@ def check(project: Project, facts: DataFacts | None = None) -> Report:
     elif project.data.source == "none":
         note = "The project has no data yet. Choose a data source before training."
         problems.append(Problem("note", "", "", "data.source", note))
+    problems += [*least_squares_problems(project, analysis, facts)]
     problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
     rank = {"error": 0, "warning": 1, "note": 2}
     return Report(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])))
@@ -93,7 +96,7 @@ def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> It
 def memory_of(project: Project, analysis: Analysis) -> Memory:
     """What a training step takes with the project's mini-batch size and solver, over all workers."""
     options = project.training
-    states = optimizer_states(options.solver, options.momentum, options.history_size)
+    states = optimizer_states(options.solver, options.momentum, options.history_size, analysis.parameters)
     network, frozen = project.network, frozen_parameters(project.network, analysis)
     is_known = all_known(network, analysis)
     return training_memory(analysis, options.mini_batch_size, states, frozen, is_all_known=is_known)
@@ -139,16 +142,10 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
             yield Problem("error", id, layer.name, "length", message, _input_fix(layer, given.type))
     yield from length_problems(network, analysis, match_inputs(network, facts))
     training = facts.samples.get("training", 0)
-    batch = project.training.mini_batch_size
+    batch = batch_size(project.training, training)
     if batch > training:
         message = f"The training part has {training:,} samples. Use at most {training:,}, received {batch:,}."
         yield Problem("error", "", "", "training.mini_batch_size", message, _batch_fix(training))
-    if project.training.solver == "lbfgs" and batch < training:
-        message = (
-            f"lbfgs is meant for all {training:,} samples in one batch: curvature measured on batches of {batch:,} "
-            "misleads it. MATLAB's always takes all."
-        )
-        yield Problem("warning", "", "", "training.mini_batch_size", message, _batch_fix(training))
     if project.training.target_metric != "none" and not facts.samples.get("validation"):
         message = "The target is looked for at validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.target_metric", message)

@@ -9,7 +9,7 @@ from engine.errors import FieldError
 from engine.project.options.batches import BatchOptions
 from engine.project.options.code import CodeOptions
 from engine.project.options.ending import EndingOptions
-from engine.project.options.loss import LossOptions
+from engine.project.options.loss import SQUARED_LOSSES, LossOptions
 from engine.project.options.regularisation import RegularisationOptions
 from engine.project.options.reproducibility import ReproducibilityOptions
 from engine.project.options.schedule import ScheduleOptions
@@ -33,7 +33,10 @@ class TrainingOptions(
     def problems(self) -> list[FieldError]:
         """Combinations that cannot be meant: those within each group, and those across groups."""
         found = super().problems()
-        if self.solver == "lbfgs" and math.isfinite(self.gradient_threshold):
-            message = "the line search of lbfgs needs gradients as they are. Set it to Inf, or choose another solver."
+        if self.is_full_batch and math.isfinite(self.gradient_threshold):
+            message = f"{self.solver} needs gradients as they are. Set it to Inf, or choose another solver."
             found.append(FieldError("gradient_threshold", message))
+        if self.solver == "lm" and self.loss not in ("auto", *SQUARED_LOSSES):
+            message = f"lm minimises squared errors. Use {' or '.join(SQUARED_LOSSES)}, or choose another solver."
+            found.append(FieldError("loss", message))
         return found

@@ -1,6 +1,7 @@
-"""L-BFGS: one iteration a step, with torch's line search or a backtracking one, and factors for each parameter.
+"""L-BFGS: one iteration a step, with torch's line search or one of two others, and factors for each parameter.
 
-Nocedal and Wright, Numerical Optimization, 2nd edition: algorithms 7.4 (two loops), 3.1 (backtracking).
+Nocedal and Wright, Numerical Optimization, 2nd edition: algorithms 7.4 (two loops), 3.1 (backtracking). Weak Wolfe
+search: Lewis and Overton, Nonsmooth optimization via quasi-Newton methods, 2013, algorithm 2.6.
 """
 
 import math
@@ -17,6 +18,33 @@ LossThere = Callable[[], float]
 
 _SUFFICIENT = 1e-4
 """Share of the promised fall that the loss must fall by (c1 of the Armijo rule; torch's strong Wolfe search has it)."""
+_FLATTER = 0.9
+"""The slope at the end is at most this share of the one at the start (c2 of the Wolfe rules; torch has it too)."""
+_LEAST_PROMISE = 1e-9
+"""A direction with less slope is not taken (torch's default)."""
+
+
+class Tolerance:
+    """When a solver that looks at all samples has arrived: MATLAB's relative gradient, and the length of a step.
+
+    The gradient is flat where max |g| <= tolerance · max(1, min(loss, max |g0|)), g0 being that of the start.
+    """
+
+    def __init__(self, options: TrainingOptions) -> None:
+        self._gradient, self._step = options.gradient_tolerance, options.step_tolerance
+        self._first = math.nan
+
+    def of_gradient(self, largest: float, loss: float) -> str:
+        """Why the run ends here, or nothing: of the largest gradient, and the loss."""
+        if math.isnan(self._first):
+            self._first = largest
+        if largest <= self._gradient * max(1.0, min(abs(loss), self._first)):
+            return f"the gradient ({largest:.2g}) is below its tolerance"
+        return ""
+
+    def of_step(self, length: float) -> str:
+        """Why the run ends here, or nothing: of the norm of the step over all weights."""
+        return f"the step ({length:.2g}) is below its tolerance" if 0 < length <= self._step else ""
 
 
 class Lbfgs(torch.optim.LBFGS):
@@ -34,8 +62,8 @@ class Lbfgs(torch.optim.LBFGS):
             lr=options.initial_learn_rate,
             max_iter=1,
             max_eval=1 + options.max_line_search_iterations,
-            tolerance_grad=options.gradient_tolerance,
-            tolerance_change=options.step_tolerance,
+            tolerance_grad=0.0,
+            tolerance_change=_LEAST_PROMISE,
             history_size=options.history_size,
             line_search_fn="strong_wolfe" if options.line_search_method == "strong-wolfe" else None,
         )
@@ -44,7 +72,11 @@ class Lbfgs(torch.optim.LBFGS):
         self._parameters: list[nn.Parameter] = [p for p, _ in members]
         self._axes = [math.sqrt(group["learn_rate_factor"]) for _, group in members]
         self._l2 = [group["weight_decay"] for _, group in members]
-        self._most_halvings = options.max_line_search_iterations
+        self._method = options.line_search_method
+        self._most_looks = options.max_line_search_iterations
+        self._tolerance = Tolerance(options)
+        self.finished = ""
+        """Why there is nothing left to do, once that is so."""
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # as torch's own has it
@@ -55,9 +87,25 @@ class Lbfgs(torch.optim.LBFGS):
                 loss = float(closure())
             return loss + self._add_regularisation()
 
-        if self.param_groups[0]["line_search_fn"] is not None:
-            return super().step(regularised)  # type: ignore[no-untyped-call]
-        return self._backtrack(regularised)
+        start = regularised()
+        self.finished = self._tolerance.of_gradient(float(self._gather_flat_grad().abs().max()), start)
+        if not self.finished:
+            self._move(start, regularised)
+        return start
+
+    def _move(self, start: float, loss_there: LossThere) -> None:
+        """One step of torch's, with the gradients there; and the search along it where torch has none."""
+        answers = [start]
+        super().step(lambda: answers.pop() if answers else loss_there())  # type: ignore[no-untyped-call]
+        memory = self.state[self._parameters[0]]
+        slope = float(memory["prev_flat_grad"].dot(memory["d"]))
+        if slope > -_LEAST_PROMISE:
+            self.finished = "no direction promises a lower loss"
+            return
+        if self._method != "strong-wolfe":
+            self._search(start, slope, loss_there)
+        length = abs(float(memory["t"])) * float(self._on_axes(memory["d"]).norm())
+        self.finished = self._tolerance.of_step(length) if length else "the line search found no lower loss"
 
     @torch.no_grad()
     def _add_regularisation(self) -> float:
@@ -69,23 +117,29 @@ class Lbfgs(torch.optim.LBFGS):
                 total += 0.5 * l2 * float(parameter.double().square().sum())
         return total
 
-    def _backtrack(self, loss_there: LossThere) -> Any:
-        """Take torch's step without a search, then come back by halves until the loss has fallen enough."""
+    def _search(self, start: float, slope: float, loss_there: LossThere) -> None:
+        """From torch's step without a search: halve what is too long, and for weak Wolfe double what is too short."""
         memory = self.state[self._parameters[0]]
-        before = memory.get("n_iter", 0)
-        start = super().step(loss_there)  # type: ignore[no-untyped-call]
-        slope = float(memory["prev_flat_grad"].dot(memory["d"])) if memory.get("n_iter", 0) > before else 0.0
-        if slope > -self.param_groups[0]["tolerance_change"]:
-            return start  # nothing was moved: the gradient is flat, or the direction promises nothing
-        size = memory["t"]
-        for _ in range(self._most_halvings):
-            loss = loss_there()
-            if loss <= start + _SUFFICIENT * size * slope:
+        low, high, size = 0.0, math.inf, float(memory["t"])
+        for _ in range(self._most_looks):
+            if not loss_there() <= start + _SUFFICIENT * size * slope:
+                high = size
+            elif self._method == "weak-wolfe" and self._gather_flat_grad().dot(memory["d"]) < _FLATTER * slope:
+                low = size
+            else:
                 break
-            self._add_grad(-size / 2, memory["d"])
-            size /= 2
+            following = (low + high) / 2 if math.isfinite(high) else 2 * low
+            self._add_grad(following - size, memory["d"])
+            size = following
+        else:  # nothing is known of where it stands now, but of the longest step that lowered the loss
+            self._add_grad(low - size, memory["d"])
+            size = low
         memory["t"] = size
-        return start
+
+    def _on_axes(self, direction: torch.Tensor) -> torch.Tensor:
+        """A direction given by the scaled axes, by the weights."""
+        parts = torch.split(direction, [p.numel() for p in self._parameters])
+        return torch.cat([part * axis for part, axis in zip(parts, self._axes, strict=True)])
 
     def _gather_flat_grad(self) -> torch.Tensor:
         """The gradient along the scaled axes."""

@@ -15,6 +15,7 @@ from engine.environments.devices import hardware, probe
 from engine.errors import UserError
 from engine.project import code
 from engine.project.check import check
+from engine.project.extent import batch_size
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.folder import RunFolder, create, new_path, take_lock
@@ -36,7 +37,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     facts = _facts(project, base)
     check(project, facts).refuse_errors()
     inventory = probe()
-    placement = resolve(project.environment, inventory, project.training.mini_batch_size)
+    placement = resolve(project.environment, inventory, batch_size(project.training, facts.samples.get("training")))
     name = project_path.stem if project_path else "untitled"
     text = dumps(project)
     info = {

@@ -30,6 +30,11 @@ class Solver:
         """Whether it looks at the loss in several places before it moves, and so needs `loss` in `step`."""
         return isinstance(self._optimizer, Lbfgs)
 
+    @property
+    def finished(self) -> str:
+        """Why there is nothing left to do, or nothing."""
+        return self._optimizer.finished if isinstance(self._optimizer, Lbfgs) else ""
+
     def step(self, rate: float, loss: LossThere | None = None) -> None:
         """Move all weights once by their gradients. `loss` makes gradients, those of the whole batch, and gives the
         loss of the whole batch, with the weights as they are when it is called."""
@@ -48,7 +53,7 @@ def _groups(
 ) -> list[dict[str, object]]:
     """The parameters that learn, those with the same factors together."""
     factors: dict[tuple[float, float], list[nn.Parameter]] = {}
-    for parameter, said in _learning(network, parameters):
+    for parameter, said in learning(network, parameters):
         factors.setdefault((said.learn_rate_factor, said.l2_factor), []).append(parameter)
     return [
         {
@@ -61,7 +66,7 @@ def _groups(
     ]
 
 
-def _learning(
+def learning(
     network: nn.Module, parameters: Mapping[str, ParameterOptions]
 ) -> Iterator[tuple[nn.Parameter, ParameterOptions]]:
     """Each parameter that learns, with what is said of it. Where nothing is said, weights are regularised, biases and

@@ -12,6 +12,7 @@ from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import UserError
 from engine.training.batches import Batch, Resident, Tensors
 from engine.training.clipping import Clip
+from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss
 from engine.training.metrics import Metric
 from engine.training.solvers import Solver
@@ -56,7 +57,7 @@ class Unit:
         self,
         network: nn.Module,
         strategy: Strategy,
-        solver: Solver,
+        solver: Solver | LevenbergMarquardt,
         loss: Loss,
         metrics: Sequence[Metric],
         gang: Gang,
@@ -80,9 +81,18 @@ class Unit:
 
     def train(self, batch: Batch, step: int) -> Done:
         """Forward, loss, backward, and one move of the weights. `step` counts from 0."""
+        if isinstance(self._solver, LevenbergMarquardt):
+            loss, output = self._solver.step(batch)
+            targets = tuple(x[: batch.count] for x in batch.targets)
+            return Done(loss, (output,), targets, batch.count, batch.total)
         done = self._evaluate(batch)
         self._solver.step(self.rate(step), self._search(batch, done) if self._solver.searches else None)
         return done
+
+    @property
+    def finished(self) -> str:
+        """Why the solver has nothing left to do, or nothing. The same on all workers."""
+        return self._solver.finished
 
     def _search(self, batch: Batch, done: Done) -> Callable[[], float]:
         """Gradients and loss of the whole batch for a solver that asks more than once; the first answer is there."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import RunError, plural
+from engine.project.extent import Extent
 from engine.training.batches import Batches, Resident
 from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
@@ -29,7 +30,7 @@ class Plan:
     `watch` is told of each validation: after how many steps, the objective, and whether higher is better.
     """
 
-    epochs: int
+    extent: Extent
     validation_frequency: int
     patience: int
     validation: Resident | None
@@ -96,7 +97,7 @@ class Trainer:
         """Train. Raises `RunError` if that comes to nothing."""
         self._tell("on_start")
         self._validate()
-        while self._epochs_done < self._plan.epochs and not self._stop_because:
+        while self._epochs_done < self._plan.extent.epochs and not self._stop_because:
             self._run_epoch()
         return self._end()
 
@@ -105,6 +106,8 @@ class Trainer:
         for batch in self._batches.of_epoch(self._epoch):
             done = self._unit.train(batch, self._step)
             self._step += 1
+            if self._unit.finished and not self._stop_because:
+                self._stop_because = self._unit.finished
             is_due = self._reporter.record(done)
             if self._hooks.watches_steps and self._hooks.step(self._epoch, self._step, done):
                 is_due = self._reporter.wish_to_end() or is_due
@@ -193,12 +196,13 @@ class Trainer:
         speed = self._reporter.samples_per_second
         self._validate()
         self._reporter.send_waiting()
-        is_complete = self._epochs_done == self._plan.epochs  # a request or patience may have come with the last step
+        # A request or patience may have come with the last step.
+        is_complete = self._epochs_done == self._plan.extent.epochs
         kept = self._keeper.finish(self._step, self._epoch)
         test = self._unit.judge(self._plan.test) if self._plan.test is not None else None
         if test is not None:
             self._reporter.tested(self._keeper.best_step if kept == "best" else self._step, test)
-        reason = self._all_done() if is_complete else self._stop_because
+        reason = self._plan.extent.all_done if is_complete else self._stop_because
         self._tell("on_end", reason=reason, test=test)
         return Outcome(
             state="stopped" if self._is_stopped and not is_complete else "finished",
@@ -213,9 +217,6 @@ class Trainer:
             samples_per_second=speed,
             seconds=self._reporter.clock.elapsed_s,
         )
-
-    def _all_done(self) -> str:
-        return f"{'all ' if self._plan.epochs > 1 else ''}{plural(self._plan.epochs, 'epoch')} done"
 
     def _recent_metrics(self) -> dict[str, float]:
         """Each training metric over the last epoch's worth of steps."""

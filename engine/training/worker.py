@@ -37,6 +37,7 @@ from engine.network.freezing import type_at
 from engine.network.network import Network
 from engine.project.check import match_inputs
 from engine.project.code import ready
+from engine.project.extent import Extent, extent
 from engine.project.file import load as load_project
 from engine.project.project import Project
 from engine.runs.events import Message, Started, to_json
@@ -47,6 +48,7 @@ from engine.training.clipping import clipping
 from engine.training.hooks import FileHooks, Hooks, Run
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
+from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss, loss_for
 from engine.training.metrics import METRICS, Metric
 from engine.training.order import Order
@@ -122,29 +124,30 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     assert training is not None  # `prepare` refuses a project whose training part is empty
     notes = _choose_threads(setting, network, training, seat.rank)
     options = setting.project.training
+    whole = extent(options, len(training))
     order = Order(
         len(training),
-        options.mini_batch_size,
-        options.shuffle,
+        whole.batch,
+        "never" if whole.is_full_batch else options.shuffle,
         options.seed,
         keep_last=options.last_batch == "keep",
         lengths=training.longest if options.bucket_by_length else None,
     )
-    schedule = Schedule(options, order.steps_per_epoch, order.steps_per_epoch * options.max_epochs)
+    schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps)
     loss = loss_for(options, setting.facts.task, training.targets)
     unit = _unit(setting, seat, network, schedule, loss, gang)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     keeper = Keeper(unit, options, unit.metrics[0], shelf, has_validation=validation is not None)
     if is_first:
-        _announce(setting, network, order, unit.metrics[0], reports, notes, has_validation=validation is not None)
+        _announce(setting, network, whole, unit.metrics[0], reports, notes, has_validation=validation is not None)
     limits = limits_for(options, unit.metrics[0])
     clock = Clock(limits.time_s)
     recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
-    reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, order.steps_per_epoch * options.max_epochs)
+    reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, whole.total_steps)
     plan = Plan(
-        options.max_epochs,
-        validation_steps(options, order.steps_per_epoch),
+        whole,
+        validation_steps(options, whole.steps_per_epoch),
         options.validation_patience,
         validation,
         test,
@@ -154,7 +157,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
     cut = options.sequence_length == "shortest"
-    hooks = _hooks(setting, network, schedule, order, gang, clock)
+    hooks = _hooks(setting, network, schedule, whole, gang, clock)
     trainer = Trainer(plan, unit, Batches(training, order, gang, cut=cut), reporter, keeper, hooks)
     try:
         return trainer.run(), gang
@@ -167,7 +170,7 @@ def _hooks(
     setting: Setting,
     network: nn.Module,
     schedule: Schedule,
-    order: Order,
+    whole: Extent,
     gang: Gang,
     clock: Clock,
 ) -> Hooks | None:
@@ -178,8 +181,8 @@ def _hooks(
     seen = Run(
         network,
         setting.folder.path,
-        options.max_epochs,
-        order.steps_per_epoch,
+        whole.epochs,
+        whole.steps_per_epoch,
         gang.rank,
         gang.size,
         rate_at=schedule,
@@ -193,11 +196,12 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, 
     options, task, share = setting.project.training, setting.facts.task, Share()
     _make_trainable(setting, network, gang, share)
     network.to(setting.device)
-    solver = Solver(options, network, _parameter_options(setting, network))
+    said = _parameter_options(setting, network)
+    least_squares = LevenbergMarquardt(options, network, said, gang) if options.solver == "lm" else None
     return Unit(
         network,
         strategy_for(seat.strategy, network, gang, setting.device),
-        solver,
+        least_squares or Solver(options, network, said),
         loss,
         [METRICS[options.metric_for(task)]],
         gang,
@@ -350,7 +354,7 @@ def _choose_threads(setting: Setting, network: nn.Module, training: Resident, ra
 def _announce(
     setting: Setting,
     network: nn.Module,
-    order: Order,
+    whole: Extent,
     metric: Metric,
     reports: Reports,
     notes: Sequence[str],
@@ -363,9 +367,9 @@ def _announce(
         Started(
             environment=setting.info["environment"],
             hardware=setting.info["hardware"],
-            epochs=options.max_epochs,
-            iterations=order.steps_per_epoch * options.max_epochs,
-            steps_per_epoch=order.steps_per_epoch,
+            epochs=whole.epochs,
+            iterations=whole.total_steps,
+            steps_per_epoch=whole.steps_per_epoch,
             metric=metric.name,
             samples=setting.facts.samples,
             parameters=sum(p.numel() for p in network.parameters()),

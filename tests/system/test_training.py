@@ -122,8 +122,7 @@ def test_a_line_search_is_the_same_on_two_workers(tmp_path: Path, strategy: str)
     )
     options: dict[str, Any] = {
         "solver": "lbfgs",
-        "mini_batch_size": 1257,
-        "max_epochs": 6,
+        "max_iterations": 6,
         "validation_frequency": 1,
         "class_weighting": "balanced",
         "schedule": "plateau",

@@ -7,6 +7,7 @@ from engine.fields import Choice, Float, Floats, Record
 
 LOSSES = ("auto", "cross-entropy", "focal", "half-mse", "mse", "mae", "huber")
 CLASS_LOSSES = ("cross-entropy", "focal")
+SQUARED_LOSSES = ("half-mse", "mse")
 METRICS = ("auto", "accuracy", "rmse", "mae")
 CLASS_METRICS = ("accuracy",)
 

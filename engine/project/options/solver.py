@@ -5,7 +5,9 @@ from typing import Any
 from engine.errors import FieldError
 from engine.fields import Bool, Choice, Float, Int, Record
 
-DEFAULT_RATES = {"sgdm": 0.01, "adam": 0.001, "adamw": 0.001, "nadam": 0.002, "rmsprop": 0.001, "lbfgs": 1.0}
+DEFAULT_RATES = {"sgdm": 0.01, "adam": 0.001, "adamw": 0.001, "nadam": 0.002, "rmsprop": 0.001, "lbfgs": 1.0, "lm": 1.0}
+FULL_BATCH = ("lbfgs", "lm")
+"""Solvers that look at all training samples in each iteration, and at several points before they move."""
 
 
 def _solver(*names: str) -> Any:
@@ -24,7 +26,8 @@ class SolverOptions(Record):
             "adamw": "Adam with decoupled weight decay",
             "nadam": "Adam with Nesterov momentum",
             "rmsprop": "Root mean square propagation",
-            "lbfgs": "Quasi-Newton with a line search; one iteration for each batch, best with all samples in one",
+            "lbfgs": "Quasi-Newton with a line search; each iteration takes all samples",
+            "lm": "Levenberg-Marquardt, for regressions of few weights; each iteration takes all samples",
         },
         group="Solver",
         help="How the weights follow the gradient; default sgdm, as in MATLAB",
@@ -36,6 +39,7 @@ class SolverOptions(Record):
         group="Solver",
         help="Step size at the start; default 0.01 for sgdm, 0.002 for nadam, 1 for lbfgs (the line search begins "
         "there), 0.001 for the others",
+        visible_when=lambda options: options.solver != "lm",
     )
     momentum = Float(
         0.9,
@@ -84,16 +88,46 @@ class SolverOptions(Record):
         help="How quickly the momentum comes up to the gradient's decay; default 0.004. torch: momentum_decay",
         visible_when=_solver("nadam"),
     )
+    max_iterations = Int(
+        1000,
+        low=1,
+        high=1_000_000,
+        unit="iterations",
+        group="Solver",
+        help="The run ends after so many, each over all training samples; default 1000, as in MATLAB. Takes the place "
+        "of epochs and mini-batch size",
+        visible_when=_solver(*FULL_BATCH),
+    )
+    gradient_tolerance = Float(
+        1e-5,
+        low=0.0,
+        high=1.0,
+        group="Solver",
+        help="The run ends where no gradient is larger than this times max(1, min(loss, largest gradient at the "
+        "start)); default 1e-5, as in MATLAB; 0: never. torch: tolerance_grad, 1e-7, of the gradient itself",
+        visible_when=_solver(*FULL_BATCH),
+    )
+    step_tolerance = Float(
+        1e-5,
+        low=0.0,
+        high=1.0,
+        group="Solver",
+        help="The run ends after a step that is no longer than this, as a norm over all weights; default 1e-5, as in "
+        "MATLAB; 0: never. torch: tolerance_change, 1e-9",
+        visible_when=_solver(*FULL_BATCH),
+    )
     line_search_method = Choice(
-        "strong-wolfe",
-        options=("strong-wolfe", "backtracking"),
+        "weak-wolfe",
+        options=("weak-wolfe", "strong-wolfe", "backtracking"),
         notes={
-            "strong-wolfe": "Until loss and slope have fallen enough; torch's (MATLAB starts with weak-wolfe)",
+            "weak-wolfe": "Until the loss has fallen enough and is less steep; by halves and doubles",
+            "strong-wolfe": "Until the loss has fallen enough and its slope is nearly flat; torch's",
             "backtracking": "The step is halved until the loss has fallen enough; torch has none",
         },
         label="Line search",
         group="Solver",
-        help="How far to go along the direction; default strong-wolfe",
+        help="How far to go along the direction; default weak-wolfe, as in MATLAB. torch: line_search_fn, none or "
+        "strong_wolfe",
         visible_when=_solver("lbfgs"),
     )
     max_line_search_iterations = Int(
@@ -114,26 +148,52 @@ class SolverOptions(Record):
         help="Steps that the curvature is estimated from; default 10 as in MATLAB, 100 in torch. Each takes memory",
         visible_when=_solver("lbfgs"),
     )
-    gradient_tolerance = Float(
-        1e-7,
-        low=0.0,
-        high=1.0,
+    initial_damping_factor = Float(
+        0.001,
+        above=0.0,
+        high=1e100,
         group="Solver",
-        help="Weights stay where no gradient is larger; default 1e-7. torch: tolerance_grad; MATLAB's is relative",
-        visible_when=_solver("lbfgs"),
+        help="Damping at the start: small is Gauss-Newton's step, large a short one along the gradient; default 0.001, "
+        "as in MATLAB. It is added to the curvature of the mean loss, so it means the same for any number of samples",
+        visible_when=_solver("lm"),
     )
-    step_tolerance = Float(
-        1e-9,
-        low=0.0,
-        high=1.0,
+    max_damping_factor = Float(
+        1e10,
+        above=0.0,
+        high=1e100,
         group="Solver",
-        help="A direction that promises less is not taken; default 1e-9. torch: tolerance_change; MATLAB's is relative",
-        visible_when=_solver("lbfgs"),
+        help="The run ends when no step lowers the loss below this damping; default 10000000000, as in MATLAB",
+        visible_when=_solver("lm"),
     )
+    damping_increase_factor = Float(
+        10.0,
+        above=1.0,
+        high=1e6,
+        group="Solver",
+        help="What the damping is multiplied by after a step that did not lower the loss and was taken back; default "
+        "10, as in MATLAB",
+        visible_when=_solver("lm"),
+    )
+    damping_decrease_factor = Float(
+        0.1,
+        above=0.0,
+        high=0.999999,
+        group="Solver",
+        help="What the damping is multiplied by after a step that lowered the loss; default 0.1, as in MATLAB",
+        visible_when=_solver("lm"),
+    )
+
+    @property
+    def is_full_batch(self) -> bool:
+        """Whether each iteration takes all training samples, and the run is counted in iterations."""
+        return self.solver in FULL_BATCH
 
     def problems(self) -> list[FieldError]:
         """What does not go together among these, and no more."""
         found = super().problems()
         if self.solver == "sgdm" and self.nesterov and self.momentum == 0:
             found.append(FieldError("nesterov", "Nesterov needs a momentum above 0."))
+        if self.solver == "lm" and self.max_damping_factor < self.initial_damping_factor:
+            message = f"expected at least the initial damping factor, {self.initial_damping_factor:g}."
+            found.append(FieldError("max_damping_factor", message))
         return found

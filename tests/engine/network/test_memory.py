@@ -50,7 +50,7 @@ def test_activations_are_what_leaves_the_modules_of_the_built_network() -> None:
     assert memory.is_whole
 
 
-@pytest.mark.parametrize("solver", [solver for solver in DEFAULT_RATES if solver != "lbfgs"])
+@pytest.mark.parametrize("solver", [solver for solver in DEFAULT_RATES if solver not in ("lbfgs", "lm")])
 def test_weights_gradients_and_the_solvers_state_are_torchs(solver: str) -> None:
     network = cnn()
     analysis = analyse(network)

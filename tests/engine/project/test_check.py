@@ -96,9 +96,8 @@ def test_a_target_needs_a_validation_part_and_a_value() -> None:
             "training.class_weights: enter a weight for each class, and not all of them 0.",
         ),
         (
-            {"solver": "lbfgs", "gradient_threshold": 1, "mini_batch_size": 200},
-            "training.gradient_threshold: the line search of lbfgs needs gradients as they are. Set it to Inf, or "
-            "choose another solver.",
+            {"solver": "lbfgs", "gradient_threshold": 1},
+            "training.gradient_threshold: lbfgs needs gradients as they are. Set it to Inf, or choose another solver.",
         ),
     ],
 )
@@ -107,12 +106,9 @@ def test_options_that_exclude_each_other(options: dict[str, Any], message: str) 
     assert (problem.severity, describe(problem)) == ("error", message)
 
 
-def test_lbfgs_on_small_batches_is_warned_of() -> None:
-    made, data = project(classifier(), solver="lbfgs"), facts(image(1, 6, 6))
-    problem = only(made, data)
-    assert problem.severity == "warning"
-    assert "meant for all 200 samples" in problem.message
-    assert fixed(made, problem, data) == []
+def test_a_full_batch_solver_has_no_mini_batch_that_could_be_too_large() -> None:
+    made = project(classifier(), solver="lbfgs", mini_batch_size=1000)
+    assert not check(made, facts(image(1, 6, 6))).problems
 
 
 def test_a_batch_larger_than_the_data() -> None:

@@ -245,7 +245,7 @@ def test_a_write_protected_file_is_not_replaced(tmp_path: Path, monkeypatch: pyt
         ("training.max_epochs=", 'training.max_epochs: expected a whole number from 1 to 1,000,000, received "".'),
         (
             "training.solver=sgd",
-            'training.solver: expected one of sgdm, adam, adamw, nadam, rmsprop, lbfgs, received "sgd". Did you',
+            'training.solver: expected one of sgdm, adam, adamw, nadam, rmsprop, lbfgs, lm, received "sgd". Did you',
         ),
         ("training.initial_learn_rate=NaN", "expected a number above 0 and up to 1000, received NaN."),
         ("environment.devices=--5", "environment.devices: expected at most 16 whole numbers"),

@@ -19,11 +19,13 @@ from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
 from engine.training.batches import Batches, Resident
 from engine.training.clipping import clipping
+from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import loss_for
 from engine.training.order import Order
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
 from engine.training.step import Unit
+from tests.engine.training.by_the_book import BookLm
 
 SAMPLES, BATCH, EPOCHS = 23, 8, 4
 STEPS_PER_EPOCH = 3
@@ -45,6 +47,8 @@ class Case:
     task: str = "classes"
     objective: Callable[[nn.Sequential], torch.Tensor] | None = None
     dtype: torch.dtype = torch.float32
+    by_hand: Callable[[nn.Sequential], BookLm] | None = None
+    """In place of an optimizer and a loss, for what torch does not have."""
 
 
 def network(dtype: torch.dtype) -> nn.Sequential:
@@ -71,6 +75,10 @@ def weights_and_biases(model: nn.Module, l2: float) -> list[dict[str, Any]]:
 def by_torch(case: Case) -> tuple[list[float], list[float]]:
     """Loss of every step, and all weights at the end."""
     model, (inputs, targets) = network(case.dtype), data(case.task, case.dtype)
+    if case.by_hand:
+        book, x, y = case.by_hand(model), inputs.numpy(), targets.numpy()
+        starts = [step % STEPS_PER_EPOCH * BATCH for step in range(STEPS)]
+        return [book.step(x[start : start + BATCH], y[start : start + BATCH]) for start in starts], book.w.tolist()
     optimizer = case.optimizer(model)
     scheduler = case.scheduler(optimizer) if case.scheduler else None
     losses = []
@@ -99,10 +107,12 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
     """Loss of every step, and all weights at the end."""
     options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, shuffle="never", **case.options)
     model, (inputs, targets) = network(case.dtype), data(case.task, case.dtype)
+    kind = LevenbergMarquardt(options, model, case.said, gang) if options.solver == "lm" else None
+    solver = kind or Solver(options, model, case.said)
     unit = Unit(
         model,
         strategy_for("", model, gang, torch.device("cpu")),
-        Solver(options, model, case.said),
+        solver,
         loss_for(options, case.task, (targets,)),  # type: ignore[arg-type]  # a word from the table
         metrics=[],
         gang=gang,

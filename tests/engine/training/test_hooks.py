@@ -12,6 +12,7 @@ from engine.environments.gang import SoloGang
 from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import RunError
+from engine.project.extent import Extent
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
@@ -65,7 +66,7 @@ def train(folder: Path, text: str) -> tuple[Outcome, list[tuple[str, int, int]]]
     run = Run(network, folder, 2, 3, 0, 1, rate_at=unit.rate, clock=lambda: clock.elapsed_s)
     hooks = FileHooks("own.py", run, gang)
     batches = Batches(part, Order(9, 3, "never", 0), gang)
-    outcome = Trainer(Plan(2, 2, 0, part, part), unit, batches, reporter, keeper, hooks).run()
+    outcome = Trainer(Plan(Extent(3, 3, 2), 2, 0, part, part), unit, batches, reporter, keeper, hooks).run()
     return outcome, hooks._functions["on_end"].__globals__["seen"]
 
 

@@ -1,4 +1,4 @@
-"""L-BFGS against torch's own, and the backtracking search against the book's rule written out."""
+"""L-BFGS against torch's own, and the other searches against the book's rules written out."""
 
 import math
 from itertools import pairwise
@@ -10,7 +10,9 @@ from torch import nn
 
 from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
+from engine.training.lbfgs import Tolerance
 from engine.training.solvers import Solver
+from tests.engine.training.by_the_book import BookLbfgs
 
 INPUTS = torch.randn(40, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 TARGETS = (INPUTS[:, :2].sin() + 0.1 * INPUTS[:, 1:] ** 2).detach()
@@ -44,7 +46,9 @@ def run(
 @pytest.mark.parametrize("l2", [0.0, 0.01])
 def test_strong_wolfe_is_torchs(l2: float) -> None:
     """L2 on weights alone is half their square in the loss."""
-    losses, trained = run(25, l2_regularization=l2, history_size=4, max_line_search_iterations=9)
+    losses, trained = run(
+        25, line_search_method="strong-wolfe", l2_regularization=l2, history_size=4, max_line_search_iterations=9
+    )
     plain = network()
     optimizer = torch.optim.LBFGS(
         plain.parameters(), max_iter=1, max_eval=10, history_size=4, line_search_fn="strong_wolfe"
@@ -69,51 +73,89 @@ def test_strong_wolfe_is_torchs(l2: float) -> None:
         torch.testing.assert_close(trained.get_parameter(name), parameter, rtol=1e-6, atol=1e-8)
 
 
-def by_the_book(steps: int, history: int, rate: float) -> list[float]:
-    """Nocedal and Wright: two loops for the direction, halves until the loss falls by 1e-4 of the promise."""
+def by_the_book(steps: int, history: int, rate: float, method: str) -> list[float]:
     plain = network()
-    parameters = list(plain.parameters())
+    optimizer = BookLbfgs(plain.parameters(), history, rate, method)
     losses: list[float] = []
-    pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
-    last_w, last_g = None, None
 
-    def look(w: torch.Tensor) -> tuple[float, torch.Tensor]:
-        nn.utils.vector_to_parameters(w, parameters)
+    def closure() -> torch.Tensor:
+        plain.zero_grad()
         loss = (plain(INPUTS) - TARGETS).square().mean()
-        gradients = torch.autograd.grad(loss, parameters)
-        return float(loss.detach()), torch.cat([g.reshape(-1) for g in gradients])
+        torch.autograd.backward(loss)
+        return loss
 
-    w = nn.utils.parameters_to_vector(parameters).detach().clone()
-    for step in range(steps):
-        loss, g = look(w)
-        losses.append(loss)
-        if last_w is not None and last_g is not None and (w - last_w).dot(g - last_g) > 1e-10:
-            pairs = [*pairs, (w - last_w, g - last_g)][-history:]
-        q, kept = g.clone(), []
-        for s, y in reversed(pairs):
-            a = s.dot(q) / s.dot(y)
-            kept.append(a)
-            q = q - a * y
-        if pairs:
-            s, y = pairs[-1]
-            q = q * (s.dot(y) / y.dot(y))
-        for (s, y), a in zip(pairs, reversed(kept), strict=True):
-            q = q + s * (a - y.dot(q) / s.dot(y))
-        size = rate if step else rate * min(1.0, 1.0 / float(g.abs().sum()))
-        while look(w - size * q)[0] > loss - 1e-4 * size * float(g.dot(q)):
-            size /= 2
-        last_w, last_g, w = w, g, w - size * q
+    for _ in range(steps):
+        losses.append(float(optimizer.step(closure)))
     return losses
 
 
-@pytest.mark.parametrize("rate", [1.0, 40.0], ids=["rarely halved", "halved often"])
-def test_backtracking_is_the_books(rate: float) -> None:
-    losses, _ = run(12, rate=rate, l2_regularization=0.0, line_search_method="backtracking", history_size=3)
-    assert losses == pytest.approx(by_the_book(12, 3, rate), rel=1e-6)
+@pytest.mark.parametrize("method", ["weak-wolfe", "backtracking"])
+@pytest.mark.parametrize("rate", [1.0, 40.0, 1e-3], ids=["rarely halved", "halved often", "too short"])
+def test_the_search_is_the_books(rate: float, method: str) -> None:
+    losses, _ = run(12, rate=rate, l2_regularization=0.0, line_search_method=method, history_size=3)
+    assert losses == pytest.approx(by_the_book(12, 3, rate, method), rel=1e-6)
     assert all(after < before for before, after in pairwise(losses))
 
 
-@pytest.mark.parametrize("search", ["strong-wolfe", "backtracking"])
+def test_weak_wolfe_doubles_what_is_too_short_where_backtracking_creeps() -> None:
+    assert run(6, rate=1e-3)[0][-1] < 0.5 * run(6, rate=1e-3, line_search_method="backtracking")[0][-1]
+
+
+def ended(rate: float = 1.0, most: int = 400, **options: Any) -> tuple[str, nn.Sequential, float]:
+    """Why it ended, the network there, and the largest gradient of the whole loss at the start."""
+    trained, start = network(), network()
+    solver = Solver(TrainingOptions(solver="lbfgs", l2_regularization=0.0, **options), trained)
+    for _ in range(most):
+        if solver.finished:
+            break
+        solver.step(rate, lambda: look(trained))
+    look(start)
+    return solver.finished, trained, largest(start)
+
+
+def look(model: nn.Sequential) -> float:
+    model.zero_grad()
+    loss = (model(INPUTS) - TARGETS).square().mean()
+    torch.autograd.backward(loss)
+    return float(loss.detach())
+
+
+def largest(model: nn.Sequential) -> float:
+    return max(float(p.grad.abs().max()) for p in model.parameters() if p.grad is not None)
+
+
+def test_it_ends_where_the_gradient_is_below_its_tolerance() -> None:
+    """MATLAB's relative gradient: max |g| <= tolerance · max(1, min(loss, max |g0|)); both are below 1 here."""
+    why, trained, first = ended(gradient_tolerance=1e-3, step_tolerance=0.0)
+    assert first < 1.0
+    loss = look(trained)
+    assert why == f"the gradient ({largest(trained):.2g}) is below its tolerance"
+    assert largest(trained) <= 1e-3 * max(1.0, min(loss, first))
+
+
+def test_the_gradient_is_relative_where_loss_and_first_gradient_are_large() -> None:
+    tolerance = Tolerance(TrainingOptions(solver="lbfgs", gradient_tolerance=0.1))
+    assert not tolerance.of_gradient(50.0, 1000.0)
+    assert not tolerance.of_gradient(5.1, 400.0)  # 0.1 · min(400, 50) = 5
+    assert tolerance.of_gradient(4.9, 400.0)
+    assert not tolerance.of_gradient(4.9, 40.0)  # 0.1 · min(40, 50) = 4
+    assert not tolerance.of_gradient(0.11, 0.5)
+    assert tolerance.of_gradient(0.1, 0.5)
+
+
+def test_it_ends_after_a_step_no_longer_than_the_tolerance() -> None:
+    why, _, _ = ended(gradient_tolerance=0.0, step_tolerance=0.05)
+    assert why.startswith("the step (0.0")
+
+
+def test_it_ends_where_the_search_finds_nothing() -> None:
+    why, trained, _ = ended(rate=1000.0, line_search_method="backtracking", max_line_search_iterations=1)
+    assert why == "the line search found no lower loss"
+    for name, parameter in network().named_parameters():
+        torch.testing.assert_close(trained.get_parameter(name), parameter)
+
+
+@pytest.mark.parametrize("search", ["weak-wolfe", "strong-wolfe", "backtracking"])
 def test_a_learn_rate_factor_scales_its_axis(search: str) -> None:
     """The first step goes along the gradient: twice the factor is twice as far; a factor of 0 is frozen for good."""
     chosen: dict[str, Any] = {"line_search_method": search, "l2_regularization": 0.0}
@@ -130,7 +172,7 @@ def test_a_learn_rate_factor_scales_its_axis(search: str) -> None:
     assert torch.equal(later.get_parameter("2.bias"), start.get_parameter("2.bias"))
 
 
-@pytest.mark.parametrize("search", ["strong-wolfe", "backtracking"])
+@pytest.mark.parametrize("search", ["weak-wolfe", "strong-wolfe", "backtracking"])
 def test_where_the_gradient_is_flat_nothing_moves(search: str) -> None:
     layer = nn.Linear(2, 1)
     before = [p.detach().clone() for p in layer.parameters()]

@@ -9,6 +9,7 @@ from torch import nn
 from engine.environments.gang import SoloGang
 from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share
+from engine.project.extent import Extent
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
@@ -68,7 +69,8 @@ def train(epochs: int = 8, **given: object) -> Outcome:
     )
     reporter = Reporter([metric], Recorder([metric], gang, lambda: 0, clock), Nobody(), NoRequests(), clock, epochs * 3)
     keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
-    plan = Plan(epochs, validation_steps(options, 3), options.validation_patience, part, None, limits=limits)
+    length = Extent(3, 3, epochs)
+    plan = Plan(length, validation_steps(options, 3), options.validation_patience, part, None, limits=limits)
     return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper).run()
 
 

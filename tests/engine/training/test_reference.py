@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -15,6 +16,7 @@ from torch.nn import functional
 
 from engine.environments.gang import SoloGang
 from engine.layers.weighted import ParameterOptions
+from tests.engine.training.by_the_book import BookLbfgs, BookLm
 from tests.engine.training.reference import STEPS, Case, by_engine, by_torch, weights_and_biases
 
 ROOT = Path(__file__).parents[3]
@@ -75,6 +77,21 @@ def focal(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return ((1 - p) ** 2 * -p.log()).mean()
 
 
+def marquardt(l2: float, mean: bool, factors: tuple[float, ...], model: nn.Sequential) -> BookLm:
+    """The four parameters have a factor each; weights are regularised, with factors the first ones three times."""
+    sizes = [p.numel() for p in model.parameters()]
+    decay = [l2 * (3.0 if factors != (1, 1, 1, 1) else 1.0), 0.0, l2, 0.0]
+    w = nn.utils.parameters_to_vector(model.parameters()).detach().numpy()
+    return BookLm(w, np.repeat(decay, sizes), np.repeat(factors, sizes), (4, 6, 3), mean)
+
+
+def squares(loss: str, factors: tuple[float, ...] = (1, 1, 1, 1), **case: Any) -> Case:
+    """Levenberg-Marquardt; it goes on however flat it gets."""
+    options = {"solver": "lm", "l2_regularization": 0.01, "loss": loss, "gradient_tolerance": 0, "step_tolerance": 0}
+    book = partial(marquardt, 0.01, loss == "mse", factors)
+    return Case(options, sgd, task="numbers", dtype=torch.float64, by_hand=book, **case)
+
+
 def numbers(loss: str, plain: object, **options: object) -> Case:
     return Case({**PLAIN, "loss": loss, **options}, sgd, plain, task="numbers")  # type: ignore[arg-type]
 
@@ -87,12 +104,25 @@ CASES = {
     "nadam": of("nadam", torch.optim.NAdam, 0.002),
     "rmsprop": of("rmsprop", torch.optim.RMSprop, 0.001, alpha=0.9),
     "lbfgs": Case(
-        {"solver": "lbfgs", "l2_regularization": 0.01},
+        {"solver": "lbfgs", "line_search_method": "strong-wolfe", "l2_regularization": 0.01},
         lambda model: torch.optim.LBFGS(
             model.parameters(), max_iter=1, max_eval=21, history_size=10, line_search_fn="strong_wolfe"
         ),
         objective=half_squares,
         dtype=torch.float64,  # each search passes its rounding on to all that follow
+    ),
+    "lbfgs weak-wolfe": Case(
+        {"solver": "lbfgs", "l2_regularization": 0.01, "gradient_tolerance": 0, "step_tolerance": 0},
+        lambda model: BookLbfgs(model.parameters(), 10, 1.0, "weak-wolfe"),
+        objective=half_squares,
+        dtype=torch.float64,
+    ),
+    "lm": squares("half-mse"),
+    "lm mse": squares("mse"),
+    "lm factors": squares(
+        "half-mse",
+        (2, 1, 1, 0),
+        said={"0.weight": ParameterOptions("", 2.0, 3.0), "2.bias": ParameterOptions("", 0.0, 0.0)},
     ),
     "factors": Case(
         {"solver": "adam", "initial_learn_rate": 0.01, "l2_regularization": 0.01},

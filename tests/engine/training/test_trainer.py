@@ -10,6 +10,7 @@ from engine.environments.gang import SoloGang
 from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import RunError
+from engine.project.extent import Extent
 from engine.project.training import TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
 from engine.training.batches import Batches, Resident
@@ -76,7 +77,8 @@ def train(
     recorder = EveryStep([metric], gang, lambda: 0, clock)
     reporter = Reporter([metric], recorder, listener, listener, clock, epochs * STEPS_PER_EPOCH)
     keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
-    plan = Plan(epochs, options.validation_frequency, options.validation_patience, part, None)
+    length = Extent(3, STEPS_PER_EPOCH, epochs)
+    plan = Plan(length, options.validation_frequency, options.validation_patience, part, None)
     return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper).run()
 
 
@@ -86,6 +88,12 @@ def test_validation_comes_before_the_first_step_in_between_and_at_the_end() -> N
     assert listener.validated == [0, 5, 10, 12]
     assert (outcome.state, outcome.reason) == ("finished", "all 4 epochs done")
     assert outcome.seconds > 0
+
+
+def test_a_solver_that_has_arrived_ends_the_run() -> None:
+    outcome = train(Listener(), rate=1.0, solver="lbfgs", gradient_tolerance=1.0)
+    assert (outcome.state, outcome.iterations) == ("finished", 1)
+    assert outcome.reason.startswith("the gradient (")
 
 
 def test_an_epoch_that_patience_ends_with_is_complete() -> None:

@@ -1,0 +1,77 @@
+"""What Levenberg-Marquardt refuses."""
+
+from typing import Any
+
+import pytest
+
+from engine.data.facts import DataFacts, InputFacts
+from engine.layers.types import features
+from engine.network.network import Network
+from engine.project.check import check, describe
+from engine.project.project import Project
+from tests.builders import chain, layer
+
+
+def said(network: Network, task: Any = "numbers", **options: Any) -> list[str]:
+    names = ("a", "b") if task == "classes" else ()
+    samples = {"training": 200, "validation": 20, "test": 20}
+    data = DataFacts((InputFacts("input", features(3)),), samples, task, names, 2 if task == "numbers" else 1)
+    made = Project(network)
+    made = made.with_section("data", made.data.replace(source="digits"))
+    made = made.with_section("training", made.training.replace(solver="lm", **options))
+    return [describe(problem) for problem in check(made, data).problems]
+
+
+def regression(*middle: Any, outputs: int = 2) -> Network:
+    return chain(layer("feature_input", channels=3), *middle, layer("fully_connected", outputs=outputs))
+
+
+def test_a_small_regression_is_taken() -> None:
+    assert said(regression(layer("fully_connected", outputs=5), layer("tanh"))) == []
+
+
+def test_classes_are_refused() -> None:
+    assert said(regression(), "classes") == [
+        "training.solver: lm is for regressions; the responses of the data are classes. Choose another solver."
+    ]
+
+
+def test_many_weights_are_refused() -> None:
+    (problem,) = said(regression(layer("fully_connected", outputs=900), layer("tanh")))
+    assert "takes at most 5,000; the network has 5,402 that learn" in problem
+    frozen = layer("fully_connected", outputs=900, frozen=True)
+    assert said(regression(frozen, layer("tanh"))) == []
+
+
+@pytest.mark.parametrize(
+    ("middle", "why"),
+    [
+        (layer("batch_norm"), "Batch normalisation takes its statistics over the batch"),
+        (layer("dropout"), "Dropout draws at random"),
+    ],
+)
+def test_what_is_no_matter_of_one_sample_is_refused(middle: Any, why: str) -> None:
+    (problem,) = said(regression(layer("fully_connected", outputs=5), middle, layer("tanh")))
+    assert f"lm differentiates each sample by itself, but {why}. Choose another solver." in problem
+
+
+def test_dropout_of_nothing_is_taken() -> None:
+    assert said(regression(layer("dropout", probability=0.0))) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"loss": "mae"}, "training.loss: lm minimises squared errors. Use half-mse or mse, or choose another solver."),
+        (
+            {"max_damping_factor": 1e-4},
+            "training.max_damping_factor: expected at least the initial damping factor, 0.001.",
+        ),
+        (
+            {"gradient_threshold": 1},
+            "training.gradient_threshold: lm needs gradients as they are. Set it to Inf, or choose another solver.",
+        ),
+    ],
+)
+def test_options_that_do_not_go_with_it(options: dict[str, Any], problem: str) -> None:
+    assert said(regression(), **options) == [problem]
