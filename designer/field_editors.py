@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QStandardItemModel, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QToolButton, QWidget
 
 from designer import theme
+from designer.choices_editor import ChoicesEditor
 from designer.line_editors import HEIGHT, SEVERAL, Changed, LineEditor, NumberEditor, as_typed, mark_invalid
 from designer.switch import Switch
-from engine.fields import Bool, Choice, Field, FilePath, Float, Floats, Int, Ints, Padding, Record, Text
+from engine.fields import Bool, Choice, Choices, Field, FilePath, Float, Floats, Int, Ints, Padding, Record, Text
 
 _COMBO_WIDTH = 96
 
@@ -90,6 +91,15 @@ class ChoiceEditor(FormCombo):
         """Show that the records behind the form differ in this field."""
         self.setPlaceholderText(SEVERAL)
         self.setCurrentIndex(-1)
+
+    def show_record(self, record: Record) -> None:
+        """Grey the words that do not go with the record's other values."""
+        if self.field.offered is None:
+            return
+        offered, model = self.field.offered(record), self.model()
+        assert isinstance(model, QStandardItemModel)
+        for index, word in enumerate(self.field.options):
+            model.item(index).setEnabled(word in offered)
 
 
 class PaddingEditor(FormCombo):
@@ -188,6 +198,11 @@ def _(field: Bool, value: object, changed: Changed) -> QWidget:
 @editor_for.register
 def _(field: Choice, value: object, changed: Changed) -> QWidget:
     return ChoiceEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Choices, value: object, changed: Changed) -> QWidget:
+    return ChoicesEditor(field, value, changed)
 
 
 @editor_for.register

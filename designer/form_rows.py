@@ -11,7 +11,7 @@ from designer import icons, theme
 from designer.field_editors import FieldEditor, editor_for
 from designer.line_editors import HEIGHT, as_typed, parsed
 from engine.errors import FieldError
-from engine.fields import Bool, Choice, Field, Record
+from engine.fields import Bool, Choice, Choices, Field, Record
 
 
 def sentence(text: str) -> str:
@@ -279,6 +279,10 @@ class Row:
     def matches(self, words: list[str]) -> bool:
         """Whether all words occur in what the row says."""
         field = self.field
-        notes = f"{' '.join(field.options)} {' '.join(field.notes.values())}" if isinstance(field, Choice) else ""
+        notes = (
+            f"{' '.join(field.options)} {' '.join(field.notes.values())}"
+            if isinstance(field, (Choice, Choices))
+            else ""
+        )
         text = f"{field.label} {field.name} {field.group} {field.help} {field.unit} {notes}".lower()
         return all(word in text for word in words)

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from engine.errors import FieldErrors, MisfitError
-from engine.fields import Bool, Choice, Field, Float, Int, Ints, Padding, Record
+from engine.fields import Bool, Choice, Choices, Field, Float, Int, Ints, Padding, Record
 from engine.layers.base import LayerType
 from engine.layers.catalog import catalog
 from engine.layers.recurrent import RecurrentLayer
@@ -48,6 +48,8 @@ def _others(field: Field[Any]) -> st.SearchStrategy[Any]:
         case Int():
             least = max(field.low, -SMALL)
             return st.integers(least, min(field.high, SMALL + max(0, least)))
+        case Choices():
+            return st.lists(st.sampled_from(field.options), min_size=1).map(lambda words: tuple(dict.fromkeys(words)))
         case Float():
             low = max(field.low, -2.0 if field.above is None else field.above)
             high = min(field.high, max(2.0, low))

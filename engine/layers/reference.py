@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.fields import Choice, Field
+from engine.fields import Choice, Choices, Field
 from engine.files import write_atomically
 from engine.layers.base import FAMILIES, LayerType
 from engine.layers.catalog import built_in
@@ -107,10 +107,10 @@ def row(field: Field[Any]) -> str:
 
 
 def _takes(field: Field[Any]) -> str:
-    if not isinstance(field, Choice):
+    if not isinstance(field, (Choice, Choices)):
         return field.expects
-    notes = field.notes
-    return "; ".join(f"`{word}`{f': {notes[word]}' if notes.get(word) else ''}" for word in field.options)
+    notes, start = field.notes, "one or more of " if isinstance(field, Choices) else ""
+    return start + "; ".join(f"`{word}`{f': {notes[word]}' if notes.get(word) else ''}" for word in field.options)
 
 
 def _default(field: Field[Any]) -> str:

@@ -5,12 +5,13 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
 
+from designer.choices_editor import ChoicesEditor
 from designer.field_editors import PathEditor, editor_for
 from designer.forms import Form
 from designer.line_editors import stepped
 from designer.switch import Switch
 from engine.errors import FieldError
-from engine.fields import Bool, Choice, Field, FilePath, Float, Int, Ints, Padding, Record, Size, Text
+from engine.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Ints, Padding, Record, Size, Text
 from engine.project.training import TrainingOptions
 
 
@@ -21,6 +22,8 @@ class Sample(Record):
     rate = Float(0.01, above=0.0, high=10.0, group="Numbers")
     is_on = Bool(False, group="Numbers")
     mode = Choice("plain", options=("plain", "fancy"), notes={"fancy": "With bells"}, group="Words")
+    sounds = Choices(("ring",), options=("ring", "toll", "peal"), notes={"peal": "All of them"}, group="Words")
+    main = Choice("ring", options=("ring", "toll", "peal"), offered=lambda record: record.sounds, group="Words")
     title = Text("", group="Words")
     bells = Int(2, low=1, group="Words", visible_when=lambda record: record.mode == "fancy")
     path = FilePath("", group="Words")
@@ -68,6 +71,7 @@ def type_over(qtbot, form: Form, name: str, text: str) -> None:
     [
         ("count", "1,200", 1200),
         ("rate", "1e-5", 1e-5),
+        ("sounds", "peal, ring", ("peal", "ring")),
         ("title", "a title", "a title"),
         ("path", "data/x.csv", "data/x.csv"),
         ("numbers", "0, 2", (0, 2)),
@@ -284,7 +288,7 @@ def test_search_leaves_the_matching_rows(shown) -> None:
     assert [name for name, row in form.rows.items() if row.is_shown] == ["mode"]
     assert form.sections["Numbers"].isHidden()
     assert form.search("how many") == 1
-    assert form.search("") == 9
+    assert form.search("") == 11
 
 
 def test_rows_are_named_for_screen_readers_and_labels_are_buddies(shown) -> None:
@@ -383,3 +387,31 @@ def test_a_folded_group_opens_for_what_is_found_or_wrong(shown) -> None:
     assert form.rows["title"].is_shown
     form.set_problems({})
     assert not form.rows["title"].is_shown
+
+
+def test_several_words_are_ticked_in_a_menu_that_stays_open_and_other_words_follow(qtbot, shown) -> None:
+    form = shown()
+    editor, main = form.rows["sounds"].widget, form.rows["main"].widget
+    assert isinstance(editor, ChoicesEditor)
+    editor.button.click()
+    toll = next(action for action in editor.menu.actions() if action.text() == "toll")
+    for expected in (("ring", "toll"), ("ring",), ("ring", "toll")):
+        qtbot.mouseClick(editor.menu, Qt.MouseButton.LeftButton, pos=editor.menu.actionGeometry(toll).center())
+        assert form.record.sounds == expected
+        assert editor.menu.isVisible()
+    assert editor.line.text() == "ring, toll"
+    assert [action.isChecked() for action in editor.menu.actions()] == [True, True, False]
+    assert [main.model().item(index).isEnabled() for index in range(3)] == [True, True, False]
+    editor.menu.setActiveAction(toll)
+    qtbot.keyClick(editor.menu, Qt.Key.Key_Space)
+    assert form.record.sounds == ("ring",)
+    editor.menu.close()
+
+
+def test_without_any_word_the_field_asks_for_one(qtbot, shown) -> None:
+    form = shown()
+    type_over(qtbot, form, "sounds", "")
+    assert form.reason.startswith("Sounds: Enter one or more of ring, toll, peal")
+    type_over(qtbot, form, "sounds", "peel")
+    assert "did you mean" in form.reason.lower()
+    assert form.record.sounds == ("ring",)

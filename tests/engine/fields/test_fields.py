@@ -12,6 +12,7 @@ from engine.errors import FieldError, FieldErrors, UserError, did_you_mean
 from engine.fields import (
     Bool,
     Choice,
+    Choices,
     Field,
     FilePath,
     Float,
@@ -40,6 +41,7 @@ class Sample(Record):
     limit = Float(math.inf, above=0.0, infinite=True)
     on = Bool(False)
     word = Choice("a", options=("a", "b", "gamma"))
+    words = Choices(("a",), options=("a", "b", "top-k"))
     text = Text("")
     path = FilePath("")
     numbers = Ints((), low=-1)
@@ -63,6 +65,8 @@ WRONG: tuple[object, ...] = (None, [], {}, "no such", math.nan)
         ("on", "yes", True),
         ("on", True, True),
         ("word", "gamma", "gamma"),
+        ("words", "b, a", ("b", "a")),
+        ("words", ["top-k", "b", "top-k"], ("top-k", "b")),
         ("text", "\u202eabc", "\u202eabc"),
         ("numbers", [1, 2.0], (1, 2)),
         ("numbers", 7, (7,)),
@@ -82,7 +86,7 @@ def test_a_field_takes_what_is_meant(name: str, given_value: object, value: obje
 @pytest.mark.parametrize(
     ("name", "refused"),
     [
-        *((name, wrong) for name in ("count", "rate", "on", "word") for wrong in WRONG),
+        *((name, wrong) for name in ("count", "rate", "on", "word", "words") for wrong in WRONG),
         ("count", 0),
         ("count", 10),
         ("count", True),
@@ -100,6 +104,9 @@ def test_a_field_takes_what_is_meant(name: str, given_value: object, value: obje
         ("step", 0.0),
         ("on", 1),
         ("word", "A"),
+        ("words", ""),
+        ("words", ["a", 1]),
+        ("words", "a, B"),
         ("text", 5),
         ("text", "a\nb"),
         ("text", "a\0b"),

@@ -1,0 +1,45 @@
+"""Typed fields that describe themselves: default, limits, unit, label, help, and when they apply.
+
+A `Record` is an immutable value with declared fields. Forms, the project file, its JSON Schema and `--set` are all made
+from the declarations, so a new option or layer field is one line in one class. No code is generated at import: records
+are plain objects and fields plain descriptors, because the window imports all of them before it shows itself.
+"""
+
+from typing import Final
+
+from engine.fields.field import JSON, Field, Visible
+from engine.fields.lists import Floats, Ints, Padding, PaddingValue, Size
+from engine.fields.numbers import Float, Int
+from engine.fields.quoting import QUOTE_LIMIT, is_unicode, path_part, printable, quoted
+from engine.fields.record import MOST_ERRORS, Record, all_problems, set_by_text
+from engine.fields.words import Bool, Choice, Choices, FilePath, Text
+
+FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Size, Padding)
+
+__all__ = [
+    "FIELD_KINDS",
+    "JSON",
+    "MOST_ERRORS",
+    "QUOTE_LIMIT",
+    "Bool",
+    "Choice",
+    "Choices",
+    "Field",
+    "FilePath",
+    "Float",
+    "Floats",
+    "Int",
+    "Ints",
+    "Padding",
+    "PaddingValue",
+    "Record",
+    "Size",
+    "Text",
+    "Visible",
+    "all_problems",
+    "is_unicode",
+    "path_part",
+    "printable",
+    "quoted",
+    "set_by_text",
+]

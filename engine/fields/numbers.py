@@ -1,0 +1,95 @@
+"""Fields of one number."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from engine.fields.field import JSON, Field
+
+
+class Int(Field[int]):
+    """A whole number within limits."""
+
+    def __init__(self, default: int, *, low: int = 0, high: int = 2**31 - 1, **described: Any) -> None:
+        super().__init__(default, **described)
+        self.low = low
+        self.high = high
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        if self.high == 2**31 - 1:
+            return f"a whole number of at least {self.low:,}"
+        return f"a whole number from {self.low:,} to {self.high:,}"
+
+    def check(self, value: object) -> int:
+        number = int(value) if isinstance(value, float) and value.is_integer() else value
+        if not isinstance(number, int) or isinstance(number, bool) or not self.low <= number <= self.high:
+            raise self.refuse(value)
+        return number
+
+    def limits_schema(self) -> dict[str, JSON]:
+        return {"type": "integer", "minimum": self.low, "maximum": self.high}
+
+
+class Float(Field[float]):
+    """A real number within limits; `above` excludes its end. Infinity is taken only where `infinite` says so."""
+
+    def __init__(
+        self,
+        default: float | Callable[[Any], float],
+        *,
+        low: float = -math.inf,
+        high: float = math.inf,
+        above: float | None = None,
+        infinite: bool = False,
+        **described: Any,
+    ) -> None:
+        super().__init__(default, **described)
+        self.low = low
+        self.high = high
+        self.above = above
+        self.infinite = infinite
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        parts = []
+        if self.above is not None:
+            parts.append(f"above {self.above:g}")
+        elif self.low > -math.inf:
+            parts.append(f"of at least {self.low:g}")
+        if self.high < math.inf:
+            parts.append(f"up to {self.high:g}")
+        return " ".join(["a number", " and ".join(parts)]).strip() + (", or Infinity" if self.infinite else "")
+
+    def check(self, value: object) -> float:
+        if isinstance(value, str) and value.strip().lower() in ("inf", "infinity", "+inf"):
+            value = math.inf
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise self.refuse(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise self.refuse(value) from None
+        in_range = self.low <= number <= self.high and (self.above is None or number > self.above)
+        if not (self.infinite and number > 0 if math.isinf(number) else in_range):
+            raise self.refuse(value)
+        return number
+
+    def write(self, value: float) -> JSON:
+        return "Infinity" if math.isinf(value) else value
+
+    def show(self, value: float) -> str:
+        if math.isinf(value):
+            return "Inf"
+        short = f"{value:.12g}"
+        return short if float(short) == value else repr(value)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        number: dict[str, JSON] = {"type": "number"}
+        if self.above is not None:
+            number["exclusiveMinimum"] = self.above
+        elif self.low > -math.inf:
+            number["minimum"] = self.low
+        if self.high < math.inf:
+            number["maximum"] = self.high
+        return {"anyOf": [number, {"const": "Infinity"}]} if self.infinite else number
