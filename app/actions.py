@@ -352,6 +352,15 @@ ACTIONS: tuple[Action, ...] = (
         "run.options", "Training options…", "Run", "training.edit_options", "Ctrl+T", "settings", separator_before=True
     ),
     Action("run.open", "Open a run…", "Run", "training.choose_run", help="Follow or look at a run by its folder"),
+    Action(
+        "run.history",
+        "Experiments",
+        "Run",
+        "show_experiments",
+        "Ctrl+Shift+E",
+        "table",
+        help="Every run of the project: find, compare, note, delete",
+    ),
     Action("help.shortcuts", "Keyboard shortcuts", "Help", "show_shortcuts", "F1"),
     Action("help.about", "About Netwright", "Help", "show_about", "", "info"),
 )

@@ -10,7 +10,7 @@ from app.actions import ACTIONS
 from designer import theme
 
 SEGMENT_PADDING = 24  # with the border
-TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"))
+TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("experiments", "Experiments"))
 
 
 class TopBar(QWidget):

@@ -41,6 +41,18 @@ class DocumentActions:
         """Open a project after asking about unsaved work. Says whether it is open."""
         return self.may_leave() and self.open_path(path)
 
+    def open_copy(self, path: Path, origin: Path) -> bool:
+        """Open a copy of a project after asking about unsaved work, see `Documents.open_copy`. Says whether it is."""
+        if not self.may_leave():
+            return False
+        try:
+            opened = self._window.documents.open_copy(path, origin)
+        except UserError as error:
+            self._window.show_error("The project cannot be opened", str(error))
+            return False
+        self._show(opened.project)
+        return True
+
     def _show(self, project: Project) -> None:
         window = self._window
         window.editor.open(replace(project, layout=placed(project.network, project.layout)))

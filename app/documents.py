@@ -81,6 +81,13 @@ class Documents(QObject):
             self._remember(path)
         return opened
 
+    def open_copy(self, path: Path, origin: Path) -> Opened:
+        """Read a project from a file that shall stay as it is, such as a run's: a copy without a path, whose data is
+        found from where `origin` lies. Raises `UserError`; the open document is then untouched."""
+        opened = load(path)
+        self._become(None, origin)
+        return opened
+
     def save(self, path: Path | None = None) -> Project:
         """Write the project to its path or to another one. Returns it as saved: a relative data path may have changed.
 

@@ -252,7 +252,7 @@ class MainWindow(QMainWindow):
     # ---- what is shown ----
 
     def show_tab(self, key: str) -> None:
-        """Show Design, Data, Train or the start page; all but the first are made when first seen."""
+        """Show Design, Data, Train, Experiments or the start page; all but the first are made when first seen."""
         if key not in self._pages:
             self._pages[key] = self._make_page(key)
             self.stack.addWidget(self._pages[key])
@@ -279,11 +279,21 @@ class MainWindow(QMainWindow):
             from app.data.tab import DataTab
 
             return DataTab(self.editor, self.documents, self.server, self.facts)
+        if key == "experiments":
+            return self._make_experiments()
         from app.runs.monitor import Monitor
 
         monitor = Monitor(self)
         self.training.show_in(monitor)
         return monitor
+
+    def _make_experiments(self) -> QWidget:
+        from app.experiments.actions import RunActions
+        from app.experiments.tab import ExperimentsTab
+
+        tab = ExperimentsTab(self)
+        RunActions(self, tab)
+        return tab
 
     def _make_start(self) -> QWidget:
         from app.start_page.page import StartPage
@@ -451,6 +461,9 @@ class MainWindow(QMainWindow):
     def show_train(self) -> None:
         self.show_tab("train")
 
+    def show_experiments(self) -> None:
+        self.show_tab("experiments")
+
     def next_theme(self) -> None:
         """System, light, dark, and round again."""
         order: list[theme.Scheme] = ["system", "light", "dark"]
@@ -573,6 +586,12 @@ class MainWindow(QMainWindow):
             monitor.shutdown()
         if "start" in self._pages:
             self.start_page.shutdown()
+        if "experiments" in self._pages:
+            from app.experiments.tab import ExperimentsTab
+
+            tab = self._pages["experiments"]
+            assert isinstance(tab, ExperimentsTab)
+            tab.shutdown()
         self.server.close()
 
 

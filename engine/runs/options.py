@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -74,10 +74,15 @@ def _without_places(value: Any) -> Any:
 def changes(before: Options, after: Options) -> Iterator[Change]:
     """What is another value in the second, in the order of the options."""
     differing = [path for path in {*before, *after} if before.get(path, _ABSENT) != after.get(path, _ABSENT)]
-    for path in sorted(differing, key=_place):
+    for path in in_order(differing):
         was, now = shown(before, path), shown(after, path)
         if was != now:
             yield Change(path, was, now)
+
+
+def in_order(paths: Iterable[str]) -> list[str]:
+    """The paths of options, training first, as the dialog has them."""
+    return sorted(paths, key=_place)
 
 
 def shown(options: Options, path: str) -> str:

@@ -12,6 +12,8 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
 
 from engine.errors import UserError, did_you_mean
 from engine.runs.options import shown
@@ -34,7 +36,7 @@ def score(run: RunSummary, name: str) -> float | None:
     """A figure by its name: `validation.loss`, or `loss` of the test part, else of the validation part; counts too."""
     if name in COUNTS:
         return run.number(name)
-    scores = run.scores()
+    scores = run.scores
     if name in scores:
         return scores[name]
     return next((scores[key] for part in ("test", "validation") if (key := f"{part}.{name}") in scores), None)
@@ -113,10 +115,10 @@ class Order:
     def sorted(self, runs: Sequence[RunSummary]) -> list[RunSummary]:
         """The runs in this order; those without a value at the end, equal ones newest first."""
         newest = sorted(runs, key=lambda run: (run.created, run.path.name), reverse=True)
-        known = [run for run in newest if self._value(run) is not None]
-        rest = [run for run in newest if self._value(run) is None]
-        known.sort(key=self._value, reverse=self.is_down)  # type: ignore[arg-type]  # of one kind, and never None
-        return known + rest
+        values = [(self._value(run), run) for run in newest]
+        known: list[tuple[Any, RunSummary]] = [pair for pair in values if pair[0] is not None]
+        known.sort(key=itemgetter(0), reverse=self.is_down)
+        return [run for _, run in known] + [run for value, run in values if value is None]
 
     def _value(self, run: RunSummary) -> float | str | None:
         match self.key:
@@ -141,7 +143,7 @@ def order_by(key: str, runs: Sequence[RunSummary], *, is_reversed: bool = False)
 
     Raises `UserError` for a key that no run has.
     """
-    figures = {name for run in runs for name in run.scores()}
+    figures = {name for run in runs for name in run.scores}
     names = {*SORT_KEYS, *figures, *(name.partition(".")[2] for name in figures)}
     if runs and key not in names:
         hint = did_you_mean(key, names)

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ class RunSummary:
         """`seconds`, `epochs` or `iterations`, where they are known."""
         return _number(self.measured.get(name))
 
+    @cached_property
     def scores(self) -> dict[str, float]:
         """Every figure of quality by split and name, such as `validation.loss`."""
         return dict(self._scores())

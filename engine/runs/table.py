@@ -15,7 +15,7 @@ _LAST = ("tags", "note", "reason", "changes")
 
 def score_names(runs: Iterable[RunSummary]) -> list[str]:
     """The figures of quality that any of the runs has: validation, test, training; losses first."""
-    names = {name for run in runs for name in run.scores()}
+    names = {name for run in runs for name in run.scores}
 
     def place(name: str) -> tuple[int, bool, str]:
         split, _, metric = name.partition(".")
@@ -36,7 +36,7 @@ def as_csv(runs: Sequence[RunSummary]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow((*_FIRST, *scores, *_LAST, *options))
     for run in runs:
-        values = run.scores()
+        values = run.scores
         created = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(run.created)) if run.created else ""
         counts = (_number(run.number(name)) for name in COUNTS)
         said = (", ".join(run.notes.tags), run.notes.note, run.reason, "; ".join(map(str, run.changes)))

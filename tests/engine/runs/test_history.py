@@ -211,7 +211,7 @@ def test_a_run_at_work_is_told_from_a_lost_one_and_tells_how_far_it_is(tmp_path:
     lock = take_lock(run)
     (found,) = list_runs(tmp_path)
     assert (found.state, found.is_alive) == ("running", True)
-    assert found.scores() == {
+    assert found.scores == {
         "training.loss": 2.0,
         "training.accuracy": 0.5,
         "validation.loss": 2.5,
@@ -221,7 +221,7 @@ def test_a_run_at_work_is_told_from_a_lost_one_and_tells_how_far_it_is(tmp_path:
     os.close(lock)
     (found,) = list_runs(tmp_path)
     assert (found.state, found.is_alive) == ("lost", False)
-    assert found.scores()["validation.loss"] == 2.5
+    assert found.scores["validation.loss"] == 2.5
 
 
 def progress(**known: Any) -> Progress:

@@ -1,0 +1,1 @@
+"""The Experiments tab: every run of a project, found, noted, compared, deleted."""

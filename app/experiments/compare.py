@@ -1,0 +1,281 @@
+"""Runs side by side: curves in one picture, figures and options in a table with what differs marked."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSlider,
+    QSplitter,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.experiments.model import METRICS
+from app.experiments.side_by_side import Row, rows_of
+from app.runs.overlay import Overlay, OverlayPlot, paint_badge
+from app.runs.traces import Along, Traces
+from designer import theme
+from engine.runs.folder import RunFolder
+from engine.runs.summary import RunSummary
+
+REDRAW_MS = 33
+LABEL_WIDTH, RUN_WIDTH = 220, 240
+ALONG = {"iterations": "By iteration", "epochs": "By epoch", "time": "By time"}
+
+
+class ComparePage(QWidget):
+    """`show_runs` fills it. `shutdown` must be called before the program ends."""
+
+    back_requested = Signal()
+    networks_requested = Signal(object, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.runs: list[RunSummary] = []
+        self.traces = Traces(self)
+        self.metric_overlay, self.loss_overlay = Overlay(), Overlay()
+        self.plots = (OverlayPlot(self.metric_overlay), OverlayPlot(self.loss_overlay))
+        self.title = QLabel()
+        self.quantity = QComboBox()
+        self.table = QTableWidget()
+        self._titles = (QLabel(), QLabel())
+        self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
+        self._redraw.timeout.connect(self._draw)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 16)
+        column.setSpacing(12)
+        column.addLayout(self._make_head())
+        parts = QSplitter(Qt.Orientation.Vertical)
+        parts.setChildrenCollapsible(False)
+        parts.setHandleWidth(12)
+        parts.setStyleSheet("QSplitter::handle { background: transparent; }")
+        parts.addWidget(self._make_plots())
+        parts.addWidget(self._make_table())
+        parts.setSizes([420, 360])
+        column.addWidget(parts, 1)
+        self.traces.changed.connect(self._on_traces)
+        theme.changed.connect(self._dress)
+
+    # ---- making ----
+
+    def _make_head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.back = QPushButton("All runs")
+        self.back.setIcon(theme.icon("undo"))
+        self.back.setToolTip("Back to the list (Esc)")
+        self.back.setShortcut("Esc")
+        self.back.clicked.connect(self.back_requested)
+        theme.mark(self.title, "role", "title")
+        self.along = QComboBox()
+        self.along.setAccessibleName("Lower axis of the curves")
+        for key in get_args(Along):
+            self.along.addItem(ALONG[key], key)
+        self.along.currentIndexChanged.connect(self._on_controls)
+        self.quantity.setAccessibleName("Quantity of the left plot")
+        self.quantity.currentIndexChanged.connect(self._on_controls)
+        self.training, self.validation = QCheckBox("Training"), QCheckBox("Validation")
+        self.is_log = QCheckBox("Logarithmic loss")
+        for box, is_on in ((self.training, True), (self.validation, True), (self.is_log, False)):
+            box.setChecked(is_on)
+            box.toggled.connect(self._on_controls)
+        label = QLabel("Smoothing")
+        theme.mark(label, "role", "muted")
+        self.smoothing = QSlider(Qt.Orientation.Horizontal)
+        self.smoothing.setAccessibleName("Smoothing of the training curves")
+        self.smoothing.setRange(0, 99)
+        self.smoothing.setFixedWidth(100)
+        self.smoothing.setValue(60)
+        self.smoothing.valueChanged.connect(self._on_controls)
+        label.setBuddy(self.smoothing)
+        row.addWidget(self.back)
+        row.addSpacing(8)
+        row.addWidget(self.title)
+        row.addStretch(1)
+        for widget in (
+            *(self.training, self.validation, self.is_log),
+            *(label, self.smoothing, self.quantity, self.along),
+        ):
+            row.addWidget(widget)
+        return row
+
+    def _make_plots(self) -> QWidget:
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        self._cards = []
+        for title, plot in zip(self._titles, self.plots, strict=True):
+            card = QFrame()
+            theme.mark(card, "role", "card")
+            theme.mark(title, "role", "strong")
+            inside = QVBoxLayout(card)
+            inside.setContentsMargins(16, 12, 12, 8)
+            inside.setSpacing(4)
+            inside.addWidget(title)
+            inside.addWidget(plot, 1)
+            row.addWidget(card, 1)
+            self._cards.append(card)
+        return holder
+
+    def _make_table(self) -> QWidget:
+        card = QFrame()
+        theme.mark(card, "role", "card")
+        column = QVBoxLayout(card)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.setSpacing(4)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 0, 4, 0)
+        self.only_different = QCheckBox("Only what differs")
+        self.only_different.setChecked(True)
+        self.only_different.toggled.connect(self._fill)
+        self.networks = QPushButton("Compare networks…")
+        self.networks.clicked.connect(lambda: self.networks_requested.emit(*self.runs[:2]))
+        head.addWidget(self.only_different)
+        head.addStretch(1)
+        head.addWidget(self.networks)
+        column.addLayout(head)
+        self.table.setAccessibleName("Figures and options of the runs")
+        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setShowGrid(False)
+        self.table.setWordWrap(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(28)
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        column.addWidget(self.table, 1)
+        return card
+
+    # ---- showing ----
+
+    def show_runs(self, runs: Sequence[RunSummary]) -> None:
+        """Compare these runs."""
+        self.runs = list(runs)
+        self.title.setText(f"{len(self.runs)} runs compared")
+        is_two = len(self.runs) == 2
+        self.networks.setEnabled(is_two)
+        self.networks.setToolTip("Layer by layer, on the canvas" if is_two else "Of two runs at a time")
+        self.traces.show_runs([RunFolder(run.path) for run in self.runs])
+        self.metric_overlay.traces = self.loss_overlay.traces = self.traces.traces
+        self._fill()
+        self._on_traces()
+
+    def resume(self) -> None:
+        """Somebody looks again."""
+        self.traces.resume()
+
+    def rest(self) -> None:
+        """Nobody looks."""
+        self.traces.rest()
+
+    def _on_traces(self) -> None:
+        names = [name for name in self.traces.names() if name != "loss"]
+        if names != [self.quantity.itemData(at) for at in range(self.quantity.count())]:
+            chosen = self.quantity.currentData()
+            self.quantity.blockSignals(True)
+            self.quantity.clear()
+            for name in names:
+                self.quantity.addItem(_said(name), name)
+            self.quantity.setCurrentIndex(max(0, self.quantity.findData(chosen)))
+            self.quantity.blockSignals(False)
+        self.quantity.setVisible(len(names) > 1)
+        self._cards[0].setVisible(bool(names) or not self.traces.is_read)
+        self._on_controls()
+
+    def _on_controls(self, _: object = None) -> None:
+        self.metric_overlay.name = self.quantity.currentData() or "metric"
+        for overlay in (self.metric_overlay, self.loss_overlay):
+            overlay.along = self.along.currentData()
+            overlay.smoothing = self.smoothing.value() / 100
+            overlay.shows_training = self.training.isChecked()
+            overlay.shows_validation = self.validation.isChecked()
+        self.loss_overlay.is_log = self.is_log.isChecked()
+        if not self._redraw.isActive():
+            self._redraw.start()
+
+    def _draw(self) -> None:
+        for title, overlay, plot in zip(
+            self._titles, (self.metric_overlay, self.loss_overlay), self.plots, strict=True
+        ):
+            title.setText(_said(overlay.name))
+            plot.setAccessibleName(f"{_said(overlay.name)} of {len(self.runs)} runs")
+            plot.update()
+
+    def _fill(self, _: object = None) -> None:
+        """The table below."""
+        rows = rows_of(self.runs)
+        if self.only_different.isChecked():
+            rows = [row for row in rows if row.differs]
+        table = self.table
+        table.clear()
+        table.setColumnCount(1 + len(self.runs))
+        table.setRowCount(len(rows))
+        table.setHorizontalHeaderItem(0, QTableWidgetItem(""))
+        table.setColumnWidth(0, LABEL_WIDTH)
+        for number, run in enumerate(self.runs):
+            head = QTableWidgetItem(run.path.name)
+            head.setToolTip(f"Run {number + 1}: {run.path}")
+            head.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+            table.setHorizontalHeaderItem(number + 1, head)
+            table.setColumnWidth(number + 1, RUN_WIDTH)
+        for at, row in enumerate(rows):
+            self._fill_row(at, row)
+        self._dress()
+
+    def _fill_row(self, at: int, row: Row) -> None:
+        strong = QFont(self.table.font())
+        strong.setWeight(QFont.Weight.DemiBold)
+        label = QTableWidgetItem(f"•  {row.label}" if row.differs else f"    {row.label}")
+        label.setToolTip(f"{row.path or row.label}: {'differs' if row.differs else 'the same'}")
+        self.table.setItem(at, 0, label)
+        for number, text in enumerate(row.values):
+            item = QTableWidgetItem(text)
+            item.setToolTip(text)
+            item.setFont(theme.figures(strong if row.is_odd(number) else self.table.font()))
+            self.table.setItem(at, number + 1, item)
+
+    def _dress(self) -> None:
+        """Badges in the header, and muted labels, in the colours that hold."""
+        self.back.setIcon(theme.icon("undo"))
+        for number in range(len(self.runs)):
+            if (head := self.table.horizontalHeaderItem(number + 1)) is not None:
+                head.setIcon(badge_icon(number, self.devicePixelRatioF()))
+        for at in range(self.table.rowCount()):
+            if (label := self.table.item(at, 0)) is not None:
+                label.setForeground(theme.current().muted)
+        for plot in self.plots:
+            plot.update()
+
+    def shutdown(self) -> None:
+        """Read and draw no more."""
+        self.traces.rest()
+        self._redraw.stop()
+        theme.changed.disconnect(self._dress)
+
+
+def _said(name: str) -> str:
+    words = METRICS.get(name, name)
+    return words[:1].upper() + words[1:]
+
+
+def badge_icon(number: int, ratio: float) -> QIcon:
+    """The number of a run on its disc."""
+    pixmap = QPixmap(QSize(18, 18) * ratio)
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    paint_badge(painter, number, QRectF(1, 1, 16, 16))
+    painter.end()
+    return QIcon(pixmap)

@@ -1,0 +1,187 @@
+"""Beside the table of runs: what there is to know of the selected one, its note and tags, and what can be done."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.elided import ElidedLabel
+from app.experiments.model import figure_of, label_of, state_in_words, text_of
+from app.runs.facts_panel import FactsTable
+from designer import theme
+from engine.runs.notes import tags_in
+from engine.runs.summary import RunSummary
+from engine.runs.table import score_names
+
+SAVE_MS = 800
+FACTS = ("created", "seconds", "environment", "epochs")
+BUTTONS = ("show", "compare", "project", "options", "folder", "delete")
+NOTHING = "Select a run to see what it did. Select two or more to compare them."
+
+
+class Details(QWidget):
+    """`noted` asks to keep a note and tags: path, note, tags."""
+
+    noted = Signal(object, str, object)
+
+    def __init__(self, actions: Mapping[str, QAction]) -> None:
+        super().__init__()
+        theme.mark(self, "role", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._run: RunSummary | None = None
+        self.name = ElidedLabel()
+        theme.mark(self.name, "role", "title")
+        self.state = QLabel()
+        self.said = QLabel()
+        self.said.setWordWrap(True)
+        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        theme.mark(self.said, "role", "help")
+        self.tags = QLineEdit()
+        self.tags.setPlaceholderText("Tags, with commas between them")
+        self.tags.setAccessibleName("Tags of the run")
+        self.note = QPlainTextEdit()
+        self.note.setPlaceholderText("What is worth remembering of this run")
+        self.note.setAccessibleName("Note on the run")
+        self.note.setTabChangesFocus(True)
+        self.note.setFixedHeight(84)
+        self.changes = QLabel()
+        self.changes.setWordWrap(True)
+        self.changes.setTextFormat(Qt.TextFormat.PlainText)
+        self.changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._facts: FactsTable | None = None
+        self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
+        self._save.timeout.connect(self.keep)
+        self._arrange(actions)
+        for widget in (self.tags, self.note):
+            widget.installEventFilter(self)
+        self.tags.textEdited.connect(self._save.start)
+        self.note.textChanged.connect(self._on_typed)
+        self.show_runs([])
+
+    def _arrange(self, actions: Mapping[str, QAction]) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(12)
+        column.addWidget(self.name)
+        column.addWidget(self.state)
+        column.addWidget(self.said)
+        column.addWidget(self._make_buttons(actions))
+        self._about = QWidget()
+        below = QVBoxLayout(self._about)
+        below.setContentsMargins(0, 4, 0, 0)
+        below.setSpacing(8)
+        self._facts_place = QVBoxLayout()
+        self._facts_place.setContentsMargins(0, 0, 0, 8)
+        below.addLayout(self._facts_place)
+        for title, widget in (("Changed since the run before", self.changes), ("Tags", self.tags), ("Note", self.note)):
+            heading = QLabel(title.upper())
+            theme.mark(heading, "role", "section")
+            heading.setBuddy(widget)
+            below.addWidget(heading)
+            below.addWidget(widget)
+            below.addSpacing(4)
+        column.addWidget(self._about)
+        column.addStretch(1)
+
+    def _make_buttons(self, actions: Mapping[str, QAction]) -> QWidget:
+        holder = QWidget()
+        grid = QGridLayout(holder)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(8)
+        self.buttons: dict[str, QPushButton] = {}
+        for number, key in enumerate(BUTTONS):
+            action = actions[key]
+            button = QPushButton(action.text())
+            button.setToolTip(action.toolTip())
+            button.clicked.connect(action.trigger)
+            button.setEnabled(action.isEnabled())
+            action.changed.connect(lambda button=button, action=action: self._follow(button, action))
+            grid.addWidget(button, number // 2, number % 2)
+            self.buttons[key] = button
+        return holder
+
+    @staticmethod
+    def _follow(button: QPushButton, action: QAction) -> None:
+        button.setEnabled(action.isEnabled())
+        button.setToolTip(action.toolTip())
+
+    # ---- showing ----
+
+    def show_runs(self, runs: list[RunSummary]) -> None:
+        """Show the selected run, or how many there are."""
+        run = runs[0] if len(runs) == 1 else None
+        if self._run is not None and (run is None or run.path != self._run.path):
+            self.keep()
+        is_same = run is not None and self._run is not None and run.path == self._run.path
+        self._run = run
+        self._about.setVisible(run is not None)
+        self.state.setVisible(run is not None)
+        if run is None:
+            self.name.setText(f"{len(runs):,} runs selected" if runs else "No run selected")
+            self._say("" if runs else NOTHING, "help")
+            return
+        self.name.setText(run.path.name, note=str(run.path))
+        words, role = state_in_words(run.state)
+        self.state.setText(words)
+        theme.mark(self.state, "role", role)
+        reason = run.reason[:1].upper() + run.reason[1:]
+        self._say(reason, "error" if run.state in ("failed", "lost", "damaged") else "help")
+        self._show_facts(run)
+        self.changes.setText("\n".join(map(str, run.changes)) or "Nothing")
+        theme.mark(self.changes, "role", "" if run.changes else "muted")
+        if not (is_same and self._is_edited):
+            self._fill(run)
+
+    def _say(self, text: str, role: str) -> None:
+        self.said.setText(text)
+        theme.mark(self.said, "role", role)
+        self.said.setVisible(bool(text))
+
+    def _show_facts(self, run: RunSummary) -> None:
+        scores = score_names([run])
+        labels = {name: label_of(name) for name in (*FACTS, *scores)}
+        if self._facts is not None:
+            self._facts_place.removeWidget(self._facts)
+            self._facts.deleteLater()
+        self._facts = FactsTable("Facts", tuple(labels.values()))
+        for name, label in labels.items():
+            value = text_of(run, name) if name in FACTS else figure_of(name, run.scores[name])
+            self._facts.set(label, value)
+        self._facts_place.addWidget(self._facts)
+
+    # ---- note and tags ----
+
+    @property
+    def _is_edited(self) -> bool:
+        return self._save.isActive() or self.tags.hasFocus() or self.note.hasFocus()
+
+    def _fill(self, run: RunSummary) -> None:
+        self.note.blockSignals(True)
+        if self.tags.text() != (tags := ", ".join(run.notes.tags)):
+            self.tags.setText(tags)
+        if self.note.toPlainText() != run.notes.note:
+            self.note.setPlainText(run.notes.note)
+        self.note.blockSignals(False)
+
+    def _on_typed(self) -> None:
+        if self._run is not None:
+            self._save.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What was typed is kept when its field is left."""
+        if event.type() == QEvent.Type.FocusOut:
+            self.keep()
+        return super().eventFilter(watched, event)
+
+    def keep(self) -> None:
+        """Have the note and the tags kept, if they are others."""
+        self._save.stop()
+        run = self._run
+        if run is None:
+            return
+        note, tags = self.note.toPlainText().strip(), tags_in(self.tags.text())
+        if (note, set(tags)) != (run.notes.note, set(run.notes.tags)):
+            path: Path = run.path
+            self.noted.emit(path, note, tags)

@@ -1,0 +1,349 @@
+"""The Experiments tab: every run of the project in a table, found, sorted, noted, compared and deleted."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.experiments.details import Details
+from app.experiments.history import History
+from app.experiments.model import RunsModel, state_in_words
+from app.experiments.table import RunsTable
+from designer import theme
+from designer.search_field import SearchField
+from engine.errors import UserError, plural
+from engine.files import write_atomically
+from engine.runs.summary import RunSummary
+from engine.runs.table import as_csv
+
+if TYPE_CHECKING:
+    from app.experiments.compare import ComparePage
+
+SIDE_WIDTH = 340
+MOST_COMPARED = 8
+STATES = ("running", "paused", "finished", "stopped", "failed", "lost")
+SEARCH_HELP = (
+    "Words, and conditions of which all must hold:\n"
+    "digits state:failed tag:paper accuracy>0.9\n"
+    "validation.loss<0.2 epochs>=5 training.max_epochs=30"
+)
+ROWS = (
+    ("show", "Show curves", "In the Train tab (Return)"),
+    ("compare", "Compare", f"Curves in one picture, options side by side: of 2 to {MOST_COMPARED} runs"),
+    ("project", "Open its project", "As it was when this run was started, as a copy without a file"),
+    ("options", "Use its options", "Copy the training options of this run into the open project; it can be undone"),
+    ("folder", "Open folder", "Where the run keeps its files"),
+    ("delete", "Move to bin…", "Delete the selected runs; they can be brought back from the bin (Del)"),
+)
+
+
+class ExperimentsTab(QWidget):
+    """Shows the history of runs; what concerns the rest of the window is asked for by signals with the run."""
+
+    show_requested = Signal(object)
+    project_requested = Signal(object)
+    options_requested = Signal(object)
+    folder_requested = Signal(object)
+    delete_requested = Signal(object)
+    networks_requested = Signal(object, object)
+    train_requested = Signal()
+    told = Signal(str)
+    failed = Signal(str, str)
+    """A title and what is wrong, to be read before going on."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.history = History(self)
+        self.model = RunsModel()
+        self.model.figures = theme.figures(self.font())
+        self._compare: ComparePage | None = None
+        self._project_path: Path | None = None
+        self._make_actions()
+        menu = QMenu(self)
+        menu.addActions(list(self.row_actions.values()))
+        self.table = RunsTable(self.model, menu)
+        self.details = Details(self.row_actions)
+        self.search = SearchField("Find runs", "Find runs")
+        self.search.setToolTip(SEARCH_HELP)
+        self.state = QComboBox()
+        self.only_project = QCheckBox("This project only")
+        self.count = QLabel()
+        self.pages = QStackedWidget()
+        self._list = self._make_list()
+        self.pages.addWidget(self._list)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.pages)
+        self._connect()
+        self._show_runs()
+
+    def _make_actions(self) -> None:
+        self.row_actions: dict[str, QAction] = {}
+        for key, text, tip in ROWS:
+            action = QAction(text, self)
+            action.setToolTip(tip)
+            self.row_actions[key] = action
+        done_by = {
+            "show": self._show,
+            "compare": self._compare_selected,
+            "project": self._project,
+            "options": self._options,
+            "folder": self._folder,
+            "delete": self._delete,
+        }
+        for key, method in done_by.items():
+            self.row_actions[key].triggered.connect(method)
+
+    def _make_list(self) -> QWidget:
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(16, 12, 16, 16)
+        column.setSpacing(12)
+        column.addLayout(self._make_bar())
+        self.body = QStackedWidget()
+        card = QFrame()
+        theme.mark(card, "role", "card")
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(8, 4, 8, 8)
+        inside.addWidget(self.table)
+        self.body.addWidget(card)
+        self._message_page = self._make_message()
+        self.body.addWidget(self._message_page)
+        column.addWidget(self.body, 1)
+        row.addWidget(left, 1)
+        self._side = QScrollArea()
+        self._side.setWidgetResizable(True)
+        self._side.setFrameShape(QFrame.Shape.NoFrame)
+        self._side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._side.setFixedWidth(SIDE_WIDTH)
+        self._side.setWidget(self.details)
+        row.addWidget(self._side)
+        return page
+
+    def _make_bar(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.search.setMinimumWidth(160)
+        self.search.setMaximumWidth(420)
+        self.state.setAccessibleName("State of the runs to show")
+        self.state.addItem("All states", "")
+        for state in STATES:
+            self.state.addItem(state_in_words(state)[0], state)
+        theme.mark(self.count, "role", "muted")
+        self.columns_button = QPushButton("Columns")
+        columns = QMenu(self.columns_button)
+        columns.aboutToShow.connect(lambda: self.table.fill_columns_menu(columns))
+        self.columns_button.setMenu(columns)
+        self.export_button = QPushButton("Export table…")
+        self.export_button.setToolTip("The runs that are shown, with every figure and option, as CSV")
+        self.export_button.clicked.connect(self._ask_and_export)
+        row.addWidget(self.search, 1)
+        row.addWidget(self.state)
+        row.addWidget(self.only_project)
+        row.addWidget(self.count)
+        row.addStretch(1)
+        row.addWidget(self.columns_button)
+        row.addWidget(self.export_button)
+        return row
+
+    def _make_message(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        self.title, self.hint, self.way_out = QLabel(), QLabel(), QPushButton()
+        theme.mark(self.title, "role", "title")
+        theme.mark(self.hint, "role", "muted")
+        column.addStretch(2)
+        for widget in (self.title, self.hint, self.way_out):
+            column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.insertSpacing(3, 8)
+        column.addStretch(3)
+        self.way_out.clicked.connect(self._take_way_out)
+        return page
+
+    def _connect(self) -> None:
+        self.only_project.setChecked(True)
+        self.history.changed.connect(self._show_runs)
+        self.history.refused.connect(lambda why: self.failed.emit("The runs", why))
+        self.search.textChanged.connect(self._look_for)
+        self.state.currentIndexChanged.connect(self._look_for)
+        self.only_project.toggled.connect(self._show_runs)
+        self.table.chosen.connect(self._on_chosen)
+        self.table.opened.connect(self._show)
+        self.table.delete_requested.connect(self.row_actions["delete"].trigger)
+        self.details.noted.connect(self.history.note)
+        theme.changed.connect(self.table.viewport().update)
+
+    # ---- what is shown ----
+
+    def show_project(self, path: Path | None) -> None:
+        """Another project is open, or the same under another name."""
+        self._project_path = path
+        if self.isVisible():
+            self.history.watch(path)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follow the runs while somebody looks."""
+        super().showEvent(event)
+        self.history.watch(self._project_path)
+        if self._compare is not None and self.pages.currentWidget() is self._compare:
+            self._compare.resume()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self.details.keep()
+        self.history.rest()
+        if self._compare is not None:
+            self._compare.rest()
+
+    def _show_runs(self, _: object = None) -> None:
+        runs = list(self.history.runs.values())
+        if self.only_project.isChecked():
+            runs = [run for run in runs if self.history.is_of_project(run)]
+        self.model.show_runs(runs)
+        self._on_shown()
+        self._on_chosen()
+
+    def _look_for(self, _: object = None) -> None:
+        state = self.state.currentData()
+        self.model.look_for(f"{self.search.text()} state:{state}" if state else self.search.text())
+        self._on_shown()
+
+    def _on_shown(self) -> None:
+        shown, known = self.model.rowCount(), self.model.num_all
+        self.count.setText(f"{shown:,} of {plural(known, 'run')}" if shown != known else plural(known, "run"))
+        self.count.setVisible(bool(known))
+        self._side.setVisible(bool(known))
+        for widget in (self.columns_button, self.export_button):
+            widget.setEnabled(bool(shown))
+        if shown:
+            self.body.setCurrentIndex(0)
+            return
+        if known:
+            words = ("No run fits", "Look for other words, or in all states.", "Show all runs")
+        elif self.history.runs:
+            others = plural(len(self.history.runs), "run")
+            words = ("No runs of this project yet", f"{others} of other projects lie in its folder.", "Show all runs")
+        elif self.history.is_read:
+            words = ("No runs yet", "Every run of this project is listed here, with what it was trained with.", "Train")
+        else:
+            words = ("Reading the runs…", "", "")
+        self.title.setText(words[0])
+        self.hint.setText(words[1])
+        self.way_out.setText(words[2] or "Train")
+        self.hint.setVisible(bool(words[1]))
+        self.way_out.setVisible(bool(words[2]))
+        self.body.setCurrentWidget(self._message_page)
+
+    def _take_way_out(self) -> None:
+        if not self.history.runs:
+            self.train_requested.emit()
+        elif not self.model.num_all:
+            self.only_project.setChecked(False)
+        else:
+            self.search.clear()
+            self.state.setCurrentIndex(0)
+
+    def _on_chosen(self) -> None:
+        runs = self.table.selected
+        self.details.show_runs(runs)
+        for key, action in self.row_actions.items():
+            action.setEnabled(bool(runs) if key == "delete" else len(runs) == 1)
+        self.row_actions["compare"].setEnabled(2 <= len(runs) <= MOST_COMPARED)
+
+    # ---- what can be done ----
+
+    def _one(self) -> RunSummary | None:
+        runs = self.table.selected
+        return runs[0] if len(runs) == 1 else None
+
+    def _show(self) -> None:
+        if (run := self._one()) is not None:
+            self.show_requested.emit(run)
+        else:
+            self._compare_selected()
+
+    def _project(self) -> None:
+        if (run := self._one()) is not None:
+            self.project_requested.emit(run)
+
+    def _options(self) -> None:
+        if (run := self._one()) is not None:
+            self.options_requested.emit(run)
+
+    def _folder(self) -> None:
+        if (run := self._one()) is not None:
+            self.folder_requested.emit(run)
+
+    def _delete(self) -> None:
+        if runs := self.table.selected:
+            self.delete_requested.emit(runs)
+
+    def _ask_and_export(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Export the table of runs", "runs.csv", "CSV tables (*.csv)")
+        if name:
+            path = Path(name)
+            try:
+                self.export(path if path.suffix else path.with_suffix(".csv"))
+            except UserError as error:
+                self.failed.emit("The table cannot be exported", str(error))
+
+    def export(self, path: Path) -> None:
+        """Write the runs that are shown, as they are sorted, as CSV. Raises `UserError`."""
+        try:
+            write_atomically(path, as_csv(self.model.rows).encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            raise UserError(f"{path} cannot be written: {error.strerror}. Choose another folder.") from None
+        self.told.emit(f"Wrote {plural(self.model.rowCount(), 'run')} to {path.name}.")
+
+    # ---- comparing ----
+
+    def _compare_selected(self) -> None:
+        if 2 <= len(self.table.selected) <= MOST_COMPARED:
+            self.compare_runs(self.table.selected)
+
+    def compare_runs(self, runs: list[RunSummary]) -> None:
+        """Show runs side by side, in place of the list."""
+        if self._compare is None:
+            from app.experiments.compare import ComparePage
+
+            self._compare = ComparePage()
+            self._compare.back_requested.connect(self.show_list)
+            self._compare.networks_requested.connect(self.networks_requested)
+            self.pages.addWidget(self._compare)
+        self._compare.show_runs(runs)
+        self.pages.setCurrentWidget(self._compare)
+
+    def show_list(self) -> None:
+        """Back to all runs."""
+        if self._compare is not None:
+            self._compare.rest()
+        self.pages.setCurrentWidget(self._list)
+        self.table.setFocus()
+
+    def shutdown(self) -> None:
+        """Let go of the process and the plots."""
+        self.details.keep()
+        self.history.close()
+        if self._compare is not None:
+            self._compare.shutdown()
+        theme.changed.disconnect(self.table.viewport().update)

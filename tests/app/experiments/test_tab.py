@@ -1,0 +1,266 @@
+"""The Experiments tab in a real window: the list, finding, notes, and what can be done with a run."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QTableWidget, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.experiments.tab import ExperimentsTab
+from app.window import MainWindow
+from engine.project.file import load, save
+from engine.project.project import Project
+from engine.runs.folder import RunFolder, take_lock
+from engine.runs.notes import read_notes
+from tests.app.experiments.runs import log_curves, made
+from tests.app.test_accessible import nameless
+from tests.app.windows import Modal
+from tests.builders import classifier
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    path = tmp_path / "one.netwright"
+    save(Project(classifier()), path)
+    return path
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[RunFolder]:
+    good = {"validation": {"loss": 0.2, "accuracy": 0.9}, "epochs": 3, "seconds": 70.0}
+    bad = {"validation": {"loss": 0.7, "rmse": 4.0}, "epochs": 1, "seconds": 5.0}
+    return [
+        made(tmp_path, "a", 1, result=good),
+        made(tmp_path, "b", 2, result=bad, state="failed", max_epochs=60),
+        made(tmp_path, "c", 3, max_epochs=60, solver="adam"),
+        made(tmp_path, "other", 4, of="two"),
+    ]
+
+
+@pytest.fixture
+def tab(qtbot: QtBot, window: MainWindow, project: Path, runs: list[RunFolder]) -> ExperimentsTab:
+    window.open_path(project)
+    return shown(qtbot, window)
+
+
+def shown(qtbot: QtBot, window: MainWindow) -> ExperimentsTab:
+    window.show_experiments()
+    tab = window._pages["experiments"]
+    assert isinstance(tab, ExperimentsTab)
+    qtbot.waitUntil(lambda: tab.history.is_read)
+    return tab
+
+
+def names(tab: ExperimentsTab) -> list[str]:
+    return [run.path.name for run in tab.model.rows]
+
+
+def column(tab: ExperimentsTab, key: str) -> list[str]:
+    at = tab.model.columns.index(key)
+    return [str(tab.model.index(row, at).data()) for row in range(tab.model.rowCount())]
+
+
+def cells(table: QTableWidget, at: int) -> list[str]:
+    found = [table.item(row, at) for row in range(table.rowCount())]
+    return [item.text().strip("• ") for item in found if item is not None]
+
+
+def press(text: str) -> Callable[[QWidget], None]:
+    def work(box: QWidget) -> None:
+        assert isinstance(box, QMessageBox)
+        next(button for button in box.findChildren(QPushButton) if button.text() == text).click()
+
+    return work
+
+
+def test_runs_are_listed_with_what_they_reached_and_changed(tab: ExperimentsTab) -> None:
+    assert names(tab) == ["c", "b", "a"]
+    assert column(tab, "state") == ["✓ Finished", "✕ Failed", "✓ Finished"]
+    assert column(tab, "validation.loss") == ["", "0.7000", "0.2000"]
+    assert column(tab, "validation.accuracy") == ["", "", "90.00 %"]
+    assert column(tab, "changes") == ["solver: sgdm → adam", "max_epochs: 30 → 60", ""]
+    assert column(tab, "seconds") == ["", "5.0 s", "1 m 10 s"]
+    assert tab.count.text() == "3 runs"
+    tab.only_project.setChecked(False)
+    assert names(tab) == ["other", "c", "b", "a"]
+
+
+def test_finding_sorting_and_nothing_found(tab: ExperimentsTab) -> None:
+    tab.search.setText("accuracy>0.5")
+    assert (names(tab), tab.count.text()) == (["a"], "1 of 3 runs")
+    tab.search.clear()
+    tab.state.setCurrentIndex(tab.state.findData("failed"))
+    assert names(tab) == ["b"]
+    tab.search.setText("nowhere")
+    assert (names(tab), tab.title.text()) == ([], "No run fits")
+    tab.way_out.click()
+    assert names(tab) == ["c", "b", "a"]
+    tab.table.sortByColumn(tab.model.columns.index("validation.loss"), Qt.SortOrder.AscendingOrder)
+    assert names(tab) == ["a", "b", "c"]
+    tab.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+    assert names(tab) == ["c", "b", "a"]
+
+
+def test_selection_stays_with_its_runs(tab: ExperimentsTab) -> None:
+    tab.table.selectRow(2)
+    tab.table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    assert [run.path.name for run in tab.table.selected] == ["a"]
+    assert tab.details.name.text() == "a"
+
+
+def test_columns_are_hidden_and_stay_so(tab: ExperimentsTab) -> None:
+    menu = QMenu()
+    tab.table.fill_columns_menu(menu)
+    next(action for action in menu.actions() if action.text() == "Epochs").setChecked(False)
+    assert tab.table.isColumnHidden(tab.model.columns.index("epochs"))
+    tab.search.setText("accuracy>0.5")
+    tab.search.clear()
+    assert tab.table.isColumnHidden(tab.model.columns.index("epochs"))
+    menu.deleteLater()
+
+
+def test_a_note_and_tags_are_kept(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+    tab.table.selectRow(2)
+    tab.details.tags.setText("paper, again")
+    qtbot.keyClicks(tab.details.note, "the best so far")
+    tab.table.selectRow(1)  # what was typed is kept without being asked to
+    qtbot.waitUntil(lambda: read_notes(runs[0]).note == "the best so far")
+    qtbot.waitUntil(lambda: column(tab, "tags") == ["", "", "again, paper"])
+    tab.table.selectRow(2)
+    assert (tab.details.tags.text(), tab.details.note.toPlainText()) == ("again, paper", "the best so far")
+
+
+def test_what_is_typed_outlives_news_of_the_run(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+    tab.table.selectRow(2)
+    tab.details.note.setPlainText("half a sen")
+    runs[0].result.write_text('{"state": "finished", "epochs": 5}')
+    qtbot.waitUntil(lambda: column(tab, "epochs")[2] == "5")
+    assert tab.details.note.toPlainText() == "half a sen"
+
+
+def test_options_of_a_run_are_used_as_one_step(window: MainWindow, tab: ExperimentsTab) -> None:
+    before = window.editor.project
+    tab.table.selectRow(0)
+    tab.row_actions["options"].trigger()
+    assert (window.editor.project.training.max_epochs, window.editor.project.training.solver) == (60, "adam")
+    assert window.editor.project.network == before.network
+    window.editor.undo()
+    assert window.editor.project == before
+
+
+def test_the_project_of_a_run_opens_as_a_copy(window: MainWindow, tab: ExperimentsTab, project: Path) -> None:
+    tab.table.selectRow(1)
+    tab.row_actions["project"].trigger()
+    assert window.editor.project.training.max_epochs == 60
+    assert (window.documents.path, window.documents.base) == (None, project.parent)
+    assert load(project).project.training.max_epochs == 30
+
+
+def test_curves_of_a_run_are_shown_in_the_train_tab(window: MainWindow, tab: ExperimentsTab) -> None:
+    tab.table.selectRow(1)
+    tab.table.setFocus()
+    tab.table.opened.emit()
+    assert window.training.run_folder is not None
+    assert window.training.run_folder.path.name == "b"
+    assert window._tab == "train"
+
+
+def test_the_folder_is_opened(tab: ExperimentsTab, runs: list[RunFolder], monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[QUrl] = []
+
+    def open_url(url: QUrl) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
+    tab.table.selectRow(2)
+    tab.row_actions["folder"].trigger()
+    assert [Path(url.toLocalFile()) for url in opened] == [runs[0].path]
+
+
+def test_runs_go_to_the_bin_after_a_question(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+    tab.table.select([runs[0].path, runs[1].path])
+    with Modal(press("Cancel")):
+        tab.row_actions["delete"].trigger()
+    with Modal(press("Move to bin")):
+        tab.row_actions["delete"].trigger()
+    qtbot.waitUntil(lambda: names(tab) == ["c"])
+    assert not runs[0].path.exists()
+
+
+def test_a_run_at_work_is_not_deleted(qtbot: QtBot, window: MainWindow, project: Path, tmp_path: Path) -> None:
+    run = made(tmp_path, "live", 1, state="running")
+    lock = take_lock(run)
+    window.open_path(project)
+    tab = shown(qtbot, window)
+    assert column(tab, "state") == ["● Training"]
+    tab.table.selectRow(0)
+
+    def read(box: QWidget) -> None:
+        assert isinstance(box, QMessageBox)
+        assert box.text() == "Runs at work cannot be deleted"
+
+    with Modal(read):
+        tab.row_actions["delete"].trigger()
+    os.close(lock)
+    assert run.path.is_dir()
+
+
+def test_a_project_without_runs_says_what_to_do(qtbot: QtBot, window: MainWindow, project: Path) -> None:
+    window.open_path(project)
+    tab = shown(qtbot, window)
+    assert (tab.title.text(), tab.way_out.text()) == ("No runs yet", "Train")
+    tab.way_out.click()
+    assert window._tab == "data"  # there is none to learn from
+
+
+def test_another_project_has_other_runs(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab, tmp_path: Path) -> None:
+    other = tmp_path / "two.netwright"
+    save(Project(classifier()), other)
+    window.open_path(other)
+    window.show_experiments()
+    qtbot.waitUntil(lambda: names(tab) == ["other"])
+
+
+def test_the_table_leaves_as_csv(tab: ExperimentsTab, tmp_path: Path) -> None:
+    tab.search.setText("state:failed")
+    tab.export(tmp_path / "runs.csv")
+    header, line = (tmp_path / "runs.csv").read_text().splitlines()
+    assert "validation.rmse" in header
+    assert line.startswith("b,one,failed,")
+    tab.table.selectRow(0)
+    tab.table.setFocus()
+    QTest.keyClick(tab.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text().splitlines()[1].startswith("b,one,failed,")
+
+
+def test_runs_are_compared(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+    log_curves(runs[0], epochs=3, steps_per_epoch=4, seconds=30)
+    log_curves(runs[1], epochs=2, steps_per_epoch=8, seconds=10)
+    tab.table.selectRow(0)
+    assert not tab.row_actions["compare"].isEnabled()
+    tab.table.select([runs[0].path, runs[1].path])
+    tab.row_actions["compare"].trigger()
+    page = tab._compare
+    assert page is not None
+    qtbot.waitUntil(lambda: page.traces.is_read)
+    assert tab.pages.currentWidget() is page
+    labels = cells(page.table, 0)
+    assert {"State", "Validation loss", "Max epochs"} <= set(labels)
+    assert "Environment" not in labels
+    row = labels.index("Max epochs")
+    assert [cells(page.table, at)[row] for at in (1, 2)] == ["60", "30"]
+    page.only_different.setChecked(False)
+    assert "Environment" in cells(page.table, 0)
+    page.along.setCurrentIndex(page.along.findData("time"))
+    QApplication.processEvents()
+    assert page.loss_overlay.along == "time"
+    assert [number for number, _, _ in page.plots[1].readings(5.0)] == [0, 1]
+    assert sorted(set(nameless(page))) == []
+    page.back.click()
+    assert tab.pages.currentWidget() is not page
