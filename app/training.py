@@ -65,7 +65,9 @@ class Training(QObject):
         text = f"Environment {target}"
         if self.inventory is not None:
             try:
-                placement = resolve(project.environment, self.inventory, project.training.mini_batch_size)
+                options = project.training
+                batch, pieces = options.mini_batch_size, options.gradient_accumulation
+                placement = resolve(project.environment, self.inventory, batch, pieces)
                 count = len(placement.workers)
                 where = placement.resolved if target == "auto" else ""
                 text += f" · {where}" if where else ""

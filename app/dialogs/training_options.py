@@ -321,7 +321,9 @@ class TrainingOptionsDialog(QDialog):
             self.sentence.setText(_LOOKING)
             return refusal
         try:
-            placement = resolve(self._environment, self._inventory, self.training.mini_batch_size)
+            placement = resolve(
+                self._environment, self._inventory, self.training.mini_batch_size, self.training.gradient_accumulation
+            )
             said = re.sub(r"^One process", "one process", placement.sentence)
             main, semicolon, rest = said.removesuffix(".").partition(";")
             theme.mark(self.sentence, "role", "muted")

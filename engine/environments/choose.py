@@ -1,6 +1,6 @@
 """From the environment asked for to what will really be used: pure functions of a `DeviceInventory`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.environments.inventory import Device, DeviceInventory
@@ -70,8 +70,18 @@ def available(inventory: DeviceInventory) -> dict[str, str | None]:
     return {target: refusal(target, inventory) for target in TARGETS}
 
 
-def resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int) -> Placement:
-    """What will be used. Raises `UnavailableError`, which says why the target cannot run here, or `UserError`."""
+def resolve(
+    options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int, pieces: int = 1
+) -> Placement:
+    """What will be used, where each mini-batch is computed in so many pieces. Raises `UnavailableError`, which says why
+    the target cannot run here, or `UserError`."""
+    placement = _resolve(options, inventory, mini_batch_size)
+    if pieces == 1:
+        return placement
+    return replace(placement, sentence=f"{placement.sentence} Each mini-batch is computed in {pieces:,} pieces.")
+
+
+def _resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int) -> Placement:
     for error in options.problems():
         raise UserError(f"environment.{error}")
     target = options.target

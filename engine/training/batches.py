@@ -23,12 +23,27 @@ class Batch:
 
     An empty share holds one sample all the same, since the worker takes part in every step; `count` is then 0. Behind
     the inputs stand the lengths of those whose sequences are padded, which are cut to the longest of this share.
+
+    `pieces` says how many of the samples belong to each piece that is computed by itself; empty where it is one.
     """
 
     inputs: Tensors
     targets: Tensors
     count: int
     total: int
+    pieces: tuple[int, ...] = ()
+
+    def apart(self) -> Iterator["Batch"]:
+        """The pieces, one after the other; an empty one holds a sample all the same."""
+        if len(self.pieces) < 2:
+            yield self
+            return
+        start = 0
+        for count in self.pieces:
+            chosen = slice(start, start + count) if count else slice(1)
+            inputs, targets = (tuple(x[chosen] for x in tensors) for tensors in (self.inputs, self.targets))
+            yield Batch(inputs, targets, count, self.total)
+            start += count
 
 
 @dataclass(frozen=True)
@@ -104,9 +119,12 @@ class Resident:
 class Batches:
     """The training part, batch by batch, in the order of each epoch."""
 
-    def __init__(self, part: Resident, order: Order, gang: Gang, *, cut: bool = False) -> None:
-        """`cut` ends all sequences of a batch where the shortest of them ends."""
+    def __init__(self, part: Resident, order: Order, gang: Gang, *, cut: bool = False, pieces: int = 1) -> None:
+        """`cut` ends all sequences of a batch where the shortest of them ends. `pieces`: so many are computed one after
+        the other. The whole batch is divided into pieces first and each of these over the workers, so that a piece
+        holds the same samples on any number of workers."""
         self.order = order
+        self._pieces = pieces
         self._cut = cut
         self._part = part
         self._rank, self._size = gang.rank, gang.size
@@ -117,8 +135,19 @@ class Batches:
         places = numbers.to(self._part.device)
         for step in range(self.order.steps_per_epoch):
             start, end = self.order.batch(step)
-            begin, stop = share_of(start, end, self._rank, self._size)
-            chosen = slice(begin, stop) if stop > begin else slice(start, start + 1)
+            chosen, pieces = self._share(start, end)
             most = self._part.shortest(numbers[start:end]) if self._cut else ()
             inputs = self._part.inputs_at(numbers[chosen], places[chosen], most)
-            yield Batch(inputs, self._part.targets_at(places[chosen]), stop - begin, end - start)
+            yield Batch(inputs, self._part.targets_at(places[chosen]), sum(pieces), end - start, pieces)
+
+    def _share(self, start: int, end: int) -> tuple[slice | torch.Tensor, tuple[int, ...]]:
+        """Where this worker's samples of a batch are, at least one, and how many of them belong to each piece."""
+        parts = min(self._pieces, end - start)
+        wholes = [share_of(start, end, number, parts) for number in range(parts)]
+        mine = [share_of(*whole, self._rank, self._size) for whole in wholes]
+        counts = tuple(stop - begin for begin, stop in mine)
+        if not any(counts):
+            return slice(start, start + 1), counts
+        if parts == 1:
+            return slice(*mine[0]), counts
+        return torch.cat([torch.arange(*where) for where in mine]), counts

@@ -37,7 +37,9 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     facts = _facts(project, base)
     check(project, facts).refuse_errors()
     inventory = probe()
-    placement = resolve(project.environment, inventory, batch_size(project.training, facts.samples.get("training")))
+    options = project.training
+    batch = batch_size(options, facts.samples.get("training"))
+    placement = resolve(project.environment, inventory, batch, options.gradient_accumulation)
     name = project_path.stem if project_path else "untitled"
     text = dumps(project)
     info = {

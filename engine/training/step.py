@@ -50,6 +50,17 @@ def as_tuple(output: torch.Tensor | Tensors) -> Tensors:
     return output if isinstance(output, tuple) else (output,)
 
 
+def _together(pieces: Sequence[Done]) -> Done:
+    """What a step gave that was computed in pieces."""
+    return Done(
+        torch.stack([done.loss for done in pieces]).sum(),
+        tuple(torch.cat(parts) for parts in zip(*(done.outputs for done in pieces), strict=True)),
+        tuple(torch.cat(parts) for parts in zip(*(done.targets for done in pieces), strict=True)),
+        sum(done.count for done in pieces),
+        pieces[0].total,
+    )
+
+
 class Unit:
     """The network with all it takes to train and judge it."""
 
@@ -105,7 +116,20 @@ class Unit:
         return look
 
     def _evaluate(self, batch: Batch) -> Done:
-        """Forward, loss and backward."""
+        """Forward, loss and backward, piece by piece."""
+        self._strategy.clear()
+        *before, last = batch.apart()
+        done = []
+        for piece in before:
+            with self._strategy.apart():
+                done.append(self._differentiate(piece))
+        done.append(self._differentiate(last))
+        if self._clip is not None:
+            self._clip()
+        return done[0] if len(done) == 1 else _together(done)
+
+    def _differentiate(self, batch: Batch) -> Done:
+        """Forward, loss and backward of one piece; the gradients add up."""
         self._share.is_empty = batch.count == 0
         outputs, targets = as_tuple(self._strategy.module(*batch.inputs)), batch.targets
         if batch.count == 0:
@@ -117,8 +141,6 @@ class Unit:
                 "that stops it, such as a stop gradient or an arg max. Remove it, or add a layer with weights behind."
             )
         self._strategy.backward(loss)
-        if self._clip is not None:
-            self._clip()
         return Done(loss.detach(), tuple(x.detach() for x in outputs), targets, batch.count, batch.total)
 
     @torch.no_grad()

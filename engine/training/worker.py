@@ -158,7 +158,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
     cut = options.sequence_length == "shortest"
     hooks = _hooks(setting, network, schedule, whole, gang, clock)
-    trainer = Trainer(plan, unit, Batches(training, order, gang, cut=cut), reporter, keeper, hooks)
+    batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation)
+    trainer = Trainer(plan, unit, batches, reporter, keeper, hooks)
     try:
         return trainer.run(), gang
     except NonFiniteLossError:
@@ -208,7 +209,7 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, 
         share=share,
         clip=clipping(options, network.parameters()),
         rate=schedule,
-        most_at_once=max(64, 2 * -(-options.mini_batch_size // gang.size)),
+        most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
     )
 
 
@@ -335,7 +336,7 @@ def _choose_threads(setting: Setting, network: nn.Module, training: Resident, ra
     trial = copy.deepcopy(network)
     _make_trainable(setting, trial, SoloGang(), Share())
     loss = loss_for(setting.project.training, setting.facts.task, training.targets)
-    count = max(1, place["samples"])
+    count = max(1, place["samples"] // setting.project.training.gradient_accumulation)
     inputs, targets = training.inputs_at(slice(count)), training.targets_at(slice(count))
 
     def step() -> None:

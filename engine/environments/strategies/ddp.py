@@ -1,6 +1,8 @@
 """Data parallel by torch's DistributedDataParallel, which overlaps communication with backward: for GPUs over nccl."""
 
+import contextlib
 import warnings
+from typing import Any
 
 import torch
 from torch import nn
@@ -30,7 +32,14 @@ class Ddp:
         """What is called in training."""
         return self._ddp
 
-    def backward(self, loss: torch.Tensor) -> None:
-        """Replace the gradients by those of the summed loss of all workers."""
+    def clear(self) -> None:
+        """Forget the gradients."""
         self._ddp.zero_grad(set_to_none=True)
+
+    def apart(self) -> contextlib.AbstractContextManager[Any]:
+        """Nothing is summed in here."""
+        return self._ddp.no_sync()
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Add to the gradients, which are summed over the workers meanwhile."""
         torch.autograd.backward(loss * self._size)

@@ -4,6 +4,9 @@ Over gloo this is faster than DistributedDataParallel for networks of the usual 
 the compiler that DDP imports (0.8 s) is not needed.
 """
 
+import contextlib
+from collections.abc import Iterator
+
 import torch
 from torch import nn
 
@@ -18,14 +21,28 @@ class Flat:
         self._gang = gang
         parameters = [p for p in network.parameters() if p.requires_grad]
         self._buffers = [_share_gradients(same) for same in _by_type(parameters)]
+        self._is_apart = False
 
-    def backward(self, loss: torch.Tensor) -> None:
-        """Replace the gradients by those of the summed loss of all workers."""
+    def clear(self) -> None:
+        """Set the gradients to zero."""
         for buffer in self._buffers:
             buffer.zero_()
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """Nothing is summed in here."""
+        self._is_apart = True
+        try:
+            yield
+        finally:
+            self._is_apart = False
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Add to the gradients, and sum them over the workers."""
         torch.autograd.backward(loss)
-        for buffer in self._buffers:
-            self._gang.sum(buffer)
+        if not self._is_apart:
+            for buffer in self._buffers:
+                self._gang.sum(buffer)
 
 
 def _by_type(parameters: list[nn.Parameter]) -> list[list[nn.Parameter]]:

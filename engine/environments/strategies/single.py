@@ -1,5 +1,8 @@
 """One worker: nothing is divided."""
 
+import contextlib
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -11,8 +14,15 @@ class Single:
         self.module = network
         self._parameters = [p for p in network.parameters() if p.requires_grad]
 
-    def backward(self, loss: torch.Tensor) -> None:
-        """Replace the gradients by those of this loss."""
+    def clear(self) -> None:
+        """Forget the gradients."""
         for parameter in self._parameters:
             parameter.grad = None
+
+    def apart(self) -> contextlib.AbstractContextManager[Any]:
+        """Nobody waits for the sum."""
+        return contextlib.nullcontext()
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Add to the gradients."""
         torch.autograd.backward(loss)

@@ -29,6 +29,16 @@ class BatchOptions(Record):
         help="Samples an optimizer step, over all workers; default 128. torch: batch_size is that of one worker",
         visible_when=_has_batches,
     )
+    gradient_accumulation = Int(
+        1,
+        low=1,
+        high=100_000,
+        unit="pieces",
+        group="Batches",
+        help="In so many pieces a mini-batch is computed, whose gradients add up to those of the whole: same numbers, "
+        "less memory; default 1. Only batch normalisation sees a piece at a time. With torch one divides the batch",
+        visible_when=lambda options: options.solver != "lm",
+    )
     shuffle = Choice(
         "once",
         options=("once", "every-epoch", "never"),

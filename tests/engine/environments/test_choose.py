@@ -254,6 +254,11 @@ def test_every_target_is_listed_and_resolves_exactly_if_it_is_available() -> Non
                     resolve(options(target), machine, 256)
 
 
+def test_the_sentence_says_in_how_many_pieces_a_batch_is_computed() -> None:
+    said = resolve(options("cpu"), LAPTOP, 128, pieces=4).sentence
+    assert said == resolve(options("cpu"), LAPTOP, 128).sentence + " Each mini-batch is computed in 4 pieces."
+
+
 def test_a_placement_is_written_as_the_contract_says() -> None:
     assert resolve(options("auto"), EIGHT, 256).write() == {
         "target": "auto",

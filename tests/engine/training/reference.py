@@ -14,7 +14,7 @@ from torch import nn
 
 from engine.environments.gang import Gang, ProcessGang, SoloGang
 from engine.environments.strategies.strategy import strategy_for
-from engine.environments.strategies.sync_batch_norm import Share
+from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
 from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
 from engine.training.batches import Batches, Resident
@@ -49,11 +49,21 @@ class Case:
     dtype: torch.dtype = torch.float32
     by_hand: Callable[[nn.Sequential], BookLm] | None = None
     """In place of an optimizer and a loss, for what torch does not have."""
+    normalises: bool = False
+    strategy: str = ""
+    pieces: int = 1
 
 
-def network(dtype: torch.dtype) -> nn.Sequential:
+def network(case: Case) -> nn.Sequential:
     torch.manual_seed(3)
-    return nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3)).to(dtype)
+    middle: list[nn.Module] = [nn.BatchNorm1d(6)] if case.normalises else []
+    return nn.Sequential(nn.Linear(4, 6), *middle, nn.Tanh(), nn.Linear(6, 3)).to(case.dtype)
+
+
+def numbers_in(model: nn.Module) -> list[float]:
+    """All weights, and the statistics of batch normalisation."""
+    vector = nn.utils.parameters_to_vector(model.parameters())
+    return [*vector.tolist(), *(float(x) for buffer in model.buffers() for x in buffer.flatten())]
 
 
 def data(task: str, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
@@ -64,17 +74,17 @@ def data(task: str, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def weights_and_biases(model: nn.Module, l2: float) -> list[dict[str, Any]]:
-    """torch's groups: weight decay for weights alone."""
-    named = list(model.named_parameters())
+    """torch's groups: weight decay for weights alone, not those of a normalisation."""
+    parameters = list(model.parameters())
     return [
-        {"params": [p for n, p in named if "weight" in n], "weight_decay": l2},
-        {"params": [p for n, p in named if "bias" in n], "weight_decay": 0.0},
+        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": l2},
+        {"params": [p for p in parameters if p.dim() == 1], "weight_decay": 0.0},
     ]
 
 
 def by_torch(case: Case) -> tuple[list[float], list[float]]:
     """Loss of every step, and all weights at the end."""
-    model, (inputs, targets) = network(case.dtype), data(case.task, case.dtype)
+    model, (inputs, targets) = network(case), data(case.task, case.dtype)
     if case.by_hand:
         book, x, y = case.by_hand(model), inputs.numpy(), targets.numpy()
         starts = [step % STEPS_PER_EPOCH * BATCH for step in range(STEPS)]
@@ -84,12 +94,16 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
     losses = []
     for step in range(STEPS):
         start = step % STEPS_PER_EPOCH * BATCH
-        chosen = slice(start, start + BATCH)
+        places = torch.arange(SAMPLES)[start : start + BATCH]
         seen: list[float] = []
 
         def closure() -> Any:
             optimizer.zero_grad()
-            loss = case.loss(model(inputs[chosen]), targets[chosen])  # noqa: B023  # called at once
+            pieces = [
+                len(some) / len(places) * case.loss(model(inputs[some]), targets[some])  # noqa: B023  # called at once
+                for some in places.tensor_split(case.pieces)  # noqa: B023
+            ]
+            loss = torch.stack(pieces).sum()
             seen.append(float(loss.detach()))  # noqa: B023
             whole = loss + case.objective(model) if case.objective else loss
             torch.autograd.backward(whole)
@@ -100,33 +114,41 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
         losses.append(seen[0])
         if scheduler is not None and step < STEPS - 1:
             scheduler.step()
-    return losses, nn.utils.parameters_to_vector(model.parameters()).tolist()
+    return losses, numbers_in(model)
 
 
 def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
     """Loss of every step, and all weights at the end."""
-    options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, shuffle="never", **case.options)
-    model, (inputs, targets) = network(case.dtype), data(case.task, case.dtype)
+    options = TrainingOptions(
+        mini_batch_size=BATCH,
+        max_epochs=EPOCHS,
+        shuffle="never",
+        gradient_accumulation=case.pieces,
+        **case.options,
+    )
+    model, (inputs, targets) = network(case), data(case.task, case.dtype)
+    share = Share()
+    join_batch_norms(model, gang, share)
     kind = LevenbergMarquardt(options, model, case.said, gang) if options.solver == "lm" else None
-    solver = kind or Solver(options, model, case.said)
     unit = Unit(
         model,
-        strategy_for("", model, gang, torch.device("cpu")),
-        solver,
+        strategy_for(case.strategy, model, gang, torch.device("cpu")),
+        kind or Solver(options, model, case.said),
         loss_for(options, case.task, (targets,)),  # type: ignore[arg-type]  # a word from the table
         metrics=[],
         gang=gang,
-        share=Share(),
+        share=share,
         clip=clipping(options, model.parameters()),
         rate=Schedule(options, STEPS_PER_EPOCH, STEPS),
     )
-    batches = Batches(Resident((inputs,), (targets,)), Order(SAMPLES, BATCH, "never", 0), gang)
+    order = Order(SAMPLES, BATCH, "never", 0)
+    batches = Batches(Resident((inputs,), (targets,)), order, gang, pieces=case.pieces)
     losses = []
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):
             done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
             losses.append(float(gang.sum(done.loss.clone())))
-    return losses, nn.utils.parameters_to_vector(model.parameters()).tolist()
+    return losses, numbers_in(model)
 
 
 def main(folder: Path, rank: int, size: int) -> None:

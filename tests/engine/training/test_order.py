@@ -110,3 +110,17 @@ def test_a_cut_batch_ends_with_its_shortest_sequence_on_every_worker() -> None:
         (batch,) = Batches(part, order("never", samples=4), Place(rank, 2), cut=True).of_epoch(1)
         assert batch.inputs[0].shape == (2, 3, 2)
         assert batch.inputs[1].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_piece_holds_the_same_samples_on_any_number_of_workers(size: int) -> None:
+    numbers = torch.arange(9)
+    part = Resident((numbers.float()[:, None],), (numbers,))
+    each = [list(Batches(part, order(samples=9), Place(rank, size), pieces=3).of_epoch(2)) for rank in range(size)]
+    whole = [batch.targets[0] for batch in Batches(part, order(samples=9), Place(0, 1)).of_epoch(2)]
+    for step, samples in enumerate(whole):
+        pieces = zip(*(list(batches[step].apart()) for batches in each), strict=True)
+        found = [[n for piece in workers for n in piece.targets[0][: piece.count].tolist()] for workers in pieces]
+        assert found == [some.tolist() for some in samples.tensor_split(min(3, len(samples)))]
+        assert {piece.total for batches in each for piece in batches[step].apart()} == {len(samples)}
+        assert all(len(piece.targets[0]) for batches in each for piece in batches[step].apart())

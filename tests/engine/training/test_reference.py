@@ -148,6 +148,10 @@ CASES = {
         sgd,
         clip=lambda parameters: nn.utils.clip_grad_value_(parameters, 0.05),
     ),
+    # Of the last piece of five, the second worker has nothing.
+    "in pieces": Case({**PLAIN, "gradient_threshold": 0.1}, sgd, clip=partial(clip_each, 0.1), pieces=5),
+    "in pieces, normalised": Case(PLAIN, sgd, pieces=2, normalises=True),
+    "in pieces, ddp": Case(PLAIN, sgd, pieces=3, strategy="ddp"),
     "class weights, smoothing": Case(
         {**PLAIN, "class_weighting": "given", "class_weights": (1, 3, 0.5), "label_smoothing": 0.1}, sgd, weighted
     ),
