@@ -58,7 +58,7 @@ class RatePlot(QWidget):
         run = f"Learn rate over {plural(whole.epochs, 'epoch')}, {plural(whole.total_steps, 'iteration')}"
         if whole.is_full_batch:
             return f"Learn rate over {plural(whole.epochs, 'iteration')}, each of all samples"
-        if self.options.schedule == "plateau":
+        if "plateau" in self.options.schedules:
             return f"{run}, as long as validations get better"
         return run if self.samples else f"{run}: {STAND_IN} an epoch are assumed, as there is no data yet"
 

@@ -25,6 +25,7 @@ from engine.project.lengths import length_problems
 from engine.project.matching import with_channel_fix
 from engine.project.options.loss import CLASS_LOSSES, CLASS_METRICS
 from engine.project.project import Project
+from engine.project.schedules import plateau_begin
 from engine.project.scopes import block_paths, lifted, lowered, project_in
 from engine.project.training import TrainingOptions
 
@@ -149,7 +150,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
     if project.training.target_metric != "none" and not facts.samples.get("validation"):
         message = "The target is looked for at validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.target_metric", message)
-    if project.training.schedule == "plateau" and not facts.samples.get("validation"):
+    if plateau_begin(project.training, 1) is not None and not facts.samples.get("validation"):
         message = "The plateau schedule follows validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.schedule", message)
     yield from _task_problems(project, facts)

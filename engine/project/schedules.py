@@ -3,8 +3,10 @@
 Only the plateau schedule depends on more, on how often the validations have lowered the rate so far.
 """
 
+import functools
 import math
 
+from engine.project.options.phases import Phase, begins
 from engine.project.training import TrainingOptions
 
 
@@ -20,12 +22,24 @@ def rate_at(options: TrainingOptions, step: int, steps_per_epoch: int, total_ste
     | none, warmup | 1                                                                                           |
     | piecewise    | drop factor ^ complete drop periods                                           (torch: StepLR) |
     | exponential  | decay ^ (n / e)                               (torch: ExponentialLR, stepped each iteration) |
+    | cyclical     | 1 up to the top factor and back, along lines, each period          (torch: CyclicLR, triangular) |
     | polynomial   | (1 - n / L) ^ power                                                    (torch: PolynomialLR) |
     | cosine       | from 1 to the lowest along half a cosine over L steps             (torch: CosineAnnealingLR) |
     |              | or over each restart period                             (torch: CosineAnnealingWarmRestarts) |
     | one-cycle    | half a cosine up to 1, and one down                                      (torch: OneCycleLR) |
     | plateau      | drop factor ^ drops, and not below the lowest                     (torch: ReduceLROnPlateau) |
+
+    In a chain each phase is such a schedule, as if the run began and ended with it, times the factor of the phase; what
+    comes behind a last phase of limited length goes on with it.
     """
+    if options.solver == "lm":
+        return options.initial_learn_rate  # it has no rate: damping takes its place
+    if options.schedule == "chain" and options.schedule_chain:
+        number, begin = _phase_at(options, step, steps_per_epoch)
+        phase = options.schedule_chain[number]
+        length = phase.steps(steps_per_epoch) or max(1, total_steps - begin)
+        alone = of_phase(options, phase, length)
+        return phase.factor * rate_at(alone, step - begin, steps_per_epoch, length, drops)
     warmup = options.warmup_iterations if options.schedule != "none" else 0
     length = max(1, total_steps - warmup)
     if step < warmup:
@@ -35,12 +49,46 @@ def rate_at(options: TrainingOptions, step: int, steps_per_epoch: int, total_ste
     return options.initial_learn_rate * factor
 
 
+def _phase_at(options: TrainingOptions, step: int, steps_per_epoch: int) -> tuple[int, int]:
+    """Which phase of the chain the step falls into, and the step at which that begins."""
+    starts = [at for at in begins(options.schedule_chain, steps_per_epoch) if at <= step]
+    return len(starts) - 1, int(starts[-1])
+
+
+@functools.lru_cache(maxsize=64)
+def of_phase(options: TrainingOptions, phase: Phase, length: int) -> TrainingOptions:
+    """The options of a run that is this phase alone, of so many steps."""
+    own = {name: options.fields[name].parse(value) for name, value in phase.changes}
+    warmup = length if phase.schedule == "warmup" else 0
+    return options.replace(schedule=phase.schedule, schedule_chain=(), warmup_iterations=warmup, **own)
+
+
+def plateau_begin(options: TrainingOptions, steps_per_epoch: int) -> int | None:
+    """After how many steps the validations begin to count for the plateau schedule; None where there is none."""
+    if "plateau" not in options.schedules or not options.is_visible("schedule"):
+        return None
+    if options.schedule != "chain":
+        return options.warmup_iterations
+    at = begins(options.schedule_chain, steps_per_epoch)[-1]
+    return int(at) if math.isfinite(at) else None
+
+
+def plateau_options(options: TrainingOptions) -> TrainingOptions:
+    """Those of the plateau schedule, which a phase may have for itself."""
+    return of_phase(options, options.schedule_chain[-1], 1) if options.schedule == "chain" else options
+
+
 def _factor(options: TrainingOptions, n: int, steps_per_epoch: int, length: int, drops: int) -> float:
     """`n` steps after the warm-up, `length` steps in all after it."""
     match options.schedule:
         case "piecewise":
             periods = n // steps_per_epoch // options.learn_rate_drop_period
             return float(options.learn_rate_drop_factor**periods)
+        case "cyclical":
+            period = options.cycle_period * steps_per_epoch
+            share = n % period / period
+            up = share / options.cycle_rise if share <= options.cycle_rise else (1 - share) / (1 - options.cycle_rise)
+            return 1.0 + (options.cycle_top_factor - 1.0) * up
         case "exponential":
             return float(options.learn_rate_decay ** (n / steps_per_epoch))
         case "polynomial":

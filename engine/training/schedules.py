@@ -2,7 +2,7 @@
 
 import math
 
-from engine.project.schedules import rate_at
+from engine.project.schedules import plateau_begin, plateau_options, rate_at
 from engine.project.training import TrainingOptions
 
 
@@ -10,13 +10,16 @@ class Schedule:
     """Gives the rate of a step, from 0. Every worker has its own; all see the same validations, so all agree.
 
     The plateau schedule lowers the rate as torch's ReduceLROnPlateau does: once more than so many validations in a row
-    are not better than the best by a share of it. What comes during the warm-up only sets what is best.
+    are not better than the best by a share of it. What comes during the warm-up, or
+    the phases before it in a chain, only sets what is best.
     """
 
     def __init__(self, options: TrainingOptions, steps_per_epoch: int, total_steps: int) -> None:
         self._options = options
         self._steps_per_epoch = steps_per_epoch
         self._total_steps = total_steps
+        self._begin = plateau_begin(options, steps_per_epoch)
+        self._plateau = plateau_options(options) if self._begin is not None else options
         self._best = math.nan
         self._worse_in_a_row = 0
         self._drops = 0
@@ -27,19 +30,19 @@ class Schedule:
 
     def validated(self, step: int, value: float, higher_is_better: bool) -> None:
         """After so many steps the objective is this."""
-        if self._options.schedule != "plateau":
+        if self._begin is None:
             return
         if self._is_better(value, higher_is_better):
             self._best, self._worse_in_a_row = value, 0
-        elif step > self._options.warmup_iterations:
+        elif step > self._begin:
             self._worse_in_a_row += 1
-        if self._worse_in_a_row > self._options.plateau_patience:
+        if self._worse_in_a_row > self._plateau.plateau_patience:
             self._drops, self._worse_in_a_row = self._drops + 1, 0
 
     def _is_better(self, value: float, higher_is_better: bool) -> bool:
         if math.isnan(self._best):
             return not math.isnan(value)
-        margin = self._options.plateau_threshold
+        margin = self._plateau.plateau_threshold
         if higher_is_better:
             return value > self._best * (1.0 + margin)
         return value < self._best * (1.0 - margin)

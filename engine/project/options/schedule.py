@@ -3,11 +3,25 @@
 from typing import Any
 
 from engine.errors import FieldError
-from engine.fields import Choice, Float, Int, Record
+from engine.fields import Choice, Field, Float, Int, Record
+from engine.project.options.phases import Phase, Phases
+
+NAMES = ("none", "piecewise", "warmup", "cosine", "cyclical", "exponential", "polynomial", "one-cycle", "plateau")
 
 
 def _schedule(*names: str) -> Any:
-    return lambda options: options.schedule in names
+    """Whether one of these is chosen, or a part of the chain that is."""
+    return lambda options: options.solver != "lm" and any(used in names for used in options.schedules)
+
+
+def _has_rate(options: Any) -> bool:
+    return bool(options.solver != "lm")
+
+
+def _of_schedules() -> dict[str, Field[Any]]:
+    """What a phase of a chain may have for itself."""
+    others = ("schedule", "schedule_chain", "warmup_iterations")
+    return {name: field for name, field in ScheduleOptions.fields.items() if name not in others}
 
 
 class ScheduleOptions(Record):
@@ -15,20 +29,33 @@ class ScheduleOptions(Record):
 
     schedule = Choice(
         "none",
-        options=("none", "piecewise", "warmup", "cosine", "exponential", "polynomial", "one-cycle", "plateau"),
+        options=(*NAMES, "chain"),
         notes={
             "none": "The rate stays",
             "piecewise": "Multiplied by the drop factor every drop period (torch: StepLR)",
             "warmup": "Rises linearly over the warm-up, then stays",
             "cosine": "Falls along half a cosine over the run, or again and again with restarts",
+            "cyclical": "Rises along a line to a multiple of the initial rate and falls again, over and over",
             "exponential": "Multiplied by the decay over each epoch, a little at every iteration",
             "polynomial": "Falls to zero at the end of the run; with power 1 along a line",
             "one-cycle": "Rises to the initial learn rate, then falls far below where it began (torch: OneCycleLR)",
             "plateau": "Multiplied by the drop factor when validations get no better (torch: ReduceLROnPlateau)",
+            "chain": "Several of these one after another (torch: SequentialLR; MATLAB: a cell array)",
         },
         label="Learn rate schedule",
         group="Schedule",
         help="How the rate changes over the run; default none. All but none may begin with a warm-up",
+        visible_when=_has_rate,
+    )
+    schedule_chain = Phases(
+        NAMES,
+        _of_schedules,
+        label="Chain",
+        group="Schedule",
+        help="Schedules one after another, each for so many iterations or epochs, the last for the rest of the run: "
+        "warmup 100 iterations, none 5 epochs, cosine times 0.5; default none. Each starts from the initial learn "
+        "rate, times its factor. A phase may have options of its own: piecewise 9 epochs learn_rate_drop_period=3",
+        visible_when=lambda options: _has_rate(options) and options.schedule == "chain",
     )
     warmup_iterations = Int(
         0,
@@ -37,7 +64,7 @@ class ScheduleOptions(Record):
         label="Warm-up",
         group="Schedule",
         help="The rate rises linearly over so many, then the schedule begins; default 0. torch: LinearLR, then another",
-        visible_when=lambda options: options.schedule != "none",
+        visible_when=lambda options: _has_rate(options) and options.schedule not in ("none", "chain"),
     )
     learn_rate_drop_factor = Float(
         0.1,
@@ -86,7 +113,7 @@ class ScheduleOptions(Record):
         high=1000,
         group="Schedule",
         help="Each period is so many times as long as the one before; default 1. torch: T_mult",
-        visible_when=lambda options: options.schedule == "cosine" and options.restart_period > 0,
+        visible_when=lambda options: _schedule("cosine")(options) and options.restart_period > 0,
     )
     lowest_rate_factor = Float(
         0.0,
@@ -95,6 +122,32 @@ class ScheduleOptions(Record):
         group="Schedule",
         help="Lowest rate, as a share of the initial one; default 0. torch gives the rate itself: eta_min, min_lr",
         visible_when=_schedule("cosine", "plateau"),
+    )
+    cycle_top_factor = Float(
+        6.0,
+        low=1.0,
+        high=1e9,
+        group="Schedule",
+        help="Highest rate, as a multiple of the initial one; default 6. MATLAB: MaxFactor; torch: max_lr, a rate",
+        visible_when=_schedule("cyclical"),
+    )
+    cycle_period = Int(
+        2,
+        low=1,
+        high=1_000_000,
+        unit="epochs",
+        group="Schedule",
+        help="How long it takes to rise and fall; default 2. MATLAB: Period; torch: step_size_up + step_size_down, in "
+        "iterations",
+        visible_when=_schedule("cyclical"),
+    )
+    cycle_rise = Float(
+        0.5,
+        above=0.0,
+        high=0.999,
+        group="Schedule",
+        help="Share of the period over which the rate rises; default 0.5. MATLAB: StepRatio. Momentum stays as it is",
+        visible_when=_schedule("cyclical"),
     )
     one_cycle_rise = Float(
         0.3,
@@ -137,10 +190,33 @@ class ScheduleOptions(Record):
         visible_when=_schedule("plateau"),
     )
 
+    @property
+    def schedules(self) -> tuple[str, ...]:
+        """The schedules by name: the chosen one, or those of the chain."""
+        return tuple(phase.schedule for phase in self.schedule_chain) if self.schedule == "chain" else (self.schedule,)
+
     def problems(self) -> list[FieldError]:
         """What does not go together among these, and no more."""
         found = super().problems()
+        if not self.is_visible("schedule"):
+            return found
         if self.schedule == "warmup" and self.warmup_iterations == 0:
             message = "the warm-up schedule needs at least 1 iteration of warm-up."
             found.append(FieldError("warmup_iterations", message))
+        if self.schedule == "chain" and (wrong := _wrong_chain(self.schedule_chain)):
+            found.append(FieldError("schedule_chain", wrong))
         return found
+
+
+def _wrong_chain(phases: tuple[Phase, ...]) -> str:
+    if not phases:
+        return "enter schedules, such as: warmup 100 iterations, cosine."
+    for number, phase in enumerate(phases, start=1):
+        is_last = number == len(phases)
+        if not phase.length and not is_last:
+            return f"say how long '{phase.schedule}' lasts, such as: {phase.schedule} 5 epochs. Only the last may not."
+        if not phase.length and phase.schedule == "warmup":
+            return "say how long the warm-up lasts, such as: warmup 100 iterations."
+        if phase.schedule == "plateau" and not is_last:
+            return "plateau follows the validations until the run ends: put it last."
+    return ""

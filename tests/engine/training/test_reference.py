@@ -60,6 +60,12 @@ def warm_cosine(optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LR
     return torchs.SequentialLR(optimizer, [rise, torchs.CosineAnnealingLR(optimizer, STEPS - 4)], milestones=[4])
 
 
+def warm_stairs(optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LRScheduler:
+    torchs = torch.optim.lr_scheduler
+    rise = torchs.LinearLR(optimizer, start_factor=1 / 3, total_iters=2)
+    return torchs.SequentialLR(optimizer, [rise, torchs.StepLR(optimizer, 3, gamma=0.1)], milestones=[3])
+
+
 def clip_each(limit: float, parameters: list[nn.Parameter]) -> None:
     """MATLAB's l2norm: each parameter's gradient by itself."""
     for parameter in parameters:
@@ -136,6 +142,18 @@ CASES = {
         scheduler=lambda optimizer: torch.optim.lr_scheduler.OneCycleLR(
             optimizer, 0.1, total_steps=STEPS, cycle_momentum=False
         ),
+    ),
+    "cyclical": Case(
+        {**PLAIN, "schedule": "cyclical", "cycle_top_factor": 2.0, "cycle_rise": 1 / 3},
+        sgd,
+        scheduler=lambda optimizer: torch.optim.lr_scheduler.CyclicLR(
+            optimizer, 0.1, 0.2, step_size_up=2, step_size_down=4, cycle_momentum=False
+        ),
+    ),
+    "chain": Case(
+        {**PLAIN, "schedule": "chain", "schedule_chain": "warmup 3 iterations, piecewise learn_rate_drop_period=1"},
+        sgd,
+        scheduler=warm_stairs,
     ),
     "l2norm": Case({**PLAIN, "gradient_threshold": 0.1}, sgd, clip=partial(clip_each, 0.1)),
     "global-l2norm": Case(

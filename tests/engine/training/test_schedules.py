@@ -51,6 +51,12 @@ SCHEDULES = {
         lambda o, steps: torchs.StepLR(o, step_size=2 * EPOCH, gamma=0.5),
     ),
     "exponential": ({"learn_rate_decay": 0.8}, lambda o, steps: torchs.ExponentialLR(o, gamma=0.8 ** (1 / EPOCH))),
+    "cyclical": (
+        {"cycle_period": 2, "cycle_rise": 0.25, "cycle_top_factor": 3.0},
+        lambda o, steps: torchs.CyclicLR(
+            o, 2.0, 6.0, step_size_up=EPOCH // 2, step_size_down=2 * EPOCH - EPOCH // 2, cycle_momentum=False
+        ),
+    ),
     "polynomial": ({"polynomial_power": 1.5}, lambda o, steps: torchs.PolynomialLR(o, total_iters=steps, power=1.5)),
     "cosine": ({"lowest_rate_factor": 0.1}, lambda o, steps: torchs.CosineAnnealingLR(o, T_max=steps, eta_min=0.2)),
     "one-cycle": (
@@ -72,7 +78,7 @@ def test_a_schedule_is_torchs(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in SCHEDULES if name != "one-cycle"])
+@pytest.mark.parametrize("name", [name for name in SCHEDULES if name not in ("one-cycle", "cyclical")])
 def test_a_schedule_after_a_warmup_is_torchs_chain(name: str) -> None:
     """torch's LinearLR from a third on, and then the schedule over what is left, joined by SequentialLR."""
     options, make = SCHEDULES[name]
@@ -100,7 +106,7 @@ def test_restarts_are_torchs(factor: int) -> None:
 def test_short_runs_have_rates(name: str, steps: int) -> None:
     for warmup in (0, 2, 9):
         found = rates(steps, 1, schedule=name, warmup_iterations=warmup)
-        assert all(0.0 <= rate <= 2.0 for rate in found), (warmup, found)
+        assert all(0.0 <= rate <= (12.0 if name == "cyclical" else 2.0) for rate in found), (warmup, found)
 
 
 @pytest.mark.parametrize("higher", [False, True], ids=["loss", "accuracy"])
@@ -141,3 +147,44 @@ def test_other_schedules_hear_nothing_of_validations() -> None:
     for step in range(60):
         schedule.validated(step, 1.0, higher_is_better=False)
     assert schedule(50) == before
+
+
+CHAIN = "warmup 3 iterations, none 1 epoch times 0.5, exponential 2 epochs learn_rate_decay=0.5, cosine times 0.25"
+
+
+def test_a_chain_runs_each_schedule_as_if_alone_times_its_factor() -> None:
+    """By hand: 3 steps of warm-up, 4 at half, 8 from the initial rate falling, then a cosine over the last 9."""
+    found = rates(STEPS, EPOCH, schedule="chain", schedule_chain=CHAIN)
+    expected = [2 / 3, 4 / 3, 2.0] + [1.0] * 4 + [2.0 * 0.5 ** (n / EPOCH) for n in range(8)]
+    expected += [0.25 * (1 + math.cos(math.pi * n / 9)) for n in range(9)]
+    assert found == pytest.approx(expected)
+
+
+def test_a_chain_is_torchs_sequence() -> None:
+    chained = optimizer()
+    parts = [
+        torchs.LinearLR(chained, start_factor=1 / 3, total_iters=2),
+        torchs.StepLR(chained, step_size=EPOCH, gamma=0.5),
+        torchs.PolynomialLR(chained, total_iters=STEPS - 11, power=2.0),
+    ]
+    chain = "warmup 3 iterations, piecewise 2 epochs learn_rate_drop_factor=0.5 learn_rate_drop_period=1, polynomial"
+    found = rates(STEPS, EPOCH, schedule="chain", schedule_chain=chain, polynomial_power=2.0)
+    expected = followed(torchs.SequentialLR(chained, parts, milestones=[3, 11]), STEPS)
+    assert found == pytest.approx(expected)
+
+
+def test_a_chain_that_is_shorter_than_the_run_goes_on_with_its_last_schedule() -> None:
+    found = rates(8, 2, schedule="chain", schedule_chain="none 1 epoch, cosine 2 epochs", lowest_rate_factor=0.1)
+    assert found[6:] == pytest.approx([0.2, 0.2])
+    assert rates(4, 2, schedule="chain", schedule_chain="none 9 epochs times 2, cosine") == [4.0] * 4
+
+
+def test_a_plateau_at_the_end_of_a_chain_counts_from_its_beginning() -> None:
+    chain = "none 2 epochs, plateau times 0.5 plateau_patience=0 learn_rate_drop_factor=0.1"
+    options = TrainingOptions(initial_learn_rate=2.0, schedule="chain", schedule_chain=chain)
+    schedule = Schedule(options, 5, 100)
+    for step in (0, 5, 10):
+        schedule.validated(step, 1.0, higher_is_better=False)
+    assert (schedule(9), schedule(10)) == (2.0, 1.0)
+    schedule.validated(15, 1.0, higher_is_better=False)
+    assert schedule(15) == pytest.approx(0.1)
