@@ -39,4 +39,7 @@ class TrainingOptions(
         if self.solver == "lm" and self.loss not in ("auto", *SQUARED_LOSSES):
             message = f"lm minimises squared errors. Use {' or '.join(SQUARED_LOSSES)}, or choose another solver."
             found.append(FieldError("loss", message))
+        if self.solver == "lm" and self.step_function:
+            message = "lm takes the error of each sample apart, and no training step. Choose another solver."
+            found.append(FieldError("step_function", message))
         return found

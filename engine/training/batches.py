@@ -17,6 +17,11 @@ Tensors = tuple[torch.Tensor, ...]
 that are padded."""
 
 
+def as_tuple(given: torch.Tensor | Tensors) -> Tensors:
+    """What a network gives, which is a tensor where it has a single output."""
+    return given if isinstance(given, tuple) else (given,)
+
+
 @dataclass(frozen=True)
 class Batch:
     """One worker's share of a batch. `count` of its samples are its own, `total` belong to the whole batch.

@@ -15,10 +15,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from engine.build.user_code import defined, in_running_words
+from engine.build.user_code import defined
 from engine.environments.gang import Gang
-from engine.errors import RunError, UserError
+from engine.errors import RunError
 from engine.project.own_code import HOOKS
+from engine.training.own_code import failure
 from engine.training.step import Done, Scores
 
 
@@ -61,7 +62,7 @@ class Run:
 
     `step` and `epoch` count from 1 and are 0 before the first one. `network` is the module that is trained, `folder`
     the run's own folder. `validation` and `test` hold the last scores by name, as `{"loss": 0.3, "accuracy": 0.9}`, and
-    are empty before. `best_step` is the step of the best network so far, and `reason` says in the end why it ended.
+    are None before. `reason` says in the end why it ended.
     """
 
     network: nn.Module
@@ -87,9 +88,9 @@ class Run:
     @property
     def loss(self) -> float:
         """The loss of the last step, mean over the samples of this worker. Asking waits for the device."""
-        if self.done is None or len(self.done.outputs[0]) == 0:
+        if self.done is None or self.done.count == 0:
             return math.nan
-        return float(self.done.loss) * self.done.total / len(self.done.outputs[0])
+        return float(self.done.loss) * self.done.total / self.done.count
 
     @property
     def learn_rate(self) -> float:
@@ -125,7 +126,7 @@ class FileHooks:
         try:
             answer = self._on_step(run) if self._on_step is not None else None
         except BaseException as error:
-            raise self._failure(error) from error
+            raise failure(error, self._file) from error
         return answer is not None and self._is_end("on_step", answer)
 
     def at(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
@@ -140,7 +141,7 @@ class FileHooks:
         try:
             answer = function(run)
         except BaseException as error:
-            raise self._failure(error) from error
+            raise failure(error, self._file) from error
         ends = answer is not None and self._is_end(moment, answer)
         if self._gang.size > 1:
             device = next(run.network.parameters()).device
@@ -154,7 +155,3 @@ class FileHooks:
             kind = type(answer).__name__
             raise RunError(f"{self._file}: {name} returned a {kind}. Return True to end the run, or nothing.")
         return bool(answer)
-
-    def _failure(self, error: BaseException) -> BaseException:
-        is_ours = isinstance(error, UserError) or not isinstance(error, Exception | SystemExit)
-        return error if is_ours else RunError(in_running_words(error, self._file))

@@ -10,8 +10,9 @@ from engine.environments.gang import Gang
 from engine.environments.strategies.strategy import Strategy
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import UserError
-from engine.training.batches import Batch, Resident, Tensors
+from engine.training.batches import Batch, Resident, Tensors, as_tuple
 from engine.training.clipping import Clip
+from engine.training.custom_step import CustomStep
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss
 from engine.training.metrics import Metric
@@ -45,11 +46,6 @@ class Scores:
         return {"loss": self.loss, **self.metrics}
 
 
-def as_tuple(output: torch.Tensor | Tensors) -> Tensors:
-    """What a network gives, which is a tensor where it has a single output."""
-    return output if isinstance(output, tuple) else (output,)
-
-
 def _together(pieces: Sequence[Done]) -> Done:
     """What a step gave that was computed in pieces."""
     return Done(
@@ -77,7 +73,9 @@ class Unit:
         clip: Clip | None = None,
         rate: Callable[[int], float],
         most_at_once: int = 256,
+        custom_step: str = "",
     ) -> None:
+        """`custom_step` names a function of the user's that gives the loss of a batch. Raises `UserError` for it."""
         self.metrics = tuple(metrics)
         self.rate = rate
         self._network = network
@@ -88,6 +86,7 @@ class Unit:
         self._share = share
         self._clip = clip
         self._most_at_once = most_at_once
+        self._custom = CustomStep(custom_step, network, strategy.module, loss) if custom_step else None
         network.train()
 
     def train(self, batch: Batch, step: int) -> Done:
@@ -131,10 +130,13 @@ class Unit:
     def _differentiate(self, batch: Batch) -> Done:
         """Forward, loss and backward of one piece; the gradients add up."""
         self._share.is_empty = batch.count == 0
-        outputs, targets = as_tuple(self._strategy.module(*batch.inputs)), batch.targets
-        if batch.count == 0:
-            outputs, targets = tuple(x[:0] for x in outputs), tuple(x[:0] for x in targets)
-        loss = self._loss(outputs, targets) / batch.total
+        if self._custom is not None:
+            loss, outputs, targets = self._custom(batch)
+        else:
+            outputs, targets = as_tuple(self._strategy.module(*batch.inputs)), batch.targets
+            if batch.count == 0:
+                outputs, targets = tuple(x[:0] for x in outputs), tuple(x[:0] for x in targets)
+            loss = self._loss(outputs, targets) / batch.total
         if not loss.requires_grad:
             raise UserError(
                 "No gradient comes back to any weight: every way from a layer with weights to the output passes one "

@@ -35,6 +35,7 @@ from engine.layers.weighted import ParameterOptions
 from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at
 from engine.network.network import Network
+from engine.project import own_code
 from engine.project.check import match_inputs
 from engine.project.code import ready
 from engine.project.extent import Extent, extent
@@ -42,7 +43,7 @@ from engine.project.file import load as load_project
 from engine.project.project import Project
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder, frozen_code
-from engine.training.batches import Batches, Resident
+from engine.training.batches import Batches, Resident, as_tuple
 from engine.training.channel import Reports, RequestPipe
 from engine.training.clipping import clipping
 from engine.training.hooks import FileHooks, Hooks, Run
@@ -55,7 +56,7 @@ from engine.training.order import Order
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
-from engine.training.step import Unit, as_tuple
+from engine.training.step import Unit
 from engine.training.trainer import NonFiniteLossError, Outcome, Plan, Trainer
 from engine.training.vocabulary import refuse_unknown_indices
 
@@ -209,6 +210,7 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, 
         share=share,
         clip=clipping(options, network.parameters()),
         rate=schedule,
+        custom_step=own_code.target(options, "step_function"),
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
     )
 

@@ -4,34 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
-from torch import nn
 
+from engine.build.user_code import defined
 from engine.custom import known, trust
-from engine.environments.gang import SoloGang
-from engine.environments.strategies.single import Single
-from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import RunError
-from engine.project.extent import Extent
-from engine.project.training import TrainingOptions
-from engine.runs.events import Event
-from engine.training.batches import Batches, Resident
-from engine.training.hooks import FileHooks, Run
-from engine.training.keeping import Keeper, NoShelf
-from engine.training.losses import half_mse, of_first
-from engine.training.metrics import Rmse
-from engine.training.order import Order
-from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
-from engine.training.solvers import Solver
-from engine.training.step import Unit
-from engine.training.trainer import Outcome, Plan, Trainer
-
-
-class Nobody:
-    """Takes events nowhere."""
-
-    def put(self, *events: Event) -> None:
-        pass
+from engine.training.trainer import Outcome
+from tests.small_training import Small
 
 
 @pytest.fixture(autouse=True)
@@ -43,31 +21,10 @@ def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 def train(folder: Path, text: str) -> tuple[Outcome, list[tuple[str, int, int]]]:
-    """Nine samples in two epochs of three steps, with a validation every two; what the hooks wrote into `seen`."""
+    """Two epochs of three steps with a validation every two; and what the hooks wrote into `seen`."""
     (folder / "own.py").write_text("seen = []\n" + text)
-    known.look(["own.py"], folder)
-    trust.grant(folder)
-    options = TrainingOptions(mini_batch_size=3, max_epochs=2, validation_frequency=2)
-    torch.manual_seed(0)
-    network, gang, metric, clock = nn.Linear(2, 1), SoloGang(), Rmse(), Clock()
-    part = Resident((torch.randn(9, 2),), (torch.randn(9, 1),))
-    unit = Unit(
-        network,
-        Single(network),
-        Solver(options, network),
-        of_first(half_mse),
-        [metric],
-        gang,
-        share=Share(),
-        rate=lambda step: 0.1 / (step + 1),
-    )
-    reporter = Reporter([metric], Recorder([metric], gang, lambda: 0, clock), Nobody(), NoRequests(), clock, 6)
-    keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
-    run = Run(network, folder, 2, 3, 0, 1, rate_at=unit.rate, clock=lambda: clock.elapsed_s)
-    hooks = FileHooks("own.py", run, gang)
-    batches = Batches(part, Order(9, 3, "never", 0), gang)
-    outcome = Trainer(Plan(Extent(3, 3, 2), 2, 0, part, part), unit, batches, reporter, keeper, hooks).run()
-    return outcome, hooks._functions["on_end"].__globals__["seen"]
+    outcome = Small(folder, hooks_file="own.py").run()
+    return outcome, defined("own.py", ["on_end"])["on_end"].__globals__["seen"]
 
 
 MOMENTS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_end")
@@ -91,10 +48,10 @@ def on_start(run):
 def on_step(run):
     seen.append(run.loss)
     assert run.learn_rate == 0.1 / run.step
-    assert run.is_first and run.elapsed_s > 0 and run.network.weight.shape == (1, 2)
+    assert run.is_first and run.elapsed_s > 0 and run.network.weight.shape == (3, 2)
 def on_end(run):
     assert run.reason == "all 2 epochs done"
-    assert run.validation.keys() == run.test.keys() == {"loss", "rmse"}
+    assert run.validation.keys() == run.test.keys() == {"loss", "accuracy"}
 """
     outcome, seen = train(tmp_path, text)
     assert seen[-1] == pytest.approx(outcome.loss)

@@ -1,0 +1,82 @@
+"""A training in this process, small enough for any test: a linear network of three classes, three steps an epoch."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from engine.custom import known, trust
+from engine.environments.gang import SoloGang
+from engine.environments.strategies.single import Single
+from engine.environments.strategies.sync_batch_norm import Share
+from engine.project import own_code
+from engine.project.extent import extent
+from engine.project.training import TrainingOptions
+from engine.runs.events import Event
+from engine.training.batches import Batches, Resident
+from engine.training.hooks import FileHooks, Run
+from engine.training.keeping import Keeper, NoShelf
+from engine.training.losses import loss_for
+from engine.training.metrics import Accuracy
+from engine.training.order import Order
+from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
+from engine.training.solvers import Solver
+from engine.training.step import Unit
+from engine.training.trainer import Outcome, Plan, Trainer
+
+STEPS_PER_EPOCH = 3
+
+
+class Kept:
+    """An outbox."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def put(self, *events: Event) -> None:
+        self.events += events
+
+
+class Small:
+    """The training of nine samples, with the files of code that its options name in a folder."""
+
+    def __init__(self, folder: Path, epochs: int = 2, **given: Any) -> None:
+        defaults = {"mini_batch_size": 3, "max_epochs": epochs, "validation_frequency": 2, "shuffle": "never"}
+        self.options = TrainingOptions(**{**defaults, **given})
+        files = own_code.files(self.options)
+        known.look(files, folder)
+        if files:
+            trust.grant(folder)
+        torch.manual_seed(0)
+        self.network, self.outbox = nn.Linear(2, 3), Kept()
+        self.part = Resident((torch.randn(9, 2),), (torch.randint(0, 3, (9,)),))
+        self._folder, self._epochs = folder, epochs
+
+    def run(self) -> Outcome:
+        """Train it."""
+        options, part, network = self.options, self.part, self.network
+        gang, metric, clock = SoloGang(), Accuracy(), Clock()
+        unit = Unit(
+            network,
+            Single(network),
+            Solver(options, network),
+            loss_for(options, "classes", part.targets),
+            [metric],
+            gang,
+            share=Share(),
+            rate=lambda step: 0.1 / (step + 1),
+            custom_step=own_code.target(options, "step_function"),
+        )
+        steps = self._epochs * STEPS_PER_EPOCH
+        reporter = Reporter(
+            [metric], Recorder([metric], gang, lambda: 0, clock), self.outbox, NoRequests(), clock, steps
+        )
+        keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
+        hooks = None
+        if options.hooks_file:
+            seen = Run(network, self._folder, self._epochs, 3, 0, 1, rate_at=unit.rate, clock=lambda: clock.elapsed_s)
+            hooks = FileHooks(options.hooks_file, seen, gang)
+        plan = Plan(extent(options, 9), options.validation_frequency, 0, part, part)
+        batches = Batches(part, Order(9, 3, options.shuffle, 0), gang)
+        return Trainer(plan, unit, batches, reporter, keeper, hooks).run()
