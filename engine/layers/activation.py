@@ -509,6 +509,7 @@ class Softmax(_OverChannels):
 
     key, label, family = "softmax", "Softmax", "Activation"
     matlab = "softmaxLayer"
+    found_as = "Softmax2d"
 
     def lower(self, x: TensorType) -> Lowered:
         return module("Softmax", dim=x.dim("C"))

@@ -32,6 +32,7 @@ class Embedding(WithWeights):
 
     key, label, family = "embedding", "Embedding", "Attention"
     matlab = "embeddingLayer"
+    found_as = "wordEmbeddingLayer"
     vocabulary = Int(1000, low=1, high=100_000_000, label="Vocabulary size", help="Indices go from 0 to this less 1")
     dimension = Int(64, low=1, high=1_000_000, help="Numbers that stand for one index")
     padding_index = Int(-1, low=-1, high=100_000_000, help="Index whose vector stays zero, for padding; -1: none")
@@ -108,7 +109,8 @@ class SelfAttention(WithScores, WithWeightsAndBias):
         head = softmax(Q Kᵀ / √(channels of a head)) V
         y = (heads side by side) Woᵀ + bo
 
-    As many channels leave as came in. With the mask `causal` a step sees itself and what came before.
+    As many channels leave as came in, unless told otherwise. With the mask `causal` a step sees itself and what came
+    before.
 
     With `scores` the weights softmax(...) leave by a second port, as an image of heads × steps that look × steps that
     are seen, before dropout; each row adds to one. (MATLAB: HasScoresOutput, which gives those of each head)
@@ -119,45 +121,54 @@ class SelfAttention(WithScores, WithWeightsAndBias):
     key, label, family, random = "self_attention", "Self-attention", "Attention", True
     matlab = "selfAttentionLayer"
     heads = Int(4, low=1, high=4096, help="Attentions side by side; they share the key channels")
-    key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query, key and value over all heads; 0: as the input")
+    key_channels = Int(0, low=0, high=1_000_000, help="Numbers of query and key over all heads; 0: as the input")
+    value_channels = Int(0, low=0, high=1_000_000, help="Numbers of the value over all heads; 0: as the key channels")
+    outputs = Int(0, low=0, high=1_000_000, help="Channels that leave; 0: as many as came in")
     mask = Choice("none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
     dropout = Float(0.0, low=0.0, high=0.999, help="Chance of each attention weight to become zero in training")
     bias = Bool(True, help="Adds learned numbers to query, key, value and result")
 
-    def _keys(self, x: TensorType) -> int:
-        return self.key_channels or x.channels
+    def _channels(self, x: TensorType) -> tuple[int, int, int]:
+        """Channels of keys, of values, and of the result."""
+        keys = self.key_channels or x.channels
+        return keys, self.value_channels or keys, self.outputs or x.channels
 
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence")
-        keys = self._keys(x)
-        if keys % self.heads:
-            raise MisfitError(
-                f"The {keys:,} key channels cannot be divided among {self.heads:,} heads. "
-                f"Use a number of heads that divides {keys:,}, or other key channels.",
-                field="key_channels" if self.key_channels else "heads",
-            )
-        return x.with_sizes(C=x.channels)
+        keys, values, outputs = self._channels(x)
+        for count, what in ((keys, "key"), (values, "value")):
+            if count % self.heads:
+                field = f"{what}_channels"
+                raise MisfitError(
+                    f"The {count:,} {what} channels cannot be divided among {self.heads:,} heads. "
+                    f"Use a number of heads that divides {count:,}, or other {what} channels.",
+                    field=field if getattr(self, field) else "heads",
+                )
+        return x.with_sizes(C=outputs)
 
     def weights(self, x: TensorType) -> dict[str, Sizes]:
-        channels, keys = x.channels, self._keys(x)
+        channels, (keys, values, outputs) = x.channels, self._channels(x)
         rows = {
             "query": (keys, channels),
             "key": (keys, channels),
-            "value": (keys, channels),
-            "result": (channels, keys),
+            "value": (values, channels),
+            "result": (outputs, values),
         }
         weights: dict[str, Sizes] = {f"{name}.weight": sizes for name, sizes in rows.items()}
         return weights | ({f"{name}.bias": sizes[:1] for name, sizes in rows.items()} if self.bias else {})
 
     def flops(self, x: TensorType) -> int:
-        steps = x["T"]
+        steps, (keys, values, outputs) = x["T"], self._channels(x)
         if not isinstance(steps, int):
             return 0
-        projections = 4 * x.channels * self._keys(x)
-        return 2 * steps * (projections + 2 * steps * self._keys(x))
+        projections = x.channels * (2 * keys + values) + values * outputs
+        return 2 * steps * (projections + steps * (keys + values))
 
     def lower(self, x: TensorType) -> Lowered:
-        given = {"channels": x.channels, "key_channels": self._keys(x), "heads": self.heads}
+        keys, values, outputs = self._channels(x)
+        given = {"channels": x.channels, "key_channels": keys, "heads": self.heads}
+        given |= {"value_channels": values} if values != keys else {}
+        given |= {"outputs": outputs} if outputs != x.channels else {}
         given |= {"causal": True} if self.mask == "causal" else {}
         return module(
             "engine.build.modules.attention.SelfAttention",

@@ -115,6 +115,8 @@ class LayerType(Record):
     """Why this layer has no ONNX form, or nothing where it has one."""
     matlab: ClassVar[str] = ""
     """What MATLAB calls it (`convolution2dLayer`), or nothing where MATLAB has no such layer."""
+    found_as: ClassVar[str] = ""
+    """Other names that people look for, of MATLAB and torch, with spaces between."""
     random: ClassVar[bool] = False
     """Whether training uses random numbers here (dropout), so that two runs differ by worker."""
 

@@ -163,6 +163,7 @@ class Concatenation(_Numbered):
 
     key, label, family = "concatenation", "Concatenation", "Combination"
     matlab = "concatenationLayer"
+    found_as = "depthConcatenationLayer cat"
     takes_complex = True
     axis = Choice("C", options=tuple(AXES), notes=AXES, help="The axis along which the inputs stand")
 

@@ -86,6 +86,7 @@ class Attention(Padded, WithScores):
 
     key, label, family, random = "attention", "Attention", "Attention", True
     matlab = "attentionLayer"
+    found_as = "scaled_dot_product_attention"
     heads = Int(1, low=1, high=4096, help="Attentions side by side; they share the channels")
     scale = Float(0.0, low=0.0, high=1e6, help="Multiplies the scores; 0: 1 / √(channels of a head)")
     mask = mask_field()

@@ -320,6 +320,8 @@ class Function(UserCode):
     """
 
     key, label, family = "function", "Function", "Custom"
+    matlab = "functionLayer"
+    found_as = "Lambda"
     expression = Text("x1", help="What becomes of the tensors x1, x2 and so on", visible_when=_is_expression)
     function_name = Text("", label="Function", help="The function in the file", visible_when=_is_function)
     _name_field = "function_name"

@@ -64,4 +64,4 @@ def search_words(type: type[LayerType]) -> str:
     """What a layer type is found by: label, key, family, summary, and what MATLAB and torch call it."""
     plain = f"{type.label} {type.key} {type.key.replace('_', ' ')} {type.family} {type.summary()}"
     american = plain.replace("isation", "ization").replace("ise", "ize") if "is" in plain else ""
-    return f"{plain} {american} {matlab_name(type)} {' '.join(torch_names(type))}".lower()
+    return f"{plain} {american} {matlab_name(type)} {type.found_as} {' '.join(torch_names(type))}".lower()

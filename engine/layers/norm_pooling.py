@@ -47,6 +47,7 @@ class LpPool1d(_LpPooling):
     """
 
     key, label, family, dims = "lp_pool1d", "1-D LP pooling", "Pooling", 1
+    found_as = "LPPool1d"
     kernel = kernel_field(1, default=2)
     stride = stride_field(1, default=2)
     padding = padding_field(1, default=0)
@@ -66,6 +67,7 @@ class LpPool2d(_LpPooling):
     """
 
     key, label, family, dims = "lp_pool2d", "2-D LP pooling", "Pooling", 2
+    found_as = "LPPool2d"
 
 
 class LpPool3d(_LpPooling):
@@ -82,6 +84,7 @@ class LpPool3d(_LpPooling):
     """
 
     key, label, family, dims = "lp_pool3d", "3-D LP pooling", "Pooling", 3
+    found_as = "LPPool3d"
     kernel = kernel_field(3, default=2)
     stride = stride_field(3, default=2)
     padding = padding_field(3, default=0)

@@ -305,6 +305,7 @@ class GlobalAveragePool(_GlobalPooling):
 
     key, label, family = "global_average_pool", "Global average pooling", "Pooling"
     matlab = "globalAveragePooling2dLayer"
+    found_as = "globalAveragePooling1dLayer globalAveragePooling3dLayer"
 
     def lower(self, x: TensorType) -> Lowered:
         return method("mean", **self._over(x))
@@ -325,6 +326,7 @@ class GlobalMaxPool(_GlobalPooling):
 
     key, label, family = "global_max_pool", "Global max pooling", "Pooling"
     matlab = "globalMaxPooling2dLayer"
+    found_as = "globalMaxPooling1dLayer globalMaxPooling3dLayer"
 
     def lower(self, x: TensorType) -> Lowered:
         return method("amax", **self._over(x))

@@ -76,6 +76,7 @@ class FractionalMaxPool2d(_FractionalMaxPooling):
     """
 
     key, label, family, dims = "fractional_max_pool2d", "2-D fractional max pooling", "Pooling", 2
+    found_as = "FractionalMaxPool2d"
 
 
 class FractionalMaxPool3d(_FractionalMaxPooling):
@@ -92,5 +93,6 @@ class FractionalMaxPool3d(_FractionalMaxPooling):
     """
 
     key, label, family, dims = "fractional_max_pool3d", "3-D fractional max pooling", "Pooling", 3
+    found_as = "FractionalMaxPool3d"
     kernel = kernel_field(3, default=2)
     size = _size(3)

@@ -56,6 +56,7 @@ class Reshape(LayerType):
 
     key, label, family = "reshape", "Reshape", "Reshape"
     matlab = "reshapeLayer"
+    found_as = "squeeze unsqueeze view"
     layout = Choice("features", options=tuple(LAYOUTS), notes=LAYOUT_NOTES, help="What leaves the layer")
     sizes = Ints((-1,), low=-1, separator=" × ", help="One size for each axis of the layout; -1, once: what is left")
 

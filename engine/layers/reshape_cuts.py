@@ -39,6 +39,7 @@ class SelectStep(LayerType):
 
     key, label, family = "select_step", "Select step", "Reshape"
     matlab = "indexing1dLayer"
+    found_as = "select"
     counted_from = Choice("end", options=("end", "start"), help="The end of the sequence at which counting begins")
     step = Int(0, low=0, high=1_000_000_000, help="0: the one at that end, 1: the one next to it")
 

@@ -83,12 +83,15 @@ class SelfAttention(nn.Module):
         dropout: float = 0.0,
         bias: bool = True,
         scores: str = "none",
+        value_channels: int | None = None,
+        outputs: int | None = None,
     ) -> None:
         super().__init__()
+        value_channels = value_channels or key_channels
         self.query = nn.Linear(channels, key_channels, bias=bias)
         self.key = nn.Linear(channels, key_channels, bias=bias)
-        self.value = nn.Linear(channels, key_channels, bias=bias)
-        self.result = nn.Linear(key_channels, channels, bias=bias)
+        self.value = nn.Linear(channels, value_channels, bias=bias)
+        self.result = nn.Linear(value_channels, outputs or channels, bias=bias)
         self.heads = heads
         self.causal = causal
         self.dropout = dropout

@@ -45,11 +45,20 @@ def test_what_embedding_refuses():
     assert "expected at most 4, received 5" in str(error)
 
 
-@pytest.mark.parametrize("values", [{}, {"key_channels": 12}, {"mask": "causal"}, {"heads": 1, "bias": False}])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"key_channels": 12},
+        {"mask": "causal"},
+        {"heads": 1, "bias": False},
+        {"value_channels": 20, "outputs": 3},
+    ],
+)
 @pytest.mark.parametrize("steps", [1, 7, T])
 def test_self_attention_is_as_declared(values, steps):
     type = layer("self_attention", **values)
-    assert type.output(sequence(steps, 8)) == sequence(steps, 8)
+    assert type.output(sequence(steps, 8)) == sequence(steps, values.get("outputs", 8))
     assert_as_declared(type, sequence(steps, 8))
 
 

@@ -46,3 +46,32 @@ def test_no_two_layer_types_have_one_matlab_name() -> None:
 def test_american_spelling_is_found() -> None:
     assert "normalization" in search_words(layer_type("layer_norm"))
     assert "normalizes" in search_words(layer_type("layer_norm"))
+
+
+MATLAB = (
+    "imageInput image3dInput sequenceInput featureInput convolution1d convolution2d convolution3d groupedConvolution2d "
+    "transposedConv1d transposedConv2d transposedConv3d spectralConvolution1d spectralConvolution2d "
+    "spectralConvolution3d fullyConnected complexFullyConnected lstm bilstm gru lstmProjected gruProjected peepholeLSTM "
+    "selfAttention attention embedding wordEmbedding positionEmbedding sinusoidalPositionEncoding "
+    "embeddingConcatenation indexing1d patchEmbedding neuralODE relu leakyRelu prelu elu gelu sigmoid tanh softmax "
+    "softplus clippedRelu swish complexRelu zrelu function batchNormalization groupNormalization instanceNormalization "
+    "layerNormalization crossChannelNormalization inverseNormalization dropout spatialDropout crop2d crop3d flatten "
+    "reshape permute identity network scaling quadratic realToComplex complexToReal averagePooling1d averagePooling2d "
+    "averagePooling3d maxPooling1d maxPooling2d maxPooling3d globalAveragePooling1d globalAveragePooling2d "
+    "globalAveragePooling3d globalMaxPooling1d globalMaxPooling2d globalMaxPooling3d adaptiveAveragePooling2d "
+    "maxUnpooling2d addition multiplication concatenation depthConcatenation resize2d resize3d depthToSpace2d "
+    "spaceToDepth stft istft cwt icwt modwt"
+)
+TORCH = (
+    "RNN Bilinear EmbeddingBag Mish Hardswish Hardsigmoid SELU CELU GLU SwiGLU RReLU RMSNorm TransformerEncoderLayer "
+    "TransformerDecoderLayer Transformer MultiheadAttention AdaptiveMaxPool2d LPPool2d FractionalMaxPool2d ZeroPad2d "
+    "ReflectionPad2d ReplicationPad2d CircularPad2d ConstantPad2d Unfold Fold ChannelShuffle PixelShuffle "
+    "PixelUnshuffle Upsample AlphaDropout DropPath CosineSimilarity LocalResponseNorm Dropout2d matmul einsum split "
+    "chunk select slice squeeze Parameter Constant Lambda"
+)
+
+
+def test_every_layer_of_matlab_and_torch_that_belongs_here_is_found_by_its_name() -> None:
+    words = [search_words(type) for type in built_in().values()]
+    names = [f"{name}Layer" for name in MATLAB.split()] + TORCH.split()
+    assert [name for name in names if not any(name.lower() in text for text in words)] == []
