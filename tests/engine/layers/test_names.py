@@ -51,8 +51,8 @@ def test_american_spelling_is_found() -> None:
 MATLAB = (
     "imageInput image3dInput sequenceInput featureInput convolution1d convolution2d convolution3d groupedConvolution2d "
     "transposedConv1d transposedConv2d transposedConv3d spectralConvolution1d spectralConvolution2d "
-    "spectralConvolution3d fullyConnected complexFullyConnected lstm bilstm gru lstmProjected gruProjected peepholeLSTM "
-    "selfAttention attention embedding wordEmbedding positionEmbedding sinusoidalPositionEncoding "
+    "spectralConvolution3d fullyConnected complexFullyConnected lstm bilstm gru lstmProjected gruProjected "
+    "peepholeLSTM selfAttention attention embedding wordEmbedding positionEmbedding sinusoidalPositionEncoding "
     "embeddingConcatenation indexing1d patchEmbedding neuralODE relu leakyRelu prelu elu gelu sigmoid tanh softmax "
     "softplus clippedRelu swish complexRelu zrelu function batchNormalization groupNormalization instanceNormalization "
     "layerNormalization crossChannelNormalization inverseNormalization dropout spatialDropout crop2d crop3d flatten "
