@@ -17,6 +17,7 @@ from designer.choices_editor import ChoicesEditor
 from designer.line_editors import HEIGHT, SEVERAL, Changed, LineEditor, NumberEditor, as_typed, mark_invalid
 from designer.switch import Switch
 from engine.fields import Bool, Choice, Choices, Field, FilePath, Float, Floats, Int, Ints, Padding, Record, Text
+from engine.project.options.phases import Phases
 
 _COMBO_WIDTH = 96
 
@@ -228,3 +229,8 @@ def _(field: Floats, value: object, changed: Changed) -> QWidget:
 @editor_for.register
 def _(field: Padding, value: object, changed: Changed) -> QWidget:
     return PaddingEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Phases, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)

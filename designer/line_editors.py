@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from designer import theme
 from engine.errors import FieldError
 from engine.fields import Field, Float, Floats, Int, Ints, Record, Text
+from engine.project.options.phases import Phases
 
 Changed = Callable[[object], None]
 SEVERAL = "several values"
@@ -36,7 +37,7 @@ def parsed(field: Field[Any], typed: object) -> Any:
     if not isinstance(typed, str) or isinstance(field, Text):
         return field.check(typed)
     text = typed.strip()
-    if not text and not isinstance(field, (Ints, Floats)):
+    if not text and not isinstance(field, (Ints, Floats, Phases)):
         raise FieldError(field.name, f"enter {field.expects}.")
     if isinstance(field, (Int, Float)) and re.fullmatch(r"[+-]?\d{1,3}([,  ]\d{3})+(\.\d*)?", text):
         text = re.sub(r"[,  ]", "", text)  # grouped as people write large numbers
