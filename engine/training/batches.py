@@ -3,6 +3,7 @@
 All data is resident: held whole as tensors by every worker. Data that does not fit is not supported yet.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ import torch
 
 from engine.environments.gang import Gang
 from engine.training.order import Order, share_of
+
+GATHERED_BYTES = 2**20
+"""So much is gathered at once where batches are smaller: that stays in the processor's cache."""
 
 Tensors = tuple[torch.Tensor, ...]
 """One for each input, output or target, samples first, in the network's order; behind them the lengths of sequences
@@ -133,26 +137,52 @@ class Batches:
         self._cut = cut
         self._part = part
         self._rank, self._size = gang.rank, gang.size
+        sample = sum(x[:1].nbytes for x in (*part.inputs, *part.targets))
+        self._at_once = max(1, GATHERED_BYTES // (order.batch_size * sample))
 
-    def of_epoch(self, epoch: int) -> Iterator[Batch]:
-        """This worker's share of each batch of an epoch (from 1)."""
+    def of_epoch(self, epoch: int, first: int = 0) -> Iterator[Batch]:
+        """This worker's share of each batch of an epoch (from 1), beginning with this one (from 0)."""
         numbers = self.order.of_epoch(epoch)
-        places = numbers.to(self._part.device)
-        for step in range(self.order.steps_per_epoch):
-            start, end = self.order.batch(step)
-            chosen, pieces = self._share(start, end)
-            most = self._part.shortest(numbers[start:end]) if self._cut else ()
-            inputs = self._part.inputs_at(numbers[chosen], places[chosen], most)
-            yield Batch(inputs, self._part.targets_at(places[chosen]), sum(pieces), end - start, pieces)
+        if any(steps is not None for steps in self._part.lengths):
+            return self._one_by_one(numbers, first)
+        return self._several_at_once(numbers, first)
 
-    def _share(self, start: int, end: int) -> tuple[slice | torch.Tensor, tuple[int, ...]]:
-        """Where this worker's samples of a batch are, at least one, and how many of them belong to each piece."""
+    def _share(self, step: int) -> tuple[slice | torch.Tensor, tuple[int, ...], int]:
+        """Where this worker's samples of a batch are, at least one; how many of them belong to each piece, and how many
+        samples the batch has."""
+        start, end = self.order.batch(step)
         parts = min(self._pieces, end - start)
         wholes = [share_of(start, end, number, parts) for number in range(parts)]
         mine = [share_of(*whole, self._rank, self._size) for whole in wholes]
         counts = tuple(stop - begin for begin, stop in mine)
         if not any(counts):
-            return slice(start, start + 1), counts
+            return slice(start, start + 1), counts, end - start
         if parts == 1:
-            return slice(*mine[0]), counts
-        return torch.cat([torch.arange(*where) for where in mine]), counts
+            return slice(*mine[0]), counts, end - start
+        return torch.cat([torch.arange(*where) for where in mine]), counts, end - start
+
+    def _one_by_one(self, numbers: torch.Tensor, first: int) -> Iterator[Batch]:
+        """Batches of sequences, each of a length of its own."""
+        places = numbers.to(self._part.device)
+        for step in range(first, self.order.steps_per_epoch):
+            chosen, pieces, total = self._share(step)
+            most = self._part.shortest(numbers[slice(*self.order.batch(step))]) if self._cut else ()
+            inputs = self._part.inputs_at(numbers[chosen], places[chosen], most)
+            yield Batch(inputs, self._part.targets_at(places[chosen]), sum(pieces), total, pieces)
+
+    def _several_at_once(self, numbers: torch.Tensor, first: int) -> Iterator[Batch]:
+        """Batches that are views into what was gathered for several, which costs small ones a fraction each.
+
+        What is gathered together does not depend on `first`: numbers that lie elsewhere in memory may be added up in
+        another order, and an epoch that is resumed is to give the same bits.
+        """
+        part, all_steps = self._part, self.order.steps_per_epoch
+        places, num_inputs = numbers.to(part.device), len(part.inputs)
+        for begin in range(first - first % self._at_once, all_steps, self._at_once):
+            shares = [self._share(step) for step in range(begin, min(begin + self._at_once, all_steps))]
+            chosen = [places[share] for share, _, _ in shares]
+            sizes, together = [len(each) for each in chosen], torch.cat(chosen)
+            columns = [torch.split(x.index_select(0, together), sizes) for x in (*part.inputs, *part.targets)]
+            batches = zip(shares, zip(*columns, strict=True), strict=True)
+            for (_, pieces, total), tensors in itertools.islice(batches, max(0, first - begin), None):
+                yield Batch(tensors[:num_inputs], tensors[num_inputs:], sum(pieces), total, pieces)

@@ -1,12 +1,14 @@
 """How the weights follow the gradient: torch's optimizers with MATLAB's parameters."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import nn
 
 from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
+from engine.training import fused
 from engine.training.lbfgs import Lbfgs, LossThere
 
 _NORMALISATIONS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm, nn.RMSNorm)
@@ -50,7 +52,7 @@ class Solver:
 
 def _groups(
     network: nn.Module, options: TrainingOptions, parameters: Mapping[str, ParameterOptions]
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """The parameters that learn, those with the same factors together."""
     factors: dict[tuple[float, float], list[nn.Parameter]] = {}
     for parameter, said in learning(network, parameters):
@@ -82,8 +84,19 @@ def learning(
                 yield parameter, said or ParameterOptions(l2_factor=float(is_weight))
 
 
-def _optimizer(options: TrainingOptions, groups: list[dict[str, object]]) -> torch.optim.Optimizer:
-    """Fused kernels where torch has them: on a CPU its default is three times slower."""
+def _optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> Any:
+    """Fused kernels where torch has them, straight where they are as known: see `engine.training.fused`."""
+    betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
+    momentum = options.momentum
+    if options.solver in ("sgdm", "adam", "adamw") and fused.usable(groups):
+        if options.solver == "sgdm":
+            return fused.FusedSgd(groups, momentum=momentum, nesterov=options.nesterov and momentum > 0)
+        return fused.FusedAdam(groups, betas=betas, eps=options.epsilon, decoupled=options.solver == "adamw")
+    return public_optimizer(options, groups)
+
+
+def public_optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+    """The one of `torch.optim`. The first that is made imports torch's compiler, which takes long."""
     rate = options.initial_learn_rate
     betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
     match options.solver:

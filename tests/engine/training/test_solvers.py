@@ -159,4 +159,4 @@ def test_a_frozen_layer_stays_and_takes_no_memory() -> None:
     solver.step(1.0)
     assert torch.equal(frozen.weight, before)
     assert frozen.weight.grad is None
-    assert len(solver._optimizer.state) == 2
+    assert len(solver._optimizer.state_dict()["state"]) == 2
