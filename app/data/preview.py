@@ -92,10 +92,13 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
     shown = [(part.capitalize(), f"{facts.samples.get(part, 0):,}", "samples") for part in PARTS]
     sizes = ", ".join(given.short() for given in facts.inputs)
     shown.append(("Input", sizes, " and ".join(given.type.layout for given in facts.inputs)))
-    if facts.task == "classes":
-        shown.append(("Classes", f"{len(facts.classes):,}", "to tell apart"))
+    if len(facts.targets) == 1 and facts.targets[0].per == "sample" and facts.task in ("classes", "numbers"):
+        is_class = facts.task == "classes"
+        title, unit = ("Classes", "to tell apart") if is_class else ("Responses", "to predict")
+        shown.append((title, f"{facts.outputs:,}", unit))
     else:
-        shown.append(("Responses", f"{facts.responses:,}", "to predict"))
+        told = ", ".join(target.spoken() for target in facts.targets)
+        shown.append(("Targets" if len(facts.targets) > 1 else "Target", told, _names_of(facts)))
     for title, number, unit in shown:
         frame = QFrame()
         theme.mark(frame, "role", "card")
@@ -110,6 +113,10 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
             column.addWidget(label)
         row.addWidget(frame, 1)
     return row
+
+
+def _names_of(facts: DataFacts) -> str:
+    return " and ".join(target.name for target in facts.targets)
 
 
 def _pictures(pictures: list[dict[str, Any]]) -> QWidget:

@@ -12,6 +12,7 @@ import numpy as np
 from engine.data import split as splitting
 from engine.data.facts import PARTS, DataFacts
 from engine.data.preview import describe
+from engine.data.sources.masks import Masks
 from engine.data.sources.places import locate
 from engine.data.sources.registry import SOURCES
 from engine.data.sources.source import Array, Arrays, Outline, Samples, Source
@@ -26,11 +27,11 @@ SPLIT_FIELDS = ("validation_share", "test_share", "split_seed")
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One part of the data. Inputs are float32, samples first; targets are class numbers (int64, one a sample) or
-    numbers (float32, samples × responses). `lengths` are those of `Samples`."""
+    """One part of the data. Inputs are float32, samples first; targets are those of `Outline`, one array each.
+    `lengths` are those of `Samples`."""
 
     inputs: Arrays
-    targets: Array
+    targets: Arrays
     lengths: tuple[Array | None, ...] = ()
 
     def real(self, number: int) -> Array:
@@ -45,7 +46,7 @@ class LoadedData:
 
     facts: DataFacts
     samples: Samples
-    targets: Array
+    targets: Arrays
     numbers: dict[str, Array]
 
     def part(self, name: str) -> Part:
@@ -53,7 +54,7 @@ class LoadedData:
         chosen = self.numbers[name]
         inputs = tuple(array[chosen].astype(np.float32, copy=False) for array in self.samples.arrays)
         lengths = tuple(None if given is None else given[chosen] for given in self.samples.lengths)
-        return Part(inputs, self.targets[chosen], lengths)
+        return Part(inputs, tuple(target[chosen] for target in self.targets), lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +78,12 @@ class Opened:
         sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
         samples = dict(zip(PARTS, sums, strict=True))
-        return DataFacts(known.inputs, samples, known.task, known.classes, known.responses, known.notes)
+        return DataFacts(known.inputs, samples, known.wanted, known.notes)
 
     @property
     def numbers(self) -> dict[str, Array]:
         """The numbers of the samples in each part."""
-        known = self.outline
-        groups = known.targets if known.task == "classes" else np.zeros(len(known.targets), dtype=np.int64)
-        return splitting.split(groups, self.counts, self.options.split_seed)
+        return splitting.split(self.outline.groups, self.counts, self.options.split_seed)
 
 
 class _Kept:
@@ -128,7 +127,7 @@ def load(options: DataOptions, base: Path) -> LoadedData:
     samples = _SAMPLES.get(opened.key, read, lambda samples: samples.bytes)
     known = opened.facts
     notes = (*known.notes, *(note for note in samples.notes if note not in known.notes))
-    complete = DataFacts(known.inputs, known.samples, known.task, known.classes, known.responses, notes)
+    complete = DataFacts(known.inputs, known.samples, known.targets, notes)
     return LoadedData(complete, samples, opened.outline.targets, opened.numbers)
 
 
@@ -149,13 +148,15 @@ def _open(options: DataOptions, base: Path) -> Opened:
     if problems:
         raise FieldErrors(problems)
     source = SOURCES[options.source]
+    if options.source == "images" and options.masks:
+        source = Masks(locate(options.masks, base))
     path = locate(options.path, base) if options.path else base
     # Another split of the same data is no reason to read it again.
     reading = options.replace(**{name: DataOptions.fields[name].default for name in SPLIT_FIELDS})
     key = (reading, str(path), source.stamp(path))
 
     def size(outline: Outline) -> int:
-        return outline.targets.nbytes + (outline.samples.bytes if outline.samples else 0)
+        return sum(target.nbytes for target in outline.targets) + (outline.samples.bytes if outline.samples else 0)
 
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), size)
     return Opened(options, source, path, key, outline)

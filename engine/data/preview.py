@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from engine.data.facts import PARTS, InputFacts
+from engine.data.facts import IGNORED, PARTS, InputFacts, TargetFacts
 from engine.data.sources.source import Array, Column, Outline, Samples
 from engine.data.split import Counts
 
@@ -18,6 +18,7 @@ MOST_STEPS = 200
 MOST_CHANNELS = 6
 MOST_ROWS = 20
 MOST_COLUMNS = 50
+MOST_NAMES = 12
 
 
 def describe(
@@ -41,7 +42,8 @@ def describe(
     kind = _kind(outline.inputs[0])
     chosen = _spread(outline, min(count, MOST_SERIES) if kind == "series" else count)
     samples = read(chosen)
-    rows = zip(outline.classes, counts, strict=True) if outline.task == "classes" else ()
+    first = outline.wanted[0]
+    rows = zip(first.classes, counts, strict=True) if first.is_one_class else ()
     look: dict[str, Any] = {
         "kind": kind,
         "classes": [{"name": name, **dict(zip(PARTS, sizes, strict=True))} for name, sizes in rows],
@@ -57,7 +59,7 @@ def describe(
     elif kind == "series":
         look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
     elif not outline.rows:
-        _tabulate(look, outline, read(np.arange(len(outline.targets))).arrays[0])
+        _tabulate(look, outline, read(np.arange(len(outline))).arrays[0])
     return look
 
 
@@ -67,23 +69,36 @@ def _kind(given: InputFacts) -> str:
 
 def _spread(outline: Outline, count: int) -> Array:
     """Numbers of some samples, spread evenly over the classes."""
-    total = len(outline.targets)
-    order = np.argsort(outline.targets, kind="stable") if outline.task == "classes" else np.arange(total)
+    total = len(outline)
+    order = np.argsort(outline.groups, kind="stable")
     places = np.linspace(0, total - 1, max(1, min(count, total))).round().astype(np.int64)
     return np.asarray(order[np.unique(places)])
 
 
 def _captions(outline: Outline, numbers: dict[str, Array], chosen: Array) -> list[dict[str, str]]:
-    part_of = np.zeros(len(outline.targets), dtype=np.int8)
+    part_of = np.zeros(len(outline), dtype=np.int8)
     for index, part in enumerate(PARTS):
         part_of[numbers[part]] = index
     return [{"label": _label(outline, i), "part": PARTS[part_of[i]]} for i in chosen.tolist()]
 
 
 def _label(outline: Outline, index: int) -> str:
-    target = outline.targets[index]
-    if outline.task == "classes":
-        return outline.classes[int(target)]
+    """What the targets say of a sample as a whole, in a few words."""
+    pairs = zip(outline.wanted, outline.targets, strict=True)
+    return "; ".join(said for facts, targets in pairs if (said := _said(facts, targets[index])))
+
+
+def _said(facts: TargetFacts, target: Array) -> str:
+    match facts.task:
+        case "transcripts":
+            names = [facts.classes[number] for number in target[target != IGNORED]]
+            return " ".join(names[:MOST_NAMES]) + (" ..." if len(names) > MOST_NAMES else "")
+        case _ if facts.per != "sample":
+            return ""
+        case "classes":
+            return facts.classes[int(target)]
+        case "labels":
+            return ", ".join(name for name, is_true in zip(facts.classes, target, strict=True) if is_true) or "none"
     return ", ".join(f"{float(value):.4g}" for value in target[:4]) + (", ..." if len(target) > 4 else "")
 
 
@@ -131,7 +146,7 @@ def _tabulate(look: dict[str, Any], outline: Outline, array: Array) -> None:
     """Columns, and the first rows, for an array of features or tokens."""
     name, count = outline.inputs[0].name, min(array.shape[1], MOST_COLUMNS)
     columns = [Column(f"{name}[{i}]", "input", "number", *_spans(array[:, i])) for i in range(count)]
-    columns.append(Column("response", "response", "class" if outline.task == "classes" else "number"))
+    columns.append(Column("response", "response", outline.wanted[0].spoken()))
     if count < array.shape[1]:
         look["notes"].append(f"The first {count} of {array.shape[1]:,} columns are shown.")
     look["columns"] = [asdict(column) for column in columns]

@@ -45,17 +45,43 @@ class DataOptions(Record):
         "",
         label="Response",
         group="Source",
-        help="Column to predict (table; empty: the last one), or name of the target array (arrays; empty: y)",
+        help="Column to predict (table; empty: the last one), or name of the target array (arrays; empty: y, or "
+        "y_NAME for each output NAME). Several are separated by commas",
         visible_when=_source("table", "arrays"),
     )
     task = Choice(
         "auto",
-        options=("auto", "classes", "numbers"),
-        notes={"auto": "Classes if the responses are text or few whole numbers, else numbers"},
+        options=("auto", "classes", "numbers", "labels", "transcripts"),
+        notes={
+            "auto": "By what the responses are: text, truth values and few whole numbers are classes",
+            "classes": "One class a sample, step, pixel or voxel",
+            "numbers": "Regression",
+            "labels": "Several yes or no at once (arrays of 0 and 1)",
+            "transcripts": "Classes in order, at no given step, for the CTC loss (arrays N L)",
+        },
         label="Predict",
         group="Source",
-        help="Classes (classification) or numbers (regression)",
+        help="What is to be predicted; default auto",
         visible_when=_source("table", "arrays"),
+    )
+    masks = FilePath(
+        "",
+        folder=True,
+        label="Folder of masks",
+        group="Source",
+        help="For segmentation: one picture an image, of the same name, whose values (grey or palette) are the classes "
+        "of the pixels. The images then lie in one folder without subfolders. Empty: none",
+        visible_when=_source("images"),
+    )
+    ignored_value = Int(
+        -1,
+        low=-32768,
+        high=32767,
+        label="Ignored value",
+        group="Source",
+        help="Value of masks and of classes a step or pixel that counts neither in the loss nor in a metric, such as "
+        "255; default -1. MATLAB: MaskIndex, 0; torch: ignore_index",
+        visible_when=lambda options: options.source == "arrays" or (options.source == "images" and options.masks != ""),
     )
     image_size = Int(
         0,

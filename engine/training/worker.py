@@ -298,7 +298,7 @@ def _part(setting: Setting, name: str) -> Resident | None:
     chosen = _inputs(setting.project.network, setting.facts)
     arrays = [part.inputs[number] for _, _, number in chosen]
     kinds = [given.type.kind for _, given, _ in chosen]
-    return Resident.of(arrays, kinds, [part.targets], setting.device, _lengths(setting, part))
+    return Resident.of(arrays, kinds, part.targets, setting.device, _lengths(setting, part))
 
 
 def _lengths(setting: Setting, part: Part) -> list[Array | None]:

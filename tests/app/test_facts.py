@@ -11,9 +11,9 @@ def facts(samples: int) -> dict[str, Any]:
     return {
         "inputs": [{"name": "x", "axes": ["C"], "sizes": [4], "kind": "real"}],
         "samples": {"training": samples, "validation": 0, "test": 0},
-        "task": "numbers",
-        "classes": [],
-        "responses": 1,
+        "targets": [
+            {"name": "y", "axes": ["C"], "sizes": [1], "kind": "real", "task": "numbers", "classes": []},
+        ],
         "notes": [],
     }
 

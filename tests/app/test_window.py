@@ -197,9 +197,9 @@ def test_opening_the_same_project_again_knows_its_data(qtbot, window: MainWindow
     facts = {
         "inputs": [{"name": "image", "axes": ["C", "H", "W"], "sizes": [1, 8, 8], "kind": "real"}],
         "samples": {"training": 10, "validation": 1, "test": 1},
-        "task": "classes",
-        "classes": ["a", "b"],
-        "responses": 1,
+        "targets": [
+            {"name": "y", "axes": ["C"], "sizes": [2], "kind": "real", "task": "classes", "classes": ["a", "b"]},
+        ],
         "notes": [],
     }
     window.open_path(DIGITS)

@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from designer.editor import Editor
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.layers.types import image
 from engine.network.arrange import arrange
 from engine.network.layout import Layout
@@ -248,7 +248,7 @@ def test_a_name_is_changed_or_refused(editor, qtbot):
 
 
 def test_facts_of_the_data_change_the_problems(editor, qtbot):
-    facts = DataFacts((InputFacts("image", image(1, 8, 8)),), {"training": 200}, "classes", ("a", "b", "c"))
+    facts = DataFacts((InputFacts("image", image(1, 8, 8)),), {"training": 200}, classes_of("a", "b", "c"))
     with qtbot.waitSignal(editor.analysis_changed):
         editor.set_facts(facts)
     assert any(problem.name == "image_1" for problem in editor.problems)

@@ -5,7 +5,7 @@ from PySide6.QtGui import QImage, QPainter
 from designer import theme
 from designer.editor import Editor
 from designer.problems import ProblemsPanel, draw_mark, unbroken, where
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.layers.types import image
 from engine.network.network import Network
 from engine.network.problems import Problem
@@ -13,7 +13,7 @@ from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from tests.builders import classifier
 
-FACTS = DataFacts((InputFacts("image", image(1, 6, 6)),), {"training": 100}, "classes", tuple("abcde"))
+FACTS = DataFacts((InputFacts("image", image(1, 6, 6)),), {"training": 100}, classes_of(*"abcde"))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Arrays in a NumPy `.npz` file: one is the response (`y`, or the one the options name), every other one an input.
+"""Arrays in a NumPy `.npz` file: one is the target (`y`, or what `engine.data.sources.targets` says), others inputs.
 
 The first axis of each counts the samples. What the others mean follows from their number:
 
@@ -16,8 +16,7 @@ SplitComplexInputs, and as a real-to-complex layer takes them.
 Sequences of different lengths are padded at their ends, and a second array says how many steps of each are real: whole
 numbers called `x_lengths` beside the sequences or tokens `x`. What stands behind the end of one is not looked at.
 
-Responses: whole numbers, truth values and texts are classes, their names the sorted different values; other numbers,
-one or several a sample, are to be predicted. Pickled objects are never loaded: they could run a program.
+Pickled objects are never loaded: they could run a program.
 """
 
 import zipfile
@@ -31,18 +30,14 @@ from typing import IO
 import numpy as np
 
 from engine.data.facts import InputFacts
-from engine.data.sources.labels import as_classes
-from engine.data.sources.places import file_stamp, listed, refuse_too_large, unreadable
+from engine.data.sources.places import file_stamp, refuse_too_large, unreadable
 from engine.data.sources.source import Array, Column, Outline, Samples
-from engine.errors import UserError, did_you_mean
+from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
+from engine.errors import UserError
 from engine.fields import quoted
 from engine.layers.types import TensorType, features, image, sequence, tokens, volume
 from engine.project.data import DataOptions
 
-RESPONSE = "y"
-LENGTHS = "_lengths"
-MOST_CLASSES_BY_THEMSELVES = 1000
-NUMBERS = "biuf"
 EXPECTED = "a .npz file, as numpy.savez(path, x=..., y=...) writes it"
 AGAIN = "Write the file again with numpy.savez."
 
@@ -68,32 +63,32 @@ class _Header:
 
 
 class ArrayFile:
-    """Inputs and response from one file."""
+    """Inputs and targets from one file."""
 
     def stamp(self, path: Path) -> Hashable:
         """Size and time of the file."""
         return file_stamp(path, EXPECTED)
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
-        """From the headers of the arrays, and the response."""
+        """From the headers of the arrays, and the targets."""
         headers = _headers(path)
-        response = _response(options.response, headers, path)
-        timed = _timed(headers, response)
-        inputs = {name: header for name, header in headers.items() if name not in (response, *timed.values())}
+        names, timed = _roles(options.response, headers, path)
+        inputs = {name: header for name, header in headers.items() if name not in (*names, *timed.values())}
         samples = _count(headers, path)
         types = {name: _type(header, path) for name, header in inputs.items()}
         found = {name: _lengths(path, headers[name], headers[given]) for name, given in timed.items()}
-        spans = {name: _span(lengths) for name, lengths in found.items() if lengths is not None}
+        padded = {name: lengths for name, lengths in found.items() if lengths is not None}
+        beside = Beside(types, {name: padded[name] for name in padded if name in types}, options.ignored_value)
+        targets = _targets(options.task, names, headers, found, beside, path)
+        assert all(len(target.array) == samples for target in targets)
+        spans = {name: _span(lengths) for name, lengths in padded.items() if name in types}
         types |= {name: types[name].opened() for name in spans}
-        targets, classes, notes = _targets(options.task, _read(path, headers[response]), headers[response], path)
-        assert len(targets) == samples
         return Outline(
             inputs=tuple(InputFacts(name, type, lengths=spans.get(name)) for name, type in types.items()),
-            targets=targets,
-            task="classes" if classes else "numbers",
-            classes=classes,
+            targets=tuple(target.array for target in targets),
+            wanted=tuple(target.facts for target in targets),
             notes=(
-                *notes,
+                *(note for target in targets for note in target.notes),
                 *(_spoken(name, *span) for name, span in spans.items()),
                 *(note for name, type in types.items() for note in _doubts(inputs[name], type)),
             ),
@@ -111,7 +106,7 @@ class ArrayFile:
         needed += sum(header.bytes * (2 if header.is_complex else 1) for header in wanted)
         refuse_too_large(needed, f"The arrays of {path}", "Use fewer samples or smaller ones.")
         arrays, notes, lengths = [], [], []
-        timed = _timed(headers, _response(options.response, headers, path))
+        _, timed = _roles(options.response, headers, path)
         for given, header in zip(outline.inputs, wanted, strict=True):
             array = _parts(_read(path, header))
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
@@ -119,12 +114,12 @@ class ArrayFile:
                 array = np.ascontiguousarray(array[:, : int(real.max())])  # no sequence needs the rest
                 array[np.arange(array.shape[1]) >= real[:, np.newaxis]] = 0
             lengths.append(real if real is None or chosen is None else real[chosen])
-            _refuse_strange(array, f"Array '{header.name}' of {path}")
+            refuse_strange(array, f"Array '{header.name}' of {path}")
             if given.type.kind == "index":
                 notes.append(_vocabulary(array, header.name, path))
             array = array[:, np.newaxis] if array.ndim == 1 else array
             arrays.append(array if chosen is None else array[chosen])
-        return Samples(tuple(arrays), tuple(notes), tuple(lengths) if timed else ())
+        return Samples(tuple(arrays), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
 
 @contextmanager
@@ -184,20 +179,6 @@ def _read(path: Path, header: _Header) -> Array:
     with _reading(path), np.load(path, allow_pickle=False) as file:
         array: Array = file[header.name]
     return array
-
-
-def _response(wanted: str, headers: Mapping[str, _Header], path: Path) -> str:
-    name = wanted or RESPONSE
-    if name not in headers:
-        way_out = "" if wanted else " Name the target array in the field Response."
-        hint = did_you_mean(name, headers)
-        raise UserError(
-            f"{path} has no array {quoted(name)} with the responses.{hint} Its arrays are: {listed(list(headers), 20)}."
-            f"{way_out}"
-        )
-    if len(headers) == 1:
-        raise UserError(f"{path} holds the responses {quoted(name)} and no input. Expected {EXPECTED}.")
-    return name
 
 
 def _count(headers: Mapping[str, _Header], path: Path) -> int:
@@ -274,51 +255,6 @@ def _doubts(header: _Header, type: TensorType) -> Iterator[str]:
         )
 
 
-def _targets(task: str, values: Array, header: _Header, path: Path) -> tuple[Array, tuple[str, ...], list[str]]:
-    """Targets, classes if they are classes, and notes."""
-    what = f"Array '{header.name}' of {path}"
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.dtype.kind not in NUMBERS + "US":
-        raise UserError(f"{what} holds {values.dtype}; responses are numbers or texts.")
-    is_text = values.dtype.kind in "US"
-    if not is_text:
-        _refuse_strange(values, what)
-    whole = values.ndim == 1 and values.dtype.kind in "biu"
-    many = whole and len(np.unique(values)) > MOST_CLASSES_BY_THEMSELVES
-    if task == "classes" or (task == "auto" and (is_text or (whole and not many))):
-        if values.ndim != 1:
-            raise UserError(
-                f"{what} has the shape {values.shape}; classes are one value a sample. Use argmax, or predict numbers."
-            )
-        return *as_classes(values, what), []
-    if is_text:
-        raise UserError(
-            f"{what} holds texts. Expected numbers to predict. Predict classes, or choose another response."
-        )
-    if values.ndim > 2 or 0 in values.shape:
-        raise UserError(f"{what} has the shape {values.shape}; responses are N, or N R for R numbers a sample.")
-    notes = [f"'{header.name}' has more than {MOST_CLASSES_BY_THEMSELVES:,} different values: taken as numbers."]
-    numbers = values.astype(np.float32)
-    return (numbers[:, np.newaxis] if numbers.ndim == 1 else numbers), (), notes if many and task == "auto" else []
-
-
-def _refuse_strange(array: Array, what: str) -> None:
-    """Raise `UserError` for what is not finite in single precision, with the first place."""
-    if array.dtype.kind != "f":
-        return
-    with np.errstate(over="ignore"):
-        bad = ~np.isfinite(array.astype(np.float32, copy=False))
-    if count := int(bad.sum()):
-        place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
-        where = ", ".join(map(str, place))
-        are = "number is" if count == 1 else "numbers are"
-        raise UserError(
-            f"{what}: {count:,} {are} not finite in single precision, the first at [{where}]: {array[place]}. "
-            "Expected finite numbers. Replace them, or leave these samples out."
-        )
-
-
 def _vocabulary(array: Array, name: str, path: Path) -> str:
     low, high = int(array.min()), int(array.max())
     if low < 0:
@@ -331,18 +267,47 @@ def _vocabulary(array: Array, name: str, path: Path) -> str:
     return f"The largest index in '{name}' is {high:,}: an embedding needs a vocabulary of at least {high + 1:,}."
 
 
-def _timed(headers: Mapping[str, _Header], response: str) -> dict[str, str]:
-    """For each array of sequences or tokens the one that holds their lengths, where there is one."""
-    pairs = {name: f"{name}{LENGTHS}" for name in headers if name != response}
-    return {
+def _roles(response: str, headers: Mapping[str, _Header], path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """For each array of targets the target's name; for each array of sequences the one that holds their lengths."""
+    names = target_names(response, list(headers), str(path))
+    if len(headers) == len(names):
+        one = next(iter(names))
+        raise UserError(f"{path} holds the responses {quoted(one)} and no input. Expected {EXPECTED}.")
+    pairs = {name: f"{name}{LENGTHS}" for name in headers}
+    timed = {
         name: lengths
         for name, lengths in pairs.items()
         if lengths in headers
-        and lengths != response
+        and lengths not in names
         and headers[lengths].dtype.kind in "iu"
         and len(headers[lengths].shape) == 1
-        and (len(headers[name].shape) == 3 or (len(headers[name].shape) == 2 and headers[name].dtype.kind in "iu"))
+        and (name in names or _is_sequence(headers[name]))
+        and len(headers[name].shape) > 1
     }
+    return names, timed
+
+
+def _is_sequence(header: _Header) -> bool:
+    return len(header.shape) == 3 or (len(header.shape) == 2 and header.dtype.kind in "iu")
+
+
+def _targets(
+    task: str,
+    names: Mapping[str, str],
+    headers: Mapping[str, _Header],
+    lengths: Mapping[str, Array | None],
+    beside: Beside,
+    path: Path,
+) -> list[Target]:
+    """What each array of targets asks for. Where all lengths are those of the array they are said all the same: that
+    there are some tells transcripts from numbers."""
+    found = []
+    for array, name in names.items():
+        values, given = _read(path, headers[array]), lengths.get(array)
+        if array in lengths and given is None:
+            given = np.full(len(values), values.shape[1])
+        found.append(read_target(name, task, values, given, beside, f"Array '{array}' of {path}"))
+    return found
 
 
 def _lengths(path: Path, header: _Header, lengths: _Header) -> Array | None:

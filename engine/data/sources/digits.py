@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.facts import InputFacts
+from engine.data.facts import InputFacts, classes_of
 from engine.data.sources.source import Array, Outline, Samples
 from engine.layers.types import image
 from engine.project.data import DataOptions
@@ -27,9 +27,8 @@ class Digits:
         _, height, width = images.shape
         return Outline(
             inputs=(InputFacts("image", image(1, height, width)),),
-            targets=labels.astype(np.int64),
-            task="classes",
-            classes=tuple(str(digit) for digit in range(10)),
+            targets=(labels.astype(np.int64),),
+            wanted=classes_of(*(str(digit) for digit in range(10)), name="digit"),
             samples=Samples((images[:, np.newaxis],)),
         )
 

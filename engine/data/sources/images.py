@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from engine.data.facts import InputFacts
+from engine.data.facts import InputFacts, classes_of
 from engine.data.sources.pictures import SUFFIXES, BadPictureError, bad_pictures, is_deep, read, shape_of
 from engine.data.sources.places import listed, refuse_too_large, unreadable
 from engine.data.sources.source import MOST_CLASSES, Array, Outline, Samples
@@ -61,7 +61,7 @@ class Images:
             if not path.is_dir():
                 raise UserError(f"{path} is a file. Expected a folder. {WAY_OUT}")
             for folder in sorted(entry.path for entry in os.scandir(path) if entry.is_dir()):
-                found += [(entry.path, *_status(entry)) for entry in os.scandir(folder)]
+                found += [(entry.path, *status(entry)) for entry in os.scandir(folder)]
         except OSError as error:
             raise unreadable(Path(error.filename or path), error) from None
         return hash(tuple(sorted(found)))
@@ -70,47 +70,51 @@ class Images:
         """From the listing and the header of the first image."""
         listing = _list(path)
         first = path / listing.names()[0]
-        with _strictly():
-            channels, height, width = _first_shape(first, path)
+        with strictly():
+            channels, height, width = first_shape(first, path)
         height, width = (options.image_size,) * 2 if options.image_size else (height, width)
         channels = channels if options.channels == "auto" else options.channels
         sizes = [len(files) for files in listing.files.values()]
         return Outline(
             inputs=(InputFacts("image", image(1 if channels == "grey" else 3, height, width)),),
-            targets=np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
-            task="classes",
-            classes=tuple(listing.files),
+            targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
+            wanted=classes_of(*listing.files, name="class"),
             notes=tuple(listing.notes()),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """The images, N C H W: uint8, or float32 where the first one has 16 bits a channel."""
         names = _list(path).names()
-        wanted = names if chosen is None else [names[i] for i in chosen.tolist()]
-        channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
-        with _strictly():
-            kind = np.dtype(np.float32 if is_deep(path / names[0]) else np.uint8)
-            # As the parts will need it, in float32.
-            needed = len(wanted) * channels * height * width * 4
-            what = f"{len(wanted):,} images of {channels} × {height:,} × {width:,}"
-            refuse_too_large(needed, what, "Choose a smaller image size, or use fewer images.")
-            array = np.empty((len(wanted), channels, height, width), kind)
-            bad = _fill(array, path, wanted, "grey" if channels == 1 else "rgb")
-        if bad:
-            raise bad_pictures(bad, len(wanted), path)
-        return Samples((array,))
+        return read_images(path, names if chosen is None else [names[i] for i in chosen.tolist()], outline, names[0])
 
 
-def _status(entry: os.DirEntry[str]) -> tuple[int, int]:
+def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = "") -> Samples:
+    """The images of these names, N C H W: uint8, or float32 where the first of all has 16 bits a channel."""
+    channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
+    with strictly():
+        kind = np.dtype(np.float32 if is_deep(folder / (first or wanted[0])) else np.uint8)
+        # As the parts will need it, in float32.
+        needed = len(wanted) * channels * height * width * 4
+        what = f"{len(wanted):,} images of {channels} × {height:,} × {width:,}"
+        refuse_too_large(needed, what, "Choose a smaller image size, or use fewer images.")
+        array = np.empty((len(wanted), channels, height, width), kind)
+        bad = _fill(array, folder, wanted, "grey" if channels == 1 else "rgb")
+    if bad:
+        raise bad_pictures(bad, len(wanted), folder)
+    return Samples((array,))
+
+
+def status(entry: os.DirEntry[str]) -> tuple[int, int]:
+    """Time and size of a file."""
     try:
-        status = entry.stat()
+        found = entry.stat()
     except FileNotFoundError:
         return 0, 0  # a link that leads nowhere; it is named when the images are read
-    return status.st_mtime_ns, status.st_size
+    return found.st_mtime_ns, found.st_size
 
 
 @contextmanager
-def _strictly() -> Iterator[None]:
+def strictly() -> Iterator[None]:
     """Takes Pillow's warning of a huge picture as an error, and its remarks on odd metadata as nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -118,28 +122,30 @@ def _strictly() -> Iterator[None]:
         yield
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
+    """Whether the name of a file or folder says that it is none of the data."""
     return name.startswith(".") or name in IGNORED
 
 
 def _list(folder: Path) -> _Listing:
     """The class folders and what is in them. Raises `UserError` where that is not at least two with images."""
     try:
-        entries = sorted((e for e in os.scandir(folder) if not _is_hidden(e.name)), key=lambda e: e.name)
+        entries = sorted((e for e in os.scandir(folder) if not is_hidden(e.name)), key=lambda e: e.name)
         classes = [entry for entry in entries if entry.is_dir()]
         files: dict[str, tuple[str, ...]] = {}
         left_out: list[str] = []
         for entry in classes:
-            names = sorted((e for e in os.scandir(entry.path) if not _is_hidden(e.name)), key=lambda e: e.name)
-            files[entry.name] = tuple(e.name for e in names if _is_picture(e))
-            left_out += [f"{entry.name}/{e.name}" for e in names if not _is_picture(e)]
+            names = sorted((e for e in os.scandir(entry.path) if not is_hidden(e.name)), key=lambda e: e.name)
+            files[entry.name] = tuple(e.name for e in names if is_picture(e))
+            left_out += [f"{entry.name}/{e.name}" for e in names if not is_picture(e)]
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     _refuse_poor(folder, files, left_out, outside=len(entries) - len(classes))
     return _Listing(files, tuple(left_out), len(entries) - len(classes))
 
 
-def _is_picture(entry: os.DirEntry[str]) -> bool:
+def is_picture(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file whose name says that it is a picture."""
     return Path(entry.name).suffix.lower() in SUFFIXES and not entry.is_dir()
 
 
@@ -162,7 +168,8 @@ def _refuse_poor(folder: Path, files: dict[str, tuple[str, ...]], left_out: list
         raise UserError(f"{folder} has {len(files):,} subfolders; at most {MOST_CLASSES:,} classes can be told apart.")
 
 
-def _first_shape(first: Path, folder: Path) -> tuple[str, int, int]:
+def first_shape(first: Path, folder: Path) -> tuple[str, int, int]:
+    """`grey` or `rgb`, height and width of an image. Raises `UserError`."""
     try:
         return shape_of(first)
     except BadPictureError as error:

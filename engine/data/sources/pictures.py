@@ -17,6 +17,7 @@ SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", "
 GREY_MODES = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N"})
 DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
 REFUSED_MODES = {"I": "32 bits a channel", "F": "floating point numbers"}
+MASK_MODES = DEEP_MODES | {"1", "L", "LA", "La", "P", "PA"}
 WHITE = 255
 
 
@@ -48,6 +49,25 @@ def read(path: Path, channels: str, height: int, width: int) -> Array:
         except Exception as error:  # decoders raise whatever they trip over in a damaged file
             raise BadPictureError(_words(error)) from None
     return numbers
+
+
+def read_mask(path: Path, height: int, width: int) -> Array:
+    """H W: the values of a grey picture, or the places in the palette of one with a palette, resized without mixing
+    them. Raises `BadPictureError`."""
+    with _opened(path) as picture:
+        try:
+            if picture.mode not in MASK_MODES:
+                colours = f"it has colours ({picture.mode})"
+                raise BadPictureError(f"{colours}; a mask is grey or has a palette, one value a class")
+            flat = picture if picture.mode in DEEP_MODES | {"P", "L", "1"} else picture.getchannel(0)
+            if flat.size != (width, height):
+                flat = flat.resize((width, height), Image.Resampling.NEAREST)
+            numbers = np.asarray(flat)
+        except (MemoryError, BadPictureError):
+            raise
+        except Exception as error:  # as above
+            raise BadPictureError(_words(error)) from None
+    return numbers.astype(np.uint8) if numbers.dtype == bool else numbers
 
 
 def _opened(path: Path) -> Image.Image:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.data.facts import InputFacts, Task
+from engine.data.facts import InputFacts, TargetFacts
 from engine.project.data import DataOptions
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -31,31 +31,33 @@ class Column:
 class Outline:
     """All that is known of a source except its samples.
 
-    `targets` are class numbers (int64, one a sample) or numbers (float32, samples × responses). `classes` are in the
-    order of the class numbers. A source that has to read everything to know this much keeps it in `samples`.
-    `columns` and the first `rows` are there for tables.
+    `targets` holds one array for each of `wanted`, samples first, as `TargetFacts` says: class numbers are whole
+    (int64, of maps the smallest signed type), numbers and labels float32. A source that has to read everything to know
+    this much keeps it in `samples`. `columns` and the first `rows` are there for tables.
     """
 
     inputs: tuple[InputFacts, ...]
-    targets: Array
-    task: Task
-    classes: tuple[str, ...] = ()
+    targets: Arrays
+    wanted: tuple[TargetFacts, ...]
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
     rows: tuple[tuple[str | float, ...], ...] = ()
     samples: "Samples | None" = field(default=None, repr=False)
 
+    def __len__(self) -> int:
+        return len(self.targets[0])
+
     @property
-    def responses(self) -> int:
-        """How many numbers are to be predicted; 1 for classes."""
-        return 1 if self.task == "classes" else int(self.targets.shape[1])
+    def groups(self) -> Array:
+        """The class of each sample by the first target, of which each part of the data gets its share; all samples are
+        in one group where that target is no single class."""
+        return self.targets[0] if self.wanted[0].is_one_class else np.zeros(len(self), dtype=np.int64)
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Samples of each class; for numbers, all samples in one group."""
-        if self.task == "numbers":
-            return (len(self.targets),)
-        return tuple(np.bincount(self.targets, minlength=len(self.classes)).tolist())
+        """How many samples each group has."""
+        classes = len(self.wanted[0].classes) if self.wanted[0].is_one_class else 1
+        return tuple(np.bincount(self.groups, minlength=classes).tolist())
 
 
 @dataclass(frozen=True, eq=False)

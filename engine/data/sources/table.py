@@ -1,4 +1,5 @@
-"""A CSV table with a header: one column is the response, the others are the inputs, together one vector a sample.
+"""A CSV table with a header: one column is the response, or several are; the others are the inputs, together one vector
+a sample. Several responses of numbers are one target; where some are classes, each column is a target of its own.
 
 Columns of numbers are taken as they are. A column of texts becomes one input a category, 1 where the row has it and 0
 elsewhere, in sorted order; the categories are those of the whole file.
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.facts import InputFacts
+from engine.data.facts import InputFacts, TargetFacts, classes_of, numbers_of
 from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
 from engine.data.sources.labels import as_classes, is_whole_and_few
 from engine.data.sources.places import file_stamp, listed
@@ -36,16 +37,15 @@ class Table:
         """All of it: what a column holds shows only when it is read."""
         columns = read_columns(path)
         _refuse_decimal_commas(columns, path)
-        response = _response(options.response, columns, path)
-        targets, classes = _targets(options.task, response, columns, path)
-        inputs, names, notes = _inputs(response, columns, path)
+        responses = _responses(options.response, columns, path)
+        targets, wanted = _targets(options.task, responses, columns, path)
+        inputs, names, notes = _inputs(responses, columns, path)
         return Outline(
             inputs=(InputFacts("features", features(inputs.shape[1]), tuple(names)),),
             targets=targets,
-            task="classes" if classes else "numbers",
-            classes=classes,
+            wanted=wanted,
             notes=tuple(notes),
-            columns=tuple(_column(name, response, columns) for name in columns.names),
+            columns=tuple(_column(name, responses, columns) for name in columns.names),
             rows=tuple(_row(row, columns) for row in columns.first_rows),
             samples=Samples((inputs,)),
         )
@@ -66,17 +66,39 @@ def _refuse_decimal_commas(columns: Columns, path: Path) -> None:
             )
 
 
-def _response(wanted: str, columns: Columns, path: Path) -> str:
+def _responses(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
+    """The columns to predict: a name may hold commas, and several names are separated by them."""
     if not wanted:
-        return columns.names[-1]
-    if wanted not in columns.names:
-        hint = did_you_mean(wanted, columns.names)
-        names = listed(list(columns.names), 20)
-        raise UserError(f"{path} has no column {quoted(wanted)}.{hint} Its columns are: {names}.")
-    return wanted
+        return columns.names[-1:]
+    if wanted in columns.names:
+        return (wanted,)
+    chosen = tuple(dict.fromkeys(name.strip() for name in wanted.split(",")))
+    for name in chosen:
+        if name not in columns.names:
+            hint = did_you_mean(name, columns.names)
+            names = listed(list(columns.names), 20)
+            raise UserError(f"{path} has no column {quoted(name)}.{hint} Its columns are: {names}.")
+    if len(chosen) == len(columns.names):
+        raise UserError(f"All columns of {path} are responses. Leave some as inputs.")
+    return chosen
 
 
-def _targets(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, tuple[str, ...]]:
+def _targets(
+    task: str, names: tuple[str, ...], columns: Columns, path: Path
+) -> tuple[tuple[Array, ...], tuple[TargetFacts, ...]]:
+    """One target of numbers for all columns together, or one for each where some are classes."""
+    if task in ("labels", "transcripts"):
+        raise UserError(f"A table has no {task}: its responses are classes or numbers. Choose one of them, or auto.")
+    found = [_target(task, name, columns, path) for name in names]
+    if not any(classes for _, classes in found):
+        array = np.concatenate([numbers for numbers, _ in found], axis=1)
+        return (array,), (TargetFacts(", ".join(names), features(len(names)), "numbers"),)
+    pairs = zip(names, found, strict=True)
+    facts = [classes_of(*classes, name=name) if classes else numbers_of(name=name) for name, (_, classes) in pairs]
+    return tuple(array for array, _ in found), tuple(one for (one,) in facts)
+
+
+def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, tuple[str, ...]]:
     what = f"Column '{name}' of {path}"
     if name in columns.texts:
         if task == "numbers":
@@ -92,11 +114,11 @@ def _targets(task: str, name: str, columns: Columns, path: Path) -> tuple[Array,
     return _single(numbers, what)[:, np.newaxis], ()
 
 
-def _inputs(response: str, columns: Columns, path: Path) -> tuple[Array, list[str], list[str]]:
+def _inputs(responses: tuple[str, ...], columns: Columns, path: Path) -> tuple[Array, list[str], list[str]]:
     """The inputs side by side, what each of them is, and a note for each column that was encoded."""
     encoded, known, notes = {}, {}, []
     for name, cells in columns.texts.items():
-        if name != response:
+        if name not in responses:
             encoded[name], categories = _encoded(np.array(cells), f"Column '{name}' of {path}")
             known[name] = [f"{name}={category}" for category in categories]
             shown = listed(categories)
@@ -106,9 +128,9 @@ def _inputs(response: str, columns: Columns, path: Path) -> tuple[Array, list[st
         if name in encoded
         else _single(columns.numbers[name], f"Column '{name}' of {path}")[:, np.newaxis]
         for name in columns.names
-        if name != response
+        if name not in responses
     ]
-    names = [said for name in columns.names if name != response for said in known.get(name, [name])]
+    names = [said for name in columns.names if name not in responses for said in known.get(name, [name])]
     return np.concatenate(blocks, axis=1), names, notes
 
 
@@ -132,8 +154,8 @@ def _encoded(cells: Array, what: str) -> tuple[Array, list[str]]:
     return encoded, [str(category) for category in categories]
 
 
-def _column(name: str, response: str, columns: Columns) -> Column:
-    role = "response" if name == response else "input"
+def _column(name: str, responses: tuple[str, ...], columns: Columns) -> Column:
+    role = "response" if name in responses else "input"
     if name in columns.texts:
         different = len(set(columns.texts[name]))
         return Column(name, role, "text" if different == 1 else f"text, {different:,} different")

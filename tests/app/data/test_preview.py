@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QTableWidget
 
 from app.data.preview import Preview
 from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Picture, Sparkline, Tiles
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.layers.types import image
 
-FACTS = DataFacts((InputFacts("image", image(3, 224, 224)),), {"training": 1200}, "classes", ("a", "b"))
+FACTS = DataFacts((InputFacts("image", image(3, 224, 224)),), {"training": 1200}, classes_of("a", "b"))
 
 
 @pytest.fixture

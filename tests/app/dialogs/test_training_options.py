@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu
 from app.dialogs.environment_cards import card_texts
 from app.dialogs.presets import preset_menu
 from app.dialogs.training_options import TrainingOptionsDialog
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.environments.inventory import Device, DeviceInventory
 from engine.layers.types import image
 from engine.project.environment import TARGETS, EnvironmentOptions
@@ -20,7 +20,7 @@ NO_GPU = DeviceInventory(2, no_devices_because="no CUDA, ROCm, XPU or MPS device
 H200 = Device("cuda:0", "NVIDIA H200", 2**37)
 ONE_GPU = DeviceInventory(8, devices=(H200,), backends=("gloo", "nccl"))
 TWO_GPUS = DeviceInventory(8, devices=(H200, Device("cuda:1", "NVIDIA H200", 2**37)), backends=("gloo", "nccl"))
-FACTS = DataFacts((InputFacts("image", image(1, 8, 8)),), {"training": 1257}, "classes", tuple("0123456789"))
+FACTS = DataFacts((InputFacts("image", image(1, 8, 8)),), {"training": 1257}, classes_of(*"0123456789"))
 
 Shown = Callable[..., TrainingOptionsDialog]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.commands.junit import write_junit
 from engine.commands.require import parse, refuse_impossible
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of, numbers_of
 from engine.errors import UserError
 from engine.layers.types import features
 from engine.project.training import TrainingOptions
@@ -107,7 +107,8 @@ def test_the_verdict_says_what_was_reached() -> None:
 def facts(task: Any = "classes", **samples: int) -> DataFacts:
     """Data of three parts."""
     given = (InputFacts("input", features(4)),)
-    return DataFacts(given, {"training": 9, "validation": 3, "test": 3, **samples}, task, ("a", "b"))
+    wanted = classes_of("a", "b") if task == "classes" else numbers_of()
+    return DataFacts(given, {"training": 9, "validation": 3, "test": 3, **samples}, wanted)
 
 
 @pytest.mark.parametrize(

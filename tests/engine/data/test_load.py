@@ -58,8 +58,8 @@ def test_facts_promise_what_load_gives(tmp_path, share):
         part = data.part(name)
         assert part.inputs[0].shape == (count, 1, 8, 8)
         assert part.inputs[0].dtype == np.float32
-        assert part.targets.shape == (count,)
-        assert part.targets.dtype == np.int64
+        assert part.targets[0].shape == (count,)
+        assert part.targets[0].dtype == np.int64
 
 
 def test_facts_survive_the_way_to_the_window(tmp_path):
@@ -68,7 +68,7 @@ def test_facts_survive_the_way_to_the_window(tmp_path):
 
 
 def test_the_same_split_each_time_and_another_with_another_seed(tmp_path):
-    parts = [load(DIGITS.replace(split_seed=seed), tmp_path).part("test").targets.tolist() for seed in (0, 0, 1)]
+    parts = [load(DIGITS.replace(split_seed=seed), tmp_path).part("test").targets[0].tolist() for seed in (0, 0, 1)]
     assert parts[0] == parts[1] != parts[2]
 
 

@@ -10,7 +10,7 @@ import torch
 
 from engine.build.init import initialize
 from engine.build.module import build
-from engine.data.facts import DataFacts, InputFacts, Task
+from engine.data.facts import DataFacts, InputFacts, Task, classes_of, numbers_of
 from engine.errors import RunError, UserError
 from engine.exchange import onnx_export
 from engine.exchange.onnx_export import export_onnx, largest_difference
@@ -34,7 +34,7 @@ def weights(network: Network) -> State:
 
 def facts(*inputs: tuple[str, TensorType], task: Task = "classes") -> DataFacts:
     given = tuple(InputFacts(name, type) for name, type in inputs)
-    return DataFacts(given, {"training": 9}, task, CLASSES if task == "classes" else ())
+    return DataFacts(given, {"training": 9}, classes_of(*CLASSES) if task == "classes" else numbers_of())
 
 
 IMAGES = facts(("images", image(1, 6, 6)))

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.build.module import build
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.errors import UserError
 from engine.exchange.pytorch_export import export_pytorch
 from engine.layers.types import image
@@ -16,7 +16,7 @@ from engine.network.analysis import analyse
 from engine.network.network import Network
 from tests.builders import classifier
 
-FACTS = DataFacts((InputFacts("images", image(1, 6, 6)),), {"training": 9}, "classes", ("a", "b", "c"))
+FACTS = DataFacts((InputFacts("images", image(1, 6, 6)),), {"training": 9}, classes_of("a", "b", "c"))
 
 
 def evaluated(path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.layers.types import TensorType, features, image
 from engine.network import edits
 from engine.network.network import Layer, Network
@@ -22,8 +22,8 @@ EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 
 def facts(type: TensorType, classes: int = 3, training: int = 200) -> DataFacts:
     samples = {"training": training, "validation": 20, "test": 20}
-    names = tuple(f"class {i}" for i in range(classes))
-    return DataFacts((InputFacts("input", type),), samples, "classes", names, 1)
+    names = (f"class {i}" for i in range(classes))
+    return DataFacts((InputFacts("input", type),), samples, classes_of(*names))
 
 
 def project(network: Network, **options: Any) -> Project:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.errors import UserError
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.types import features, image
@@ -218,7 +218,7 @@ def test_a_report_on_the_inside_tells_names_there() -> None:
 def test_wrong_outputs_of_a_block_at_the_end_are_fixed_inside() -> None:
     head = row(layer("fully_connected", outputs=9), layer("softmax"))
     project = Project(behind(FEATURES, row(head), names=("stage",)))
-    facts = DataFacts((InputFacts("x", features(4)),), {"training": 200}, "classes", ("a", "b", "c"))
+    facts = DataFacts((InputFacts("x", features(4)),), {"training": 200}, classes_of("a", "b", "c"))
     (problem,) = [p for p in check(project, facts).errors if "outputs; the data has 3" in p.message]
     assert (problem.name, problem.field) == ("stage/block_1/fc_1", "outputs")
     assert problem.fix is not None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of, numbers_of
 from engine.errors import UserError
 from engine.layers.types import TensorType, features, image, sequence, tokens
 from engine.network.network import Network
@@ -20,8 +20,8 @@ SAMPLES = {"training": 200, "validation": 20, "test": 20}
 def facts(*types: TensorType, classes: int = 3, task: Any = "classes", responses: int = 1) -> DataFacts:
     """Data with inputs of these types."""
     inputs = tuple(InputFacts(f"input_{i}", type) for i, type in enumerate(types, 1))
-    names = tuple(f"class {i}" for i in range(classes)) if task == "classes" else ()
-    return DataFacts(inputs, SAMPLES, task, names, responses)
+    names = (f"class {i}" for i in range(classes))
+    return DataFacts(inputs, SAMPLES, classes_of(*names) if task == "classes" else numbers_of(responses))
 
 
 def project(network: Network, **options: Any) -> Project:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.layers.base import LayerType
 from engine.layers.types import Symbol, sequence
 from engine.project.check import check
@@ -12,7 +12,7 @@ from engine.project.project import Project
 from tests.blocks import row
 from tests.builders import add, chain, layer
 
-DATA = DataFacts((InputFacts("x", sequence(30, 2)),), {"training": 200}, "classes", ("a", "b", "c"))
+DATA = DataFacts((InputFacts("x", sequence(30, 2)),), {"training": 200}, classes_of("a", "b", "c"))
 
 
 def said(*between: LayerType, length: int = 0) -> list[tuple[str, str, str]]:

@@ -101,16 +101,16 @@ def test_several_inputs_by_name_in_the_order_of_the_file(tmp_path):
 def test_classes(tmp_path, y, classes, targets):
     found, data = read(tmp_path, x=np.zeros((6, 2)), y=y)
     assert (found.task, found.classes) == ("classes", classes)
-    assert data.part("training").targets.tolist() == targets
-    assert data.part("training").targets.dtype == np.int64
+    assert data.part("training").targets[0].tolist() == targets
+    assert data.part("training").targets[0].dtype == np.int64
 
 
 @pytest.mark.parametrize(("y", "responses"), [(np.linspace(0, 1, 6), 1), (np.ones((6, 3)), 3)])
 def test_numbers(tmp_path, y, responses):
     found, data = read(tmp_path, x=np.zeros((6, 2)), y=y)
-    assert (found.task, found.classes, found.responses) == ("numbers", (), responses)
-    assert data.part("training").targets.dtype == np.float32
-    np.testing.assert_allclose(data.part("training").targets, y.reshape(6, responses), rtol=1e-6)
+    assert (found.task, found.classes, found.outputs) == ("numbers", (), responses)
+    assert data.part("training").targets[0].dtype == np.float32
+    np.testing.assert_allclose(data.part("training").targets[0], y.reshape(6, responses), rtol=1e-6)
 
 
 def test_the_task_can_be_said(tmp_path):

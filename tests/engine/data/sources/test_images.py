@@ -57,7 +57,7 @@ def test_classes_are_the_subfolders_in_order(tmp_path):
     assert found.samples["training"] == 7
     assert found.notes == ()
     part = load(OPTIONS, tmp_path).part("training")
-    assert part.targets.tolist() == [0, 1, 1, 1, 2, 2, 2]
+    assert part.targets[0].tolist() == [0, 1, 1, 1, 2, 2, 2]
     assert part.inputs[0].shape == (7, 1, 4, 6)
     assert part.inputs[0][:, 0, 0, 0].tolist() == [100, 5, 15, 25, 5, 15, 25]
 

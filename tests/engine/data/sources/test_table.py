@@ -20,7 +20,7 @@ def table(folder: Path, text: str, options: DataOptions = OPTIONS) -> tuple[Data
     """Facts, inputs and targets of a table."""
     (folder / "t.csv").write_bytes(text.encode())
     part = load(options, folder).part("training")
-    return facts(options, folder), part.inputs[0].tolist(), part.targets.tolist()
+    return facts(options, folder), part.inputs[0].tolist(), part.targets[0].tolist()
 
 
 def refused(folder: Path, text: str, options: DataOptions = OPTIONS, encoding: str = "utf-8") -> str:
@@ -34,7 +34,7 @@ def test_numbers(tmp_path):
     found, inputs, targets = table(tmp_path, PLAIN)
     assert inputs == [[1, 2], [3, 4.5], [-5, 600]]
     assert targets == [[0.5], [1.5], [2.5]]
-    assert (found.task, found.classes, found.responses, found.notes) == ("numbers", (), 1, ())
+    assert (found.task, found.classes, found.outputs, found.notes) == ("numbers", (), 1, ())
     assert (found.inputs[0].name, found.inputs[0].type.layout, found.inputs[0].type.sizes) == (
         "features",
         "features",
@@ -60,7 +60,7 @@ def test_numbers(tmp_path):
 def test_other_ways_to_write_the_same_table(tmp_path, text):
     assert table(tmp_path, text) == table(tmp_path, PLAIN)
     found, _, _ = table(tmp_path, text, OPTIONS.replace(response="b"))
-    assert found.responses == 1
+    assert found.outputs == 1
 
 
 def test_the_quick_way_and_the_long_way_agree(tmp_path, monkeypatch):
@@ -213,3 +213,14 @@ def test_numbers_with_a_decimal_comma_are_not_taken_as_categories(tmp_path, colu
     text = "a;y\n" + "".join(f"{a};{y}\n" for a, y in rows)
 
     assert f"Column '{column}' of T holds numbers with a decimal comma, such as \"0,5\"" in refused(tmp_path, text)
+
+
+def test_several_responses_are_one_target_of_numbers_or_one_each(tmp_path):
+    text = "a,price,size,kind\n" + "\n".join(f"{i},{i / 2 + 0.1},{i * 3.5},{'xy'[i % 2]}" for i in range(30))
+    found, inputs, targets = table(tmp_path, text, OPTIONS.replace(response="price, size"))
+    assert [(t.name, t.task, t.outputs) for t in found.targets] == [("price, size", "numbers", 2)]
+    assert len(inputs[0]) == 3
+    assert len(targets[0]) == 2
+    found, inputs, _ = table(tmp_path, text, OPTIONS.replace(response="price, kind"))
+    assert [(t.name, t.task, t.outputs) for t in found.targets] == [("price", "numbers", 1), ("kind", "classes", 2)]
+    assert len(inputs[0]) == 2

@@ -1,0 +1,106 @@
+"""A folder of images and a folder of masks, for segmentation: one mask an image, of the same name.
+
+Samples are the image files in sorted order. The value of a pixel of a mask is its class: a grey level, or the place in
+the palette. Names may differ in what stands behind the dot (`a.jpg`, `a.png`). Masks have the size of their image; both
+are resized to one size, masks without mixing values.
+"""
+
+import os
+from collections.abc import Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from engine.data.facts import IGNORED, InputFacts, TargetFacts
+from engine.data.sources.images import MOST_THREADS, first_shape, is_hidden, is_picture, read_images, status, strictly
+from engine.data.sources.labels import as_class_numbers
+from engine.data.sources.pictures import BadPictureError, bad_pictures, read_mask
+from engine.data.sources.places import listed, refuse_too_large, unreadable
+from engine.data.sources.source import Array, Outline, Samples
+from engine.errors import UserError
+from engine.layers.types import image
+from engine.project.data import DataOptions
+
+WAY_OUT = "Expected one mask for each image, of the same name."
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Images with the masks in another folder."""
+
+    masks: Path
+
+    def stamp(self, path: Path) -> Hashable:
+        """Names, sizes and times of all files of both folders."""
+        try:
+            return hash(tuple((e.path, *status(e)) for folder in (path, self.masks) for e in _entries(folder)))
+        except OSError as error:
+            raise unreadable(Path(error.filename or path), error) from None
+
+    def outline(self, options: DataOptions, path: Path) -> Outline:
+        """From the listing, the header of the first image, and all masks: what classes there are shows only there."""
+        pairs, notes = _pairs(path, self.masks)
+        with strictly():
+            channels, height, width = first_shape(path / pairs[0][0], path)
+            height, width = (options.image_size,) * 2 if options.image_size else (height, width)
+            channels = channels if options.channels == "auto" else options.channels
+            values = _read_masks(self.masks, [mask for _, mask in pairs], height, width)
+        what = f"The folder of masks {self.masks}"
+        numbers, names = as_class_numbers(values, what, options.ignored_value)
+        if share := float((numbers == IGNORED).mean()):
+            notes.append(f"{share:.1%} of the pixels of the masks do not count.")
+        return Outline(
+            inputs=(InputFacts("image", image(1 if channels == "grey" else 3, height, width)),),
+            targets=(numbers,),
+            wanted=(TargetFacts("mask", image(len(names), height, width), "classes", names),),
+            notes=tuple(notes),
+        )
+
+    def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
+        """The images, N C H W: uint8, or float32 where the first one has 16 bits a channel."""
+        names = [name for name, _ in _pairs(path, self.masks)[0]]
+        return read_images(path, names if chosen is None else [names[i] for i in chosen.tolist()], outline)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    if not folder.is_dir():
+        raise UserError(f"{folder} is a file. Expected a folder. {WAY_OUT}")
+    return sorted((entry for entry in os.scandir(folder) if not is_hidden(entry.name)), key=lambda entry: entry.name)
+
+
+def _pairs(folder: Path, masks: Path) -> tuple[list[tuple[str, str]], list[str]]:
+    """The names of each image and its mask, and notes. Raises `UserError` where they do not match."""
+    try:
+        images = [entry.name for entry in _entries(folder) if is_picture(entry)]
+        found = {Path(entry.name).stem: entry.name for entry in _entries(masks) if is_picture(entry)}
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error) from None
+    if not images:
+        raise UserError(f"{folder} has no images. With a folder of masks, images lie there without subfolders.")
+    lonely = [name for name in images if Path(name).stem not in found]
+    if lonely:
+        count = "1 image has" if len(lonely) == 1 else f"{len(lonely):,} of {len(images):,} images have"
+        raise UserError(f"{count} no mask in {masks}: {listed(lonely)}. {WAY_OUT}")
+    pairs = [(name, found[Path(name).stem]) for name in images]
+    spare = sorted(set(found.values()) - {mask for _, mask in pairs})
+    return pairs, [f"Masks without an image, left out: {listed(spare)}."] if spare else []
+
+
+def _read_masks(folder: Path, names: list[str], height: int, width: int) -> Array:
+    what = f"{len(names):,} masks of {height:,} × {width:,}"
+    refuse_too_large(len(names) * height * width * 4, what, "Choose a smaller image size, or use fewer images.")
+
+    def read_one(name: str) -> Array | tuple[str, str]:
+        try:
+            return read_mask(folder / name, height, width)
+        except BadPictureError as error:
+            return name, str(error)
+
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
+        read = list(pool.map(read_one, names))
+    bad = [found for found in read if isinstance(found, tuple)]
+    if bad:
+        raise bad_pictures(bad, len(names), folder)
+    return np.stack([found for found in read if not isinstance(found, tuple)])

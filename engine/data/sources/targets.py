@@ -1,0 +1,267 @@
+"""The targets among the arrays of a NumPy file: which arrays they are, and what each asks for.
+
+One target is `y`, or the array that the options name. Several are `y_NAME` for each output `NAME`, or the arrays that
+the options name, separated by commas. What a target asks for follows from its numbers and its shape:
+
+| array     | of                 | beside                      | taken as                                         |
+|-----------|--------------------|-----------------------------|--------------------------------------------------|
+| N         | whole, text, truth |                             | a class a sample                                 |
+| N R       | any numbers        |                             | R numbers a sample                               |
+| N K       | truth values       |                             | K labels, each true or not                       |
+| N T       | whole, text, truth | a sequence of T steps       | a class a step                                   |
+| N L       | whole, text        | `y_lengths`                 | a transcript: classes in order, at no given step |
+| N T R     | fractions          | a sequence of T steps       | R numbers a step                                 |
+| N T K     | truth values       | a sequence of T steps       | K labels a step                                  |
+| N H W     | whole, truth       |                             | a class a pixel; N D H W beside a volume: a voxel |
+| N R H W   | fractions          |                             | R numbers a pixel; N R D H W: a voxel            |
+| N K H W   | truth values       |                             | K labels a pixel                                 |
+
+Sequences of targets end where `y_lengths` says, else where the sequences of as many steps do that they stand beside.
+What equals the ignored value does not count in classes of steps, pixels and voxels.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from engine.data.facts import IGNORED, TargetFacts, Task
+from engine.data.sources.labels import as_class_numbers, as_classes
+from engine.data.sources.places import listed
+from engine.data.sources.source import Array
+from engine.errors import UserError, did_you_mean
+from engine.fields import quoted
+from engine.layers.types import TensorType, features, image, sequence, volume
+
+RESPONSE = "y"
+MOST_CLASSES_BY_THEMSELVES = 1000
+NUMBERS = "biuf"
+LENGTHS = "_lengths"
+Per = Literal["sample", "step", "pixel", "voxel"]
+SHAPES = "responses are N, N R, N T R beside sequences of T steps, N R H W or N R D H W"
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What a target is looked at with: the inputs' types as they are stored, and the lengths of those with some."""
+
+    types: Mapping[str, TensorType]
+    lengths: Mapping[str, Array]
+    ignored: int
+
+    def has_steps(self, count: int) -> bool:
+        """Whether some input is a sequence of so many steps."""
+        return any(type.has("T") and type["T"] == count for type in self.types.values())
+
+    def has(self, layout: str) -> bool:
+        """Whether some input has this layout."""
+        return any(type.layout == layout for type in self.types.values())
+
+    def lengths_of(self, count: int) -> Array | None:
+        """Of the sequences with so many steps, how many of them are real."""
+        found = (given for name, given in self.lengths.items() if self.types[name]["T"] == count)
+        return next(found, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """One target, with everything that does not count marked, and remarks about how it was taken."""
+
+    array: Array
+    facts: TargetFacts
+    notes: tuple[str, ...] = ()
+
+
+def target_names(wanted: str, arrays: list[str], place: str) -> dict[str, str]:
+    """For each array that holds targets, the name of the target. Raises `UserError` where there is none."""
+    by_name = [name.strip() for name in wanted.split(",")] if wanted not in arrays else [wanted]
+    if wanted:
+        for name in by_name:
+            if name not in arrays:
+                raise UserError(_no_array(name, arrays, place))
+        return {name: name for name in by_name}
+    several = [name for name in arrays if name.startswith(f"{RESPONSE}_") and not name.endswith(LENGTHS)]
+    if RESPONSE not in arrays and not several:
+        raise UserError(f"{_no_array(RESPONSE, arrays, place)} Name the target array in the field Response.")
+    one = {RESPONSE: RESPONSE} if RESPONSE in arrays else {}
+    return one | {name: name.removeprefix(f"{RESPONSE}_") for name in several}
+
+
+def _no_array(name: str, arrays: list[str], place: str) -> str:
+    hint = did_you_mean(name, arrays)
+    return f"{place} has no array {quoted(name)} with the responses.{hint} Its arrays are: {listed(arrays, 20)}."
+
+
+def read_target(name: str, task: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
+    """What an array asks for. `task` is the option, `lengths` are the target's own. Raises `UserError`."""
+    if values.ndim == 2 and values.shape[1] == 1 and not beside.has_steps(1):
+        values = values[:, 0]
+    if values.dtype.kind not in NUMBERS + "US":
+        raise UserError(f"{what} holds {values.dtype}; responses are numbers or texts.")
+    is_text = values.dtype.kind in "US"
+    if not is_text and lengths is None:
+        refuse_strange(values, what)
+    chosen = _task(values, lengths, beside) if task == "auto" else task
+    if is_text and chosen in ("numbers", "labels"):
+        raise UserError(
+            f"{what} holds texts. Expected numbers to predict. Predict classes, or choose another response."
+        )
+    if 0 in values.shape:
+        raise UserError(f"{what} has the shape {values.shape}; {SHAPES}.")
+    match chosen:
+        case "classes":
+            return _classes(name, values, lengths, beside, what)
+        case "labels":
+            return _labels(name, values, lengths, beside, what)
+        case "transcripts":
+            return _transcripts(name, values, lengths, beside.ignored, what)
+    found = _numbers(name, values, lengths, beside, what)
+    many = task == "auto" and values.ndim == 1 and values.dtype.kind in "iu"
+    notes = [f"'{name}' has more than {MOST_CLASSES_BY_THEMSELVES:,} different values: taken as numbers."]
+    return Target(found.array, found.facts, tuple(notes) if many else ())
+
+
+def _task(values: Array, lengths: Array | None, beside: Beside) -> Task:
+    """What the numbers and the shape say by themselves."""
+    kind, axes = values.dtype.kind, values.ndim - 1
+    steps = axes > 0 and beside.has_steps(values.shape[1])
+    if axes == 0:
+        is_many = kind in "iu" and len(np.unique(values)) > MOST_CLASSES_BY_THEMSELVES
+        return "numbers" if kind == "f" or is_many else "classes"
+    if kind in "US":
+        return "transcripts" if lengths is not None and axes == 1 and not steps else "classes"
+    if kind == "f":
+        return "numbers"
+    if axes == 1:
+        if kind == "b":
+            return "classes" if steps else "labels"
+        if lengths is not None and kind in "iu" and not (steps and _same(lengths, beside.lengths_of(values.shape[1]))):
+            return "transcripts"
+        return "classes" if steps else "numbers"
+    if axes == 2:
+        is_map = beside.has("image") or not steps
+        return "classes" if is_map else "labels" if kind == "b" else "numbers"
+    if axes == 3 and beside.has("volume"):
+        return "classes"
+    return "labels" if kind == "b" else "numbers"
+
+
+def _same(one: Array, other: Array | None) -> bool:
+    return other is not None and bool((one == other).all())
+
+
+def _classes(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
+    axes = values.ndim - 1
+    is_steps = axes == 1 and (beside.has_steps(values.shape[1]) or lengths is not None)
+    if axes == 0:
+        array, classes = as_classes(values, what)
+        return Target(array, TargetFacts(name, features(len(classes)), "classes", classes))
+    if not is_steps and axes not in (2, 3):
+        raise UserError(
+            f"{what} has the shape {values.shape}; classes are one value a sample, N T beside sequences of T steps, "
+            "N H W for pixels or N D H W for voxels. Use argmax, or predict numbers."
+        )
+    if not is_steps:
+        array, classes = as_class_numbers(values, what, beside.ignored)
+        sizes = (len(classes), *values.shape[1:])
+        type = image(*sizes) if axes == 2 else volume(*sizes)
+        return Target(array, TargetFacts(name, type, "classes", classes), tuple(_told(name, array, "classes", type)))
+    lengths = beside.lengths_of(values.shape[1]) if lengths is None else lengths
+    values, padding = _cut(values, lengths)
+    array, classes = as_class_numbers(values, what, beside.ignored, padding)
+    facts = _timed(TargetFacts(name, sequence(values.shape[1], len(classes)), "classes", classes), lengths)
+    return Target(array, facts, tuple(_told(name, array, "classes", facts.type)))
+
+
+def _told(name: str, array: Array, task: str, type: TensorType) -> Iterator[str]:
+    """How an array was taken whose shape could have been meant otherwise, and how much of it does not count."""
+    per = {"sequence": "step", "image": "pixel"}.get(type.layout, "voxel")
+    yield f"'{name}' was taken as {'a class' if task == 'classes' else task} a {per}."
+    if type.layout != "sequence" and (share := float((array == IGNORED).mean())):
+        yield f"{share:.1%} of the {per}s of '{name}' do not count."
+
+
+def _labels(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
+    if values.ndim == 1:
+        raise UserError(f"{what} has one value a sample; labels are N K, one of 0 and 1 for each. Predict classes.")
+    if not np.isin(values, (0, 1)).all():
+        raise UserError(f"{what} holds {values[~np.isin(values, (0, 1))][0]}; labels are 0 or 1, or truth values.")
+    found = _numbers(name, values, lengths, beside, what)
+    names = tuple(str(number) for number in range(found.facts.outputs))
+    facts = TargetFacts(name, found.facts.type, "labels", names, found.facts.lengths)
+    return Target(found.array, facts)
+
+
+def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
+    axes = values.ndim - 1
+    steps = axes > 0 and (beside.has_steps(values.shape[1]) or lengths is not None)
+    padding: Array | None = None
+    facts: TargetFacts
+    match axes:
+        case 0 | 1:
+            values = values[:, np.newaxis] if axes == 0 else values
+            facts = TargetFacts(name, features(values.shape[1]), "numbers")
+        case 2 if steps:
+            lengths = beside.lengths_of(values.shape[1]) if lengths is None else lengths
+            values, padding = _cut(values, lengths)
+            facts = _timed(TargetFacts(name, sequence(*values.shape[1:]), "numbers"), lengths)
+        case 2 if beside.has("image"):
+            values = values[:, np.newaxis]
+            facts = TargetFacts(name, image(*values.shape[1:]), "numbers")
+        case 3:
+            facts = TargetFacts(name, image(*values.shape[1:]), "numbers")
+        case 4:
+            facts = TargetFacts(name, volume(*values.shape[1:]), "numbers")
+        case _:
+            raise UserError(f"{what} has the shape {values.shape}; {SHAPES}.")
+    array = values.astype(np.float32)
+    if padding is not None:
+        array[padding] = 0
+        refuse_strange(array, what)
+        array[padding] = np.nan
+    return Target(array, facts)
+
+
+def _transcripts(name: str, values: Array, lengths: Array | None, ignored: int, what: str) -> Target:
+    if values.ndim != 2:
+        raise UserError(f"{what} has the shape {values.shape}; transcripts are N L, classes in order, and y_lengths.")
+    values, padding = _cut(values, lengths)
+    array, classes = as_class_numbers(values, what, ignored, padding)
+    counts = (array != IGNORED).sum(1)
+    if padding is None and (array[np.arange(array.shape[1]) < counts[:, np.newaxis]] == IGNORED).any():
+        raise UserError(f"{what} has ignored values between others; transcripts are filled up at their ends only.")
+    type = sequence(1, len(classes) + 1).opened()
+    facts = TargetFacts(name, type, "transcripts", classes, (int(counts.min()), int(counts.max())))
+    return Target(array.astype(np.int64), facts)
+
+
+def _cut(values: Array, lengths: Array | None) -> tuple[Array, Array | None]:
+    """The values up to the longest sequence, and where the padding is."""
+    if lengths is None:
+        return values, None
+    values = np.ascontiguousarray(values[:, : int(lengths.max())])
+    return values, np.arange(values.shape[1]) >= lengths[:, np.newaxis]
+
+
+def _timed(facts: TargetFacts, lengths: Array | None) -> TargetFacts:
+    if lengths is None or (lengths == lengths[0]).all():
+        return facts
+    span = (int(lengths.min()), int(lengths.max()))
+    return TargetFacts(facts.name, facts.type.opened(), facts.task, facts.classes, span)
+
+
+def refuse_strange(array: Array, what: str) -> None:
+    """Raise `UserError` for what is not finite in single precision, with the first place."""
+    if array.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore"):
+        bad = ~np.isfinite(array.astype(np.float32, copy=False))
+    if count := int(bad.sum()):
+        place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))
+        where = ", ".join(map(str, place))
+        are = "number is" if count == 1 else "numbers are"
+        raise UserError(
+            f"{what}: {count:,} {are} not finite in single precision, the first at [{where}]: {array[place]}. "
+            "Expected finite numbers. Replace them, or leave these samples out."
+        )

@@ -1,0 +1,62 @@
+"""Images with masks of the same names: which pixel is of which class, and what is refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from engine.data.facts import IGNORED
+from engine.data.load import load
+from engine.errors import UserError
+from engine.project.data import DataOptions
+
+OPTIONS = DataOptions(source="images", path="images", masks="masks", validation_share=0, test_share=0)
+VALUES = np.array([[0, 0, 7, 7, 7], [0, 255, 7, 7, 9], [0, 0, 0, 9, 9]], np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("images", "masks"):
+        (tmp_path / name).mkdir()
+    for index in range(4):
+        Image.new("RGB", (5, 3), (index, 0, 0)).save(tmp_path / "images" / f"{index}.png")
+        mask = Image.fromarray(np.roll(VALUES, index, axis=0))
+        if index % 2:  # grey levels, and places in a palette
+            mask = mask.convert("P")
+            mask.putdata(np.roll(VALUES, index, axis=0).reshape(-1).tolist())
+            mask.putpalette([200, 10, 10, 10, 200, 10] * 128)
+        mask.save(tmp_path / "masks" / f"{index}.png")
+    return tmp_path
+
+
+def test_values_of_masks_are_the_classes_of_pixels(folder: Path) -> None:
+    data = load(OPTIONS.replace(ignored_value=255), folder)
+    (target,) = data.facts.targets
+    assert (target.name, target.task, target.per) == ("mask", "classes", "pixel")
+    assert (target.classes, target.short()) == (("0", "7", "9"), "3 × 3 × 5")
+    (masks,) = data.part("training").targets
+    expected = np.select([VALUES == 7, VALUES == 9, VALUES == 255], [1, 2, IGNORED], 0)
+    for index in range(4):
+        assert masks[index].tolist() == np.roll(expected, index, axis=0).tolist()
+    assert data.part("training").inputs[0][3, :, 0, 0].tolist() == [3, 0, 0]
+    assert "6.7% of the pixels of the masks do not count." in data.facts.notes
+
+
+def test_a_smaller_size_mixes_no_classes(folder: Path) -> None:
+    data = load(OPTIONS.replace(image_size=2), folder)
+    assert data.facts.targets[0].short() == f"{len(data.facts.classes)} × 2 × 2"
+    assert set(data.facts.classes) <= {"0", "7", "9", "255"}
+
+
+def test_what_does_not_match_is_named(folder: Path) -> None:
+    (folder / "masks" / "spare.png").write_bytes((folder / "masks" / "2.png").read_bytes())
+    assert "Masks without an image, left out: spare.png." in load(OPTIONS, folder).facts.notes
+    Image.new("RGB", (5, 3)).save(folder / "masks" / "2.png")
+    with pytest.raises(UserError, match=r"2\.png: it has colours \(RGB\); a mask is grey or has a palette"):
+        load(OPTIONS, folder)
+    (folder / "masks" / "2.png").unlink()
+    with pytest.raises(UserError, match=r"1 image has no mask in .*masks: 2\.png"):
+        load(OPTIONS, folder)
+    with pytest.raises(UserError, match="There is no file or folder"):
+        load(OPTIONS.replace(masks="nowhere"), folder)
