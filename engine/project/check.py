@@ -199,12 +199,19 @@ def _batch_fix(training: int) -> Fix | None:
     return fixes.option(f"Set to {training:,}", mini_batch_size=training) if training else None
 
 
+KNOWN = ("classes", "numbers")
+
+
 def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
     """What is wrong with the ends of the network. Without data any single output will do."""
     network = project.network
     yield from idle_inputs(network)
     if (problem := several_networks(network, facts)) is not None:
         yield problem
+        return
+    if facts is not None and (len(facts.targets) > 1 or facts.targets[0].per != "sample" or facts.task not in KNOWN):
+        message = f"Training cannot take {', '.join(target.spoken() for target in facts.targets)} yet."
+        yield Problem("error", "", "", "data", message)
         return
     ports = network.output_ports
     if any(port.layer not in analysis.facts for port in ports):

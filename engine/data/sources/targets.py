@@ -100,7 +100,7 @@ def read_target(name: str, task: str, values: Array, lengths: Array | None, besi
     if values.dtype.kind not in NUMBERS + "US":
         raise UserError(f"{what} holds {values.dtype}; responses are numbers or texts.")
     is_text = values.dtype.kind in "US"
-    if not is_text and lengths is None:
+    if not is_text and values.ndim == 1:
         refuse_strange(values, what)
     chosen = _task(values, lengths, beside) if task == "auto" else task
     if is_text and chosen in ("numbers", "labels"):
@@ -215,10 +215,12 @@ def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, wh
             facts = TargetFacts(name, volume(*values.shape[1:]), "numbers")
         case _:
             raise UserError(f"{what} has the shape {values.shape}; {SHAPES}.")
-    array = values.astype(np.float32)
+    with np.errstate(over="ignore"):
+        array = values.astype(np.float32)
     if padding is not None:
         array[padding] = 0
-        refuse_strange(array, what)
+    refuse_strange(array, what)
+    if padding is not None:
         array[padding] = np.nan
     return Target(array, facts)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts, InputFacts, classes_of, numbers_of
 from engine.layers.types import features
 from engine.network.network import Network
 from engine.project.check import check, describe
@@ -13,9 +13,9 @@ from tests.builders import chain, layer
 
 
 def said(network: Network, task: Any = "numbers", **options: Any) -> list[str]:
-    names = ("a", "b") if task == "classes" else ()
     samples = {"training": 200, "validation": 20, "test": 20}
-    data = DataFacts((InputFacts("input", features(3)),), samples, task, names, 2 if task == "numbers" else 1)
+    wanted = classes_of("a", "b") if task == "classes" else numbers_of(2)
+    data = DataFacts((InputFacts("input", features(3)),), samples, wanted)
     made = Project(network)
     made = made.with_section("data", made.data.replace(source="digits"))
     made = made.with_section("training", made.training.replace(solver="lm", **options))
