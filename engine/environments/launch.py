@@ -16,9 +16,10 @@ import subprocess
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from engine.errors import RunError
 
@@ -41,6 +42,10 @@ class Seat:
     requests: int
     parent: int
     strategy: str = ""
+    checkpoint: int = -1
+    """The run goes on from the checkpoint after so many iterations; negative: it begins."""
+    rate_factor: float = 1.0
+    """What the learn rates of the checkpoint are multiplied by."""
 
     def write(self) -> str:
         """As text, for the command line of a fresh interpreter."""
@@ -71,10 +76,10 @@ class Worker:
             self.ended = self._wait(os.WNOHANG)
         return self.ended
 
-    def ask(self, what: str) -> None:
+    def ask(self, request: Mapping[str, Any]) -> None:
         """Send a request. A worker that has gone is no reason to fail."""
         with contextlib.suppress(OSError):
-            os.write(self.requests, f"{what}\n".encode())
+            os.write(self.requests, f"{json.dumps(request)}\n".encode())
 
     def kill(self) -> None:
         """End it at once and wait until it is gone."""
@@ -114,15 +119,19 @@ def start(
     private: Iterable[int],
     log: Path,
     strategy: str = "",
+    checkpoint: int = -1,
+    rate_factor: float = 1.0,
 ) -> Worker:
     """Start one worker. `work` is what a forked one runs; `private` are descriptors of the coordinator's alone.
+    `checkpoint` and `rate_factor` are those of `Seat`.
 
     Raises `RunError` if the system does not give another process.
     """
     reports_in, reports_out = os.pipe()
     requests_in, requests_out = os.pipe()
     _widen(reports_out)
-    seat = Seat(str(folder), rank, str(meeting), reports_out, requests_in, os.getpid(), strategy)
+    pipes = (reports_out, requests_in)
+    seat = Seat(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor)
     printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if can_fork():

@@ -11,18 +11,20 @@ from engine.network.network import Network
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.migrations import FORMAT
+from engine.project.run import RunOptions
 from engine.project.training import TrainingOptions
 
 SECTIONS: Mapping[str, type[Record]] = {
     "data": DataOptions,
     "training": TrainingOptions,
     "environment": EnvironmentOptions,
+    "run": RunOptions,
 }
 
 
 @dataclass(frozen=True)
 class Project:
-    """Network, where its layers stand, data, training options, environment.
+    """Network, where its layers stand, data, training options, environment, how runs are kept alive.
 
     What a newer version wrote and this one does not know is kept and written back: `unknown` sections, keys
     `unknown_in_network`, and `unknown_in_layers` by the layer's id.
@@ -33,6 +35,7 @@ class Project:
     data: DataOptions = field(default_factory=DataOptions)
     training: TrainingOptions = field(default_factory=TrainingOptions)
     environment: EnvironmentOptions = field(default_factory=EnvironmentOptions)
+    run: RunOptions = field(default_factory=RunOptions)
     version: tuple[int, int] = FORMAT
     unknown: Mapping[str, Any] = field(default_factory=dict, hash=False)
     unknown_in_network: Mapping[str, Any] = field(default_factory=dict, hash=False)

@@ -1,4 +1,4 @@
-"""`docs/training-options.md`: every training option and every option of the environment, from the declarations.
+"""`docs/training-options.md`: every option of training, environment and runs, from the declarations.
 
 `python -m engine.project.reference` writes it; a test compares the two.
 """
@@ -12,6 +12,7 @@ from engine.files import write_atomically
 from engine.layers.reference import row
 from engine.project.environment import EnvironmentOptions
 from engine.project.options.solver import DEFAULT_RATES
+from engine.project.run import RunOptions
 from engine.project.training import TrainingOptions
 
 PATH = Path(__file__).parents[2] / "docs" / "training-options.md"
@@ -39,6 +40,7 @@ def text() -> str:
     parts = [_INTRODUCTION.format(command=COMMAND, rates=rates)]
     parts += _tables("training", TrainingOptions)
     parts += _tables("environment", EnvironmentOptions)
+    parts += _tables("run", RunOptions)
     return "\n".join(parts)
 
 

@@ -7,6 +7,7 @@ import math
 
 from engine.errors import FieldError
 from engine.project.options.batches import BatchOptions
+from engine.project.options.checkpoints import CheckpointOptions
 from engine.project.options.code import CodeOptions
 from engine.project.options.ending import EndingOptions
 from engine.project.options.loss import SQUARED_LOSSES, LossOptions
@@ -25,6 +26,7 @@ class TrainingOptions(
     ValidationOptions,
     EndingOptions,
     RegularisationOptions,
+    CheckpointOptions,
     ReproducibilityOptions,
     CodeOptions,
 ):

@@ -7,7 +7,7 @@ field of it; a test sees to that.
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, get_origin, get_type_hints
 
@@ -113,6 +113,42 @@ class Best(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Checkpointed(Event):
+    """The complete state of training after this `iteration`, in this `epoch`, is about to stand in `checkpoints/`: a
+    run that goes on from there goes on after this event. It took `seconds`."""
+
+    kind: ClassVar[str] = "checkpoint"
+    iteration: int
+    epoch: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumed(Event):
+    """The run goes on from the checkpoint after `iteration` (0: from the beginning), for the `reason` given in words.
+    What was logged after the event number `after` and before this one is superseded: points, epochs, what was best, how
+    it ended. `restarts` counts how often the run has gone on by itself. A `started` event follows."""
+
+    kind: ClassVar[str] = "resumed"
+    iteration: int
+    after: int
+    reason: str
+    restarts: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requested(Event):
+    """What was asked for was done after this `iteration`. `what` is `pause`, `resume`, `stop`, `stop_after_epoch`,
+    `checkpoint`, `validate`, `rate` (the new learn rate is `value`) or `epochs` (`value` is how many the run has now).
+    """
+
+    kind: ClassVar[str] = "request"
+    what: str
+    iteration: int
+    value: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Message(Event):
     """Something a person should know: `severity` is `note` or `warning`, `text` says it."""
 
@@ -145,8 +181,35 @@ class Ended(Event):
 
 
 KINDS: dict[str, type[Event]] = {
-    cls.kind: cls for cls in (Started, StateChanged, Points, Progress, EpochEnded, Best, Message, Failed, Ended)
+    cls.kind: cls
+    for cls in (
+        Started,
+        StateChanged,
+        Points,
+        Progress,
+        EpochEnded,
+        Best,
+        Checkpointed,
+        Resumed,
+        Requested,
+        Message,
+        Failed,
+        Ended,
+    )
 }
+
+SUPERSEDED = (Points, Progress, EpochEnded, Best, Failed, Ended)
+"""The kinds that no longer hold where the run went on from before them."""
+
+
+def standing(events: Iterable[Event]) -> list[Event]:
+    """The events without what was superseded later."""
+    found: list[Event] = []
+    for event in events:
+        if isinstance(event, Resumed):
+            found = [old for old in found if old.n <= event.after or not isinstance(old, SUPERSEDED)]
+        found.append(event)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,8 @@ from engine.errors import RunError, UserError
 from engine.files import write_atomically, write_json
 from engine.runs.events import ENDS, LINE_LIMIT_BYTES, Event, read_event
 
-REQUESTS = ("stop", "stop_after_epoch")
+REQUESTS = ("stop", "stop_after_epoch", "pause", "resume", "checkpoint", "validate", "set")
+REQUEST_LIMIT_BYTES = 4096
 LOCK_PATIENCE_S = 3.0
 """Readers hold the lock for an instant, to see whether somebody has it; a long one where the machine is busy."""
 TAIL_BYTES = 2**16
@@ -70,6 +71,11 @@ class RunFolder:
     def log(self) -> Path:
         """What all workers printed."""
         return self.path / "engine.log"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Complete states of training, to go on from."""
+        return self.path / "checkpoints"
 
     @property
     def best(self) -> Path:
@@ -124,16 +130,17 @@ class RunFolder:
         state = str(self.read_info().get("state", ""))  # it may have ended, as it should, since it was read
         return state if state in ENDS else "lost"
 
-    def request(self, what: str) -> None:
-        """Ask the run to do something (`stop`, `stop_after_epoch`). Raises `UserError`."""
+    def request(self, what: str, **given: float) -> None:
+        """Ask the run to do something, one of `REQUESTS`; `set` takes `rate`, `rate_factor` and `epochs`. Raises
+        `UserError`."""
         if what not in REQUESTS:
             raise UserError(f"There is no request '{what}'; known are {', '.join(REQUESTS)}.")
         try:
-            write_json(self.control / f"{time.time_ns()}_{secrets.token_hex(2)}_{what}.json", {"do": what})
+            write_json(self.control / f"{time.time_ns()}_{secrets.token_hex(2)}_{what}.json", {"do": what, **given})
         except OSError as error:
             raise UserError(f"The run in {self.path} cannot be asked to {what}: {error.strerror}.") from None
 
-    def take_requests(self) -> list[str]:
+    def take_requests(self) -> list[dict[str, Any]]:
         """The requests that wait, oldest first; each is given once. Called by the coordinator."""
         try:
             files = sorted(f for f in self.control.iterdir() if f.suffix == ".json" and not f.name.startswith("."))
@@ -141,11 +148,12 @@ class RunFolder:
             return []
         found = []
         for file in files:
-            with contextlib.suppress(UserError):
-                found.append(str((_read_json(file) or {}).get("do", "")) if file.is_file() else "")
+            with contextlib.suppress(UserError, OSError):
+                is_one = file.is_file() and file.stat().st_size <= REQUEST_LIMIT_BYTES
+                found.append((_read_json(file) or {}) if is_one else {})
             with contextlib.suppress(OSError):
                 file.unlink()
-        return [what for what in found if what in REQUESTS]
+        return [request for request in found if request.get("do") in REQUESTS]
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
@@ -315,6 +323,11 @@ class EventLog:
                 return int(json.loads(line)["n"])
         return 0
 
+    @property
+    def last(self) -> int:
+        """The number of the last event; 0 before there is one."""
+        return self._n
+
     def append(self, event: Event) -> Event:
         """Write one event and return it with its number and time. A text too long for a line loses its middle."""
         event = replace(event, n=self._n + 1, time=round(time.time(), 3))
@@ -376,3 +389,11 @@ class EventReader:
             with contextlib.suppress(ValueError, RecursionError, AttributeError):
                 events.append(read_event(json.loads(line)))
         return events
+
+
+def read_all(folder: RunFolder) -> list[Event]:
+    """All events of a run so far."""
+    reader, found = EventReader(folder), []
+    while events := reader.read():
+        found += events
+    return found

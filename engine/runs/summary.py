@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
-from engine.runs.events import ENDS, EpochEnded, Event, Points, Progress, from_json, read_event
+from engine.runs.events import ENDS, EpochEnded, Event, Points, Progress, from_json, read_event, standing
 from engine.runs.folder import RunFolder
 from engine.runs.notes import FILE, Notes, notes_from, read_notes
 from engine.runs.objects import read_object
@@ -202,7 +202,7 @@ def _read(path: Path, name: str) -> dict[str, Any] | None:
 def _so_far(path: Path) -> dict[str, Any]:
     """What the end of an event log tells, in the words of a result."""
     found: dict[str, Any] = {}
-    for event in _tail(path):
+    for event in standing(_tail(path)):
         match event:
             case Progress():
                 found |= {"iterations": event.iteration, "seconds": event.elapsed_s}

@@ -4,6 +4,8 @@
 {"done": {...}}                                             the outcome; empty but for the first worker
 {"error": {"cause", "exit_code", "defect", "is_lost_peer", "detail"}}
 {"alive": true}                                             once a second, from a thread of its own
+
+and the other way, to the first worker, requests as they stand in the run's folder: {"do": "set", "rate_factor": 0.1}
 """
 
 import contextlib
@@ -14,10 +16,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.runs.events import Event
-from engine.training.requests import NO_REQUEST, STOP, STOP_AFTER_EPOCH
+from engine.training.requests import Asked, asked
 from engine.training.vigil import BEAT_S
 
-CODES = {"stop": STOP, "stop_after_epoch": STOP_AFTER_EPOCH}
 CHUNK_BYTES = 2**16
 
 
@@ -65,15 +66,15 @@ class RequestPipe:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._rest = b""
         os.set_blocking(descriptor, False)
 
-    def pending(self) -> int:
-        """The most urgent request that has come in since the last call."""
-        words: list[str] = []
+    def pending(self) -> Asked:
+        """What has come in since the last call."""
         with contextlib.suppress(BlockingIOError):
-            words = os.read(self._descriptor, CHUNK_BYTES).decode().split()
-        codes = [CODES[word] for word in words if word in CODES]
-        return STOP if STOP in codes else codes[0] if codes else NO_REQUEST
+            self._rest += os.read(self._descriptor, CHUNK_BYTES)
+        *lines, self._rest = self._rest.split(b"\n")
+        return asked(json.loads(line) for line in lines)
 
 
 class Lines:

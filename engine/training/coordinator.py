@@ -7,15 +7,12 @@ as long as the run, the main one best: workers die with the thread that started 
 import contextlib
 import importlib
 import os
-import secrets
-import selectors
 import shutil
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -23,21 +20,15 @@ from engine.environments import launch
 from engine.environments.threads import calm_threads
 from engine.errors import EXIT_RUN_FAILED, RunError, UserError
 from engine.files import write_json
-from engine.runs.events import Ended, Event, Started, State, StateChanged, read_event
-from engine.runs.folder import EventLog, RunFolder, update_info
+from engine.runs.checkpoints import newest_whole, put_in_place
+from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Started, State, StateChanged, standing
+from engine.runs.folder import EventLog, RunFolder, read_all, update_info
 from engine.training import endings
-from engine.training.channel import Lines
+from engine.training.attempt import Attempt, Start
 from engine.training.endings import Ending, Tally
 from engine.training.preparing import lock_of
-from engine.training.vigil import SILENCE_S, Vigil
+from engine.training.vigil import SILENCE_S
 
-POLL_S = 0.1
-GRACE_S = 10.0
-"""How long a failed run waits for workers that have not said yet how it goes with them: the first one may be saving."""
-DEATH_GRACE_S = 1.5
-"""So long where a worker has died: that is the cause, whatever the others say of it."""
-LEAVING_S = 10.0
-"""How long a complete run waits for its workers to end."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OnEvent = Callable[[Event], None]
 
@@ -79,7 +70,7 @@ def exit_code(folder: RunFolder) -> int:
 
 
 class _Coordinator:
-    """One run from the first to the last line of its log."""
+    """One run from the first to the last line of its log, or from where it is gone on with."""
 
     def __init__(
         self,
@@ -95,36 +86,27 @@ class _Coordinator:
         self._on_event = on_event
         self._stop = stop
         self._strategy = strategy
+        self._patience_s = patience_s
         self._info = folder.read_info()
         self._log = EventLog(folder)
         self._tally = Tally()
-        self._vigil = Vigil(patience_s)
-        self._workers: list[launch.Worker] = []
-        self._lines: dict[int, Lines] = {}
-        self._outcome: dict[str, Any] | None = None
-        self._errors: list[tuple[int, dict[str, Any]]] = []
-        self._silent: list[int] = []
-        self._told: set[int] = set()
+        self._restarts = 0
         self._is_running = False
-        self._done_at = 0.0
         self._stop_requests = 0
         self._signals = 0
-        self._kills_before = endings.out_of_memory_kills()
 
     def run(self) -> dict[str, Any]:
         """Start, watch, end."""
         try:
             with self._listening_to_signals():
-                ending = self._try()
-                return self._end(ending)
+                return self._end(self._safely())
         finally:
             self._log.close()
 
-    def _try(self) -> Ending:
-        meeting = self._folder.path / f".meeting-{secrets.token_hex(4)}"
+    def _safely(self) -> Ending:
+        """Whatever goes wrong is an end."""
         try:
-            meeting.mkdir(0o700)
-            return self._train(meeting / "store")
+            return self._train()
         except RunError as error:
             return endings.failed(str(error))
         except OSError as error:
@@ -135,147 +117,102 @@ class _Coordinator:
                 log.write(detail)
             last = detail.strip().rpartition("\n")[2]
             return endings.failed(f"A defect of Netwright: {last}", detail=detail, defect=True)
-        finally:
-            for worker in self._workers:
-                worker.kill()
-                worker.close()
-            shutil.rmtree(meeting, ignore_errors=True)
 
-    def _train(self, meeting: Path) -> Ending:
+    def _train(self) -> Ending:
+        """Try, and try again from the last checkpoint while that can help."""
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
+        goes_on = self._log.last > 0
         self._change_state("starting")
-        self._start_workers(meeting)
-        with selectors.DefaultSelector() as selector:
-            for worker in self._workers:
-                selector.register(worker.reports, selectors.EVENT_READ, worker.rank)
-            return self._watch(selector)
-
-    def _start_workers(self, meeting: Path) -> None:
         work = preload()
-        for rank in range(len(self._info["places"])):
-            private = [self._lock]
-            private += [d for worker in self._workers for d in (worker.reports, worker.requests)]
-            worker = launch.start(
-                self._folder.path, rank, meeting, work, private=private, log=self._folder.log, strategy=self._strategy
-            )
-            self._workers.append(worker)
-            self._lines[rank] = Lines(worker.reports)
-        update_info(self._folder, workers=[worker.pid for worker in self._workers])
-
-    def _watch(self, selector: selectors.BaseSelector) -> Ending:
-        """Until all workers have ended, or the run has to."""
-        failed_at: float | None = None
+        start = self._go_on("resumed on request") if goes_on else Start()
         while True:
-            self._vigil.turn()
-            for key, _ in selector.select(POLL_S):
-                self._hear(key.data)
-                if not self._lines[key.data].is_open:
-                    selector.unregister(key.fileobj)
-            if (ending := self._obey()) is not None:
-                return ending
-            if self._outcome is not None:
-                # All took part in its last sum, so nothing that happens to the others now can do it harm.
-                all_ended = all(worker.poll() is not None for worker in self._workers) and not selector.get_map()
-                if all_ended or time.monotonic() - self._done_at > LEAVING_S:
-                    return endings.well(self._outcome)
-                continue
-            self._look_for_ends()
-            if (ending := self._find_hung()) is not None:
-                return ending
-            if failed_at is None and (self._errors or self._silent):
-                failed_at = time.monotonic()
-            if failed_at is not None and (self._all_are_known or time.monotonic() - failed_at > self._grace_s):
-                return self._cause()
+            ending = Attempt(
+                self._folder,
+                self._lock,
+                start,
+                self._write,
+                self._obey,
+                strategy=self._strategy,
+                patience_s=self._patience_s,
+            ).run(work)
+            if not self._may_try_again(ending):
+                return endings.given_up(ending, self._restarts)
+            self._clean_up()
+            self._restarts += 1
+            self._is_running = False
+            self._change_state("starting", "restarting")
+            start = self._go_on(ending.reason)
 
-    def _hear(self, rank: int) -> None:
-        """Take what a worker reports."""
-        for message in self._lines[rank].read():
-            self._vigil.heard(rank)
-            if "event" in message:
-                self._write(read_event(message["event"]))
-            elif "error" in message:
-                self._told.add(rank)
-                self._errors.append((rank, message["error"]))
-            elif "done" in message:
-                self._told.add(rank)
-                if rank == 0:
-                    self._outcome = message["done"]
-                    self._done_at = time.monotonic()
+    def _may_try_again(self, ending: Ending) -> bool:
+        """Whether the same again may go well, and nobody has asked for an end."""
+        limit = self._info.get("max_restarts", 0)
+        return ending.remedy == "again" and self._restarts < limit and not self._stop_requests and not self._signals
 
-    @property
-    def _all_are_known(self) -> bool:
-        """Whether of every worker it is known how it ends."""
-        return len(self._told.union(self._silent)) == len(self._workers)
+    def _go_on(self, reason: str) -> Start:
+        """Choose the checkpoint to go on from, and say so in the log; what came after it is superseded."""
+        checkpoint, refused = newest_whole(self._folder)
+        for text in refused:
+            self._write(Message(severity="warning", text=text))
+        iteration = checkpoint.iteration if checkpoint else 0
+        before = read_all(self._folder)
+        after = max((e.n for e in before if isinstance(e, Checkpointed) and e.iteration == iteration), default=0)
+        after = after if checkpoint else 0
+        resumed = Resumed(
+            iteration=iteration, after=after, reason=endings.shorten(reason, 1000), restarts=self._restarts
+        )
+        self._tally = Tally()
+        for event in standing([*before, replace(resumed, n=self._log.last + 1)]):
+            self._tally.add(event)
+        self._write(resumed)
+        if (best := self._tally.best) is not None:
+            self._write(replace(best, n=0))
+        return Start(checkpoint.iteration if checkpoint else -1)
 
-    @property
-    def _grace_s(self) -> float:
-        return DEATH_GRACE_S if self._silent else GRACE_S
-
-    def _look_for_ends(self) -> None:
-        """Find workers that have ended without a word."""
-        for worker in self._workers:
-            known = worker.rank in self._told or worker.rank in self._silent
-            if not known and worker.poll() is not None and not self._lines[worker.rank].is_open:
-                self._silent.append(worker.rank)
-
-    def _find_hung(self) -> Ending | None:
-        """The end that a worker brings about which is there but gives no sign of life."""
-        for rank in self._vigil.silent():
-            worker = self._workers[rank]
-            if rank not in self._told and worker.poll() is None:
-                return endings.hung(rank, worker.pid, self._folder.log)
-        return None
-
-    def _obey(self) -> Ending | None:
-        """Pass requests on. One before training began ends the run here, a second signal wherever it is."""
+    def _obey(self, attempt: Attempt) -> Ending | None:
+        """Pass requests on. A stop before training began ends the run here, a second signal wherever it is."""
         requests = self._folder.take_requests()
         if self._stop() and not self._stop_requests:
-            requests.append("stop")
-        if self._signals > 1 and self._outcome is None:
+            requests.append({"do": "stop"})
+        if self._signals > 1 and not attempt.is_complete:
             return endings.stopped("ended at once on a second request; what was saved before is kept")
         if self._signals and not self._stop_requests:
-            requests.append("stop")
-        if "stop" in requests:
+            requests.append({"do": "stop"})
+        if any(request["do"] == "stop" for request in requests):
             self._stop_requests += 1
         if self._stop_requests and not self._is_running:
             return endings.stopped("stopped on request, before training began")
-        for what in requests:
-            self._workers[0].ask(what)
-        if requests and self._outcome is None:
-            if "stop" in requests:
-                self._change_state("stopping", "stop was requested")
-            else:
-                self._change_state("stopping", "stop after this epoch was requested")
+        for request in requests:
+            attempt.ask(request)
+        asked_for = {request["do"] for request in requests}
+        if not attempt.is_complete and "stop" in asked_for:
+            self._change_state("stopping", "stop was requested")
+        elif not attempt.is_complete and "stop_after_epoch" in asked_for:
+            self._change_state("stopping", "stop after this epoch was requested")
         return None
-
-    def _cause(self) -> Ending:
-        """Why it failed: a worker that died, else an error of a worker's own, else a lost connection."""
-        ran_out = endings.out_of_memory_kills() > self._kills_before
-        for rank in self._silent:
-            code = self._workers[rank].poll()
-            if code is not None:
-                return endings.death(rank, code, self._folder.log, memory_ran_out=ran_out)
-        rank, error = next(((r, e) for r, e in self._errors if not e["is_lost_peer"]), self._errors[0])
-        return endings.failed(
-            error["cause"],
-            worker=rank,
-            detail=error["detail"],
-            defect=error["defect"],
-            exit_code=error["exit_code"],
-        )
 
     def _write(self, event: Event) -> None:
         """Append to the log, and tell. The first worker's announcement is the moment when the run is running."""
+        if isinstance(event, StateChanged) and event.state != self._folder.read_info().get("state"):
+            update_info(self._folder, state=event.state)  # the first worker says when it pauses and goes on
         event = self._log.append(event)
         self._tally.add(event)
+        if isinstance(event, Checkpointed):
+            self._keep(event)
         with contextlib.suppress(OSError):  # a terminal that was closed ends no run
             self._on_event(event)
         if isinstance(event, Started):
             self._is_running = True
             self._change_state("running")
 
+    def _keep(self, made: Checkpointed) -> None:
+        """Put a checkpoint in its place, now that all that was reported before it is in the log."""
+        try:
+            put_in_place(self._folder, made.iteration, int(self._info.get("checkpoints_kept", 2)))
+        except OSError as error:
+            text = f"The checkpoint of iteration {made.iteration:,} cannot be kept: {error.strerror or error}."
+            self._write(Message(severity="warning", text=text))
+
     def _change_state(self, state: State, reason: str = "") -> None:
-        update_info(self._folder, state=state)
         self._write(StateChanged(state=state, reason=reason))
 
     def _end(self, ending: Ending) -> dict[str, Any]:
@@ -299,7 +236,7 @@ class _Coordinator:
 
     def _clean_up(self) -> None:
         """Remove what a worker that was killed left half written."""
-        for left in self._folder.path.glob(".*.tmp"):
+        for left in (*self._folder.path.glob(".*.tmp"), *self._folder.checkpoints.glob(".*.tmp")):
             with contextlib.suppress(OSError):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
 

@@ -4,7 +4,7 @@ import contextlib
 import json
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ class Ending:
     exit_code: int = EXIT_DONE
     failure: Failed | None = None
     outcome: Mapping[str, Any] | None = None
+    remedy: str = ""
+    """`again`: the same again from the last checkpoint may go well."""
 
 
 def well(outcome: Mapping[str, Any]) -> Ending:
@@ -53,12 +55,27 @@ def stopped(reason: str) -> Ending:
 
 
 def failed(
-    cause: str, *, worker: int = -1, detail: str = "", defect: bool = False, exit_code: int = EXIT_RUN_FAILED
+    cause: str,
+    *,
+    worker: int = -1,
+    detail: str = "",
+    defect: bool = False,
+    exit_code: int = EXIT_RUN_FAILED,
+    remedy: str = "",
 ) -> Ending:
     """Failed, for this cause."""
     cause = shorten(cause, CAUSE_BYTES)
     failure = Failed(cause=cause, worker=worker, detail=shorten(detail, DETAIL_BYTES, tail=True), defect=defect)
-    return Ending("failed", cause, EXIT_DEFECT if defect else exit_code, failure)
+    return Ending("failed", cause, EXIT_DEFECT if defect else exit_code, failure, remedy=remedy)
+
+
+def given_up(ending: Ending, restarts: int) -> Ending:
+    """The end of a run that was restarted so often: one that another try might have helped says that there was none."""
+    if ending.remedy != "again" or ending.failure is None or not restarts:
+        return ending
+    times = "once" if restarts == 1 else f"{restarts} times"
+    cause = f"{ending.failure.cause} The run was restarted {times}, which is the limit (run.max_restarts)."
+    return replace(ending, reason=cause, failure=replace(ending.failure, cause=cause))
 
 
 def shorten(text: str, limit_bytes: int, *, tail: bool = False) -> str:
@@ -92,7 +109,8 @@ def death(rank: int, code: int, log: Path, *, memory_ran_out: bool) -> Ending:
         cause = f"{who} was ended by signal {-code} ({_signal_name(-code)}). The end of engine.log may show where."
     else:
         cause = f"{who} ended with code {code} and without a word. The end of engine.log may show why."
-    return failed(cause, worker=rank, detail=_end_of(log))
+    remedy = "" if memory_ran_out and code == -signal.SIGKILL else "again"
+    return failed(cause, worker=rank, detail=_end_of(log), remedy=remedy)
 
 
 def hung(rank: int, pid: int, log: Path) -> Ending:
@@ -101,7 +119,7 @@ def hung(rank: int, pid: int, log: Path) -> Ending:
     cause = (
         f"Worker {rank} (process {pid}) has given no sign of life for too long: {why}. What was saved before is kept."
     )
-    return failed(cause, worker=rank, detail=_end_of(log))
+    return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
 
 
 _WHY_SILENT = {
@@ -153,6 +171,7 @@ class Tally:
     validation: dict[str, float] = field(default_factory=dict)
     samples_per_second: float = 0.0
     seconds: float = 0.0
+    best: Best | None = None
     _scores: dict[int, dict[str, float]] = field(default_factory=dict)
 
     def add(self, event: Event) -> None:
@@ -165,6 +184,7 @@ class Tally:
             case Progress():
                 self.samples_per_second, self.seconds = event.samples_per_second, event.elapsed_s
             case Best():
+                self.best = event
                 self.validation = self._scores.get(event.iteration, self.validation)
             case Points(split="training"):
                 self.iterations = event.first_step + event.steps_apart * (len(event.values["loss"]) - 1)

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,8 +48,11 @@ class FolderShelf:
 class Sometimes:
     """Whether it is time again: at most so often, and never for more than a small share of all time."""
 
-    def __init__(self, every_s: float, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, every_s: float, now: Callable[[], float] = time.monotonic, most_of_time: float = MOST_OF_TIME
+    ) -> None:
         self._every_s = every_s
+        self._most_of_time = most_of_time
         self._now = now
         self._next = now() + every_s
 
@@ -59,7 +63,7 @@ class Sometimes:
 
     def took(self, seconds: float) -> None:
         """It was done and took so long."""
-        self._next = self._now() + max(self._every_s, seconds / MOST_OF_TIME)
+        self._next = self._now() + max(self._every_s, seconds / self._most_of_time)
 
 
 class Keeper:
@@ -135,6 +139,26 @@ class Keeper:
         self.put_down_best()
         self._unit.load(self._best)
         return "best"
+
+    def state_dict(self) -> dict[str, Any]:
+        """What was best, with its network, and the patience used up."""
+        return {
+            "best_value": self.best_value,
+            "best_scores": None if self.best_scores is None else asdict(self.best_scores),
+            "best_step": self.best_step,
+            "worse": self._worse_in_a_row,
+            "best": self._best,
+            "best_moment": self._best_moment,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there. What stands in the run's folder may be of a later moment, and is replaced."""
+        scores = state["best_scores"]
+        self.best_value, self.best_step = float(state["best_value"]), int(state["best_step"])
+        self.best_scores = None if scores is None else Scores(**scores)
+        self._worse_in_a_row = int(state["worse"])
+        self._best, self._best_moment = state["best"], dict(state["best_moment"])
+        self._best_waits = self._best is not None
 
     def _put_down_last(self, step: int, epoch: int) -> None:
         state = self._unit.state()

@@ -34,6 +34,14 @@ class Tolerance:
         self._gradient, self._step = options.gradient_tolerance, options.step_tolerance
         self._first = math.nan
 
+    def state_dict(self) -> dict[str, Any]:
+        """What the gradient is compared with."""
+        return {"first": self._first}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._first = float(state["first"])
+
     def of_gradient(self, largest: float, loss: float) -> str:
         """Why the run ends here, or nothing: of the largest gradient, and the loss."""
         if math.isnan(self._first):
@@ -74,7 +82,7 @@ class Lbfgs(torch.optim.LBFGS):
         self._l2 = [group["weight_decay"] for _, group in members]
         self._method = options.line_search_method
         self._most_looks = options.max_line_search_iterations
-        self._tolerance = Tolerance(options)
+        self.tolerance = Tolerance(options)
         self.finished = ""
         """Why there is nothing left to do, once that is so."""
 
@@ -88,7 +96,7 @@ class Lbfgs(torch.optim.LBFGS):
             return loss + self._add_regularisation()
 
         start = regularised()
-        self.finished = self._tolerance.of_gradient(float(self._gather_flat_grad().abs().max()), start)
+        self.finished = self.tolerance.of_gradient(float(self._gather_flat_grad().abs().max()), start)
         if not self.finished:
             self._move(start, regularised)
         return start
@@ -105,7 +113,7 @@ class Lbfgs(torch.optim.LBFGS):
         if self._method != "strong-wolfe":
             self._search(start, slope, loss_there)
         length = abs(float(memory["t"])) * float(self._on_axes(memory["d"]).norm())
-        self.finished = self._tolerance.of_step(length) if length else "the line search found no lower loss"
+        self.finished = self.tolerance.of_step(length) if length else "the line search found no lower loss"
 
     @torch.no_grad()
     def _add_regularisation(self) -> float:

@@ -7,6 +7,7 @@ feedforward networks with the Marquardt algorithm, 1994.
 import math
 import warnings
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -57,6 +58,15 @@ class LevenbergMarquardt:
         self._l2 = torch.cat([_filled(p, l2 * of.l2_factor) for p, of in said])
         self.finished = ""
         """Why there is nothing left to do, once that is so."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """The damping, and what the gradient is compared with."""
+        return {"damping": self._damping, "tolerance": self._tolerance.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._damping = float(state["damping"])
+        self._tolerance.load_state_dict(state["tolerance"])
 
     @torch.no_grad()
     def step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:

@@ -52,6 +52,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         "hardware": hardware(placement, inventory),
         "sentence": placement.sentence,
         **({"code": {file: known.hash_of_bytes(data) for file, data in files.items()}} if files else {}),
+        "max_restarts": project.run.max_restarts,
+        "checkpoints_kept": project.training.checkpoints_kept,
         **_circumstances(project),
     }
     folder = create((run_dir or new_path(project_path, name)).absolute(), text, info, files.values())

@@ -10,21 +10,22 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import torch
 
 from engine.environments.gang import Gang
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_points
 from engine.training.metrics import Metric
-from engine.training.requests import NO_REQUEST, TIME_UP
+from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores
 
 REPORT_EVERY_S = 0.25
 MOST_STEPS = 2000
 MOST_HELD_BYTES = 32 * 2**20
 GROWTH = 8
+CPU = torch.device("cpu")
 
 
 class Outbox(Protocol):
@@ -37,8 +38,8 @@ class Outbox(Protocol):
 class Requests(Protocol):
     """Where requests to the run come in."""
 
-    def pending(self) -> int:
-        """`STOP`, `STOP_AFTER_EPOCH` or `NO_REQUEST`, at once."""
+    def pending(self) -> Asked:
+        """What was asked for since the last call, at once."""
 
 
 class NoOutbox:
@@ -51,13 +52,14 @@ class NoOutbox:
 class NoRequests:
     """Of all workers but the first."""
 
-    def pending(self) -> int:
+    def pending(self) -> Asked:
         """Never anything."""
-        return NO_REQUEST
+        return NOTHING
 
 
 class Clock:
-    """How long the run takes, and how much of that is training rather than validating and saving; and its limit."""
+    """How long the run takes, pauses left out, and how much of that is training rather than validating and
+    saving; and its limit."""
 
     def __init__(self, limit_s: float = math.inf) -> None:
         self._limit_s = limit_s
@@ -88,6 +90,20 @@ class Clock:
         finally:
             self._aside += time.perf_counter() - began
 
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Time in here does not count at all."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._began += time.perf_counter() - began
+
+    def go_on(self, elapsed_s: float, aside_s: float) -> None:
+        """So much was counted before the run was broken off."""
+        self._began -= elapsed_s
+        self._aside += aside_s
+
 
 @dataclass(frozen=True)
 class Report:
@@ -98,7 +114,7 @@ class Report:
     losses: list[float]
     metrics: list[list[float]]
     totals: list[int]
-    request: int
+    asked: Asked
     memory_bytes: int
     wishes_to_end: int = 0
     """How many workers' hooks want the run to end."""
@@ -107,11 +123,19 @@ class Report:
 class Recorder:
     """Holds what steps gave until the next report point."""
 
-    def __init__(self, metrics: Sequence[Metric], gang: Gang, memory: Callable[[], int], clock: Clock) -> None:
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        gang: Gang,
+        memory: Callable[[], int],
+        clock: Clock,
+        device: torch.device = CPU,
+    ) -> None:
         self._metrics = metrics
         self._gang = gang
         self._memory = memory
         self._clock = clock
+        self._device = device
         self._held: list[Done] = []
         self._interval = 1
         self._first_step = 1
@@ -138,17 +162,32 @@ class Recorder:
         """Whether this is a report point. The same on all workers."""
         return len(self._held) >= self._interval
 
-    def exchange(self, request: int) -> Report:
+    @property
+    def next_step(self) -> int:
+        """The first step (from 1) that was not exchanged."""
+        return self._first_step
+
+    def begin_at(self, step: int) -> None:
+        """The next step to hold is this one (from 1)."""
+        self._first_step = step
+        self._held.clear()
+
+    def ask(self, asked: Asked) -> Asked:
+        """What the first worker was asked for, without any steps. A collective."""
+        return Asked.of(self._gang.sum(self._of_first(asked.numbers())).tolist())
+
+    def exchange(self, asked: Asked) -> Report:
         """Sum over workers and start afresh. A collective."""
         count = len(self._held)
         losses = torch.stack([done.loss for done in self._held]).double()
         head = [losses, *self._metric_sums()]
-        tail = losses.new_tensor([request, self._next_interval(), self._memory(), self._wishes_to_end])
-        sums = self._gang.sum(torch.cat([*head, self._only_first(tail)])).tolist()
+        first = self._of_first([*asked.numbers(), self._next_interval()])
+        tail = torch.cat([first, losses.new_tensor([self._memory(), self._wishes_to_end])])
+        sums = self._gang.sum(torch.cat([*head, tail])).tolist()
         totals = [done.total for done in self._held]
         losses_of_all, *metrics = [sums[start : start + count] for start in range(0, len(sums) - len(tail), count)]
-        asked, interval, memory, ends = map(int, sums[-len(tail) :])
-        report = Report(self._first_step, losses_of_all, metrics, totals, asked, memory, ends)
+        *numbers, interval, memory, ends = sums[-len(tail) :]
+        report = Report(self._first_step, losses_of_all, metrics, totals, Asked.of(numbers), int(memory), int(ends))
         self._first_step += count
         self._interval = max(1, interval)
         self._wishes_to_end = False
@@ -181,11 +220,10 @@ class Recorder:
         wanted = int(count * ahead / max(spent, 1e-6))
         return max(1, min(wanted, count * GROWTH, MOST_STEPS, MOST_HELD_BYTES // a_step))
 
-    def _only_first(self, tail: torch.Tensor) -> torch.Tensor:
-        """Memory and wishes are summed over the workers; request and interval are the first one's."""
-        if self._gang.rank:
-            tail[:2] = 0
-        return tail
+    def _of_first(self, numbers: list[float]) -> torch.Tensor:
+        """These numbers of the first worker, zeros of the others, so that their sum is what the first one says."""
+        given = numbers if self._gang.rank == 0 else [0.0] * len(numbers)
+        return torch.tensor(given, dtype=torch.float64, device=self._device)
 
 
 class Curve:
@@ -244,7 +282,7 @@ class Reporter:
         self._recorder = recorder
         self._outbox = outbox
         self._requests = requests
-        self._total_steps = total_steps
+        self.total_steps = total_steps
         self._validation = Curve("validation")
         self._waiting: list[Event] = []
         self._best: Best | None = None
@@ -284,12 +322,19 @@ class Reporter:
         """An epoch is complete."""
         self._waiting.append(EpochEnded(epoch=epoch, iteration=step))
 
-    def report(self, epoch: int, step: int, rate: float) -> Report:
-        """Exchange with the other workers, and send what has gathered."""
-        request = self._requests.pending()
-        if request == NO_REQUEST and self.clock.left_s <= 0:
-            request = TIME_UP
-        report = self._recorder.exchange(request)
+    def ask(self) -> Asked:
+        """What is asked for while nothing is trained. A collective."""
+        return self._recorder.ask(self._requests.pending())
+
+    def tell(self, *events: Event) -> None:
+        """Send these behind what waits."""
+        self.send_waiting()
+        self._outbox.put(*events)
+
+    def report(self, epoch: int, step: int, rate: float, *, save_now: bool = False) -> Report:
+        """Exchange with the other workers, and send what has gathered. `save_now` reaches all of them."""
+        time_is_up = self.clock.left_s <= 0
+        report = self._recorder.exchange(replace(self._requests.pending(), save_now=save_now, time_is_up=time_is_up))
         values = {"loss": report.losses}
         for metric, sums in zip(self._metrics, report.metrics, strict=True):
             values[metric.name] = [metric.value(s, n) for s, n in zip(sums, report.totals, strict=True)]
@@ -310,6 +355,23 @@ class Reporter:
         self._outbox.put(*self._validation.take(), *best, *self._waiting)
         self._waiting, self._best = [], None
 
+    def state_dict(self) -> dict[str, Any]:
+        """How far it is, and how long that took. Everything else has been sent."""
+        elapsed = self.clock.elapsed_s
+        return {
+            "next_step": self._recorder.next_step,
+            "samples": self._samples,
+            "elapsed_s": elapsed,
+            "aside_s": elapsed - self.clock.training_s,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._recorder.begin_at(int(state["next_step"]))
+        self.clock.go_on(float(state["elapsed_s"]), float(state["aside_s"]))
+        self._samples = self._samples_before = int(state["samples"])
+        self._training_s_before = self.clock.training_s
+
     def _progress(self, epoch: int, step: int, rate: float, memory_bytes: int) -> Progress:
         elapsed, training = self.clock.elapsed_s, self.clock.training_s
         speed = (self._samples - self._samples_before) / max(training - self._training_s_before, 1e-9)
@@ -318,7 +380,7 @@ class Reporter:
             epoch=epoch,
             iteration=step,
             elapsed_s=round(elapsed, 3),
-            remaining_s=round(elapsed / step * (self._total_steps - step), 3),
+            remaining_s=round(elapsed / step * max(0, self.total_steps - step), 3),
             rate=rate,
             samples_per_second=round(speed, 1),
             memory_bytes=memory_bytes,

@@ -1,5 +1,80 @@
-"""What a run can be asked for while it trains, as numbers that can be summed over workers."""
+"""What a run can be asked for while it trains. Needs no torch.
 
-NO_REQUEST, STOP, STOP_AFTER_EPOCH = 0, 1, 2
-TIME_UP = 100
-"""What the first worker asks for itself when the time limit has come."""
+All workers are to obey at the same step, so a request travels as numbers within the sum at a report point.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What has been asked for since the last report point. By default nothing."""
+
+    stop: bool = False
+    stop_after_epoch: bool = False
+    pause: int = 0
+    """1 to pause, -1 to go on, whichever was asked last."""
+    checkpoint: bool = False
+    validate: bool = False
+    rate: float = 0.0
+    """The learn rate from now on, which the schedule goes on from; 0: as it is."""
+    rate_factor: float = 1.0
+    """What every rate from now on is multiplied by."""
+    epochs: int = 0
+    """How many epochs the run is to have; 0: as planned."""
+    save_now: bool = False
+    """Not asked for by anybody: it is time for a checkpoint."""
+    time_is_up: bool = False
+    """Nor this: the time limit has come."""
+
+    def numbers(self) -> list[float]:
+        """As numbers to add: those of all workers but the first one are zero."""
+        return [float(getattr(self, f.name)) for f in fields(self)]
+
+    @classmethod
+    def of(cls, numbers: Sequence[float]) -> "Asked":
+        """From `numbers`."""
+        given = zip(fields(cls), numbers, strict=True)
+        return cls(**{f.name: type(getattr(NOTHING, f.name))(number) for f, number in given})
+
+    def also(self, request: Mapping[str, Any]) -> "Asked":
+        """With one more request, as it comes from the run's folder. What means nothing is passed over."""
+        match request.get("do"):
+            case "stop" | "stop_after_epoch" | "checkpoint" | "validate" as what:
+                return replace(self, **{what: True})
+            case "pause" | "resume" as what:
+                return replace(self, pause=1 if what == "pause" else -1)
+            case "set":
+                return self._changed(request)
+        return self
+
+    def _changed(self, request: Mapping[str, Any]) -> "Asked":
+        changed = self
+        if (rate := _number(request.get("rate"))) > 0:
+            changed = replace(changed, rate=rate, rate_factor=1.0)
+        if (factor := _number(request.get("rate_factor"))) > 0:
+            changed = replace(changed, rate_factor=changed.rate_factor * factor)
+        if (epochs := _number(request.get("epochs"))) >= 1:
+            changed = replace(changed, epochs=int(epochs))
+        return changed
+
+
+NOTHING = Asked()
+SIZE = len(fields(Asked))
+
+
+def asked(requests: Iterable[Mapping[str, Any]]) -> Asked:
+    """What these come to, in their order."""
+    found = NOTHING
+    for request in requests:
+        found = found.also(request)
+    return found
+
+
+def _number(value: object) -> float:
+    """A finite number, or 0."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if is_number and isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0

@@ -1,6 +1,7 @@
 """The learn rate of a run. It follows the step, and for the plateau schedule what the validations say."""
 
 import math
+from typing import Any
 
 from engine.project.schedules import plateau_begin, plateau_options, rate_at
 from engine.project.training import TrainingOptions
@@ -23,10 +24,28 @@ class Schedule:
         self._best = math.nan
         self._worse_in_a_row = 0
         self._drops = 0
+        self._factor = 1.0
 
     def __call__(self, step: int) -> float:
         """The rate of this step."""
-        return rate_at(self._options, step, self._steps_per_epoch, self._total_steps, self._drops)
+        return self._factor * rate_at(self._options, step, self._steps_per_epoch, self._total_steps, self._drops)
+
+    def multiply(self, factor: float) -> None:
+        """From now on every rate is so many times what it would be."""
+        self._factor *= factor
+
+    def change_length(self, total_steps: int) -> None:
+        """The run will have so many steps."""
+        self._total_steps = total_steps
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the validations and requests have made of it."""
+        return {"best": self._best, "worse": self._worse_in_a_row, "drops": self._drops, "factor": self._factor}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._best, self._worse_in_a_row = float(state["best"]), int(state["worse"])
+        self._drops, self._factor = int(state["drops"]), float(state["factor"])
 
     def validated(self, step: int, value: float, higher_is_better: bool) -> None:
         """After so many steps the objective is this."""

@@ -49,6 +49,18 @@ class Solver:
         else:
             self._optimizer.step(loss)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Moments, counts, rates."""
+        tolerance = self._optimizer.tolerance.state_dict() if isinstance(self._optimizer, Lbfgs) else {}
+        return {"optimizer": self._optimizer.state_dict(), "rate": self._rate, "tolerance": tolerance}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there. What the options say of it, such as the momentum, is as it was then."""
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._rate = float(state["rate"])
+        if isinstance(self._optimizer, Lbfgs):
+            self._optimizer.tolerance.load_state_dict(state["tolerance"])
+
 
 def _groups(
     network: nn.Module, options: TrainingOptions, parameters: Mapping[str, ParameterOptions]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -163,6 +164,15 @@ class Unit:
     def state(self) -> State:
         """The network's weights and statistics as they are now, which training does not change any more."""
         return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
+
+    def state_dict(self) -> dict[str, Any]:
+        """All of it that training changes."""
+        return {"network": self.state(), "solver": self._solver.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.load(state["network"])
+        self._solver.load_state_dict(state["solver"])
 
     def load(self, state: State) -> None:
         """Give the network these weights and statistics."""

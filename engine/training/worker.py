@@ -1,6 +1,7 @@
 """One worker of a run: puts the pieces of a training together, runs it, and says how it went."""
 
 import copy
+import gc
 import os
 import sys
 import traceback
@@ -41,10 +42,12 @@ from engine.project.code import ready
 from engine.project.extent import Extent, extent
 from engine.project.file import load as load_project
 from engine.project.project import Project
+from engine.runs.checkpoints import Checkpoint, beside, place
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder, frozen_code
 from engine.training.batches import Batches, Resident, as_tuple
 from engine.training.channel import Reports, RequestPipe
+from engine.training.checkpoint import RandomStates
 from engine.training.clipping import clipping
 from engine.training.hooks import FileHooks, Hooks, Run
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
@@ -54,6 +57,7 @@ from engine.training.losses import Loss, loss_for
 from engine.training.metrics import METRICS, Metric
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
+from engine.training.saving import Saver, nowhere
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
 from engine.training.step import Unit
@@ -143,7 +147,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         _announce(setting, network, whole, unit.metrics[0], reports, notes, has_validation=validation is not None)
     limits = limits_for(options, unit.metrics[0])
     clock = Clock(limits.time_s)
-    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock)
+    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
     reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, whole.total_steps)
     plan = Plan(
@@ -152,7 +156,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         options.validation_patience,
         validation,
         test,
-        watch=schedule.validated,
+        pace=schedule,
+        release=partial(_release, setting.device),
         limits=limits,
     )
     # From here on each worker has random numbers of its own: for dropout.
@@ -160,7 +165,13 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     cut = options.sequence_length == "shortest"
     hooks = _hooks(setting, network, schedule, whole, gang, clock)
     batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation)
-    trainer = Trainer(plan, unit, batches, reporter, keeper, hooks)
+    saver = Saver(options, partial(beside, setting.folder) if is_first else nowhere)
+    trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver)
+    random = RandomStates(gang, setting.device)
+    saver.register(unit=unit, schedule=schedule, keeper=keeper, reporter=reporter, trainer=trainer, random=random)
+    if seat.checkpoint >= 0:
+        saver.go_on(Checkpoint(place(setting.folder, seat.checkpoint), seat.checkpoint))
+        schedule.multiply(seat.rate_factor)
     try:
         return trainer.run(), gang
     except NonFiniteLossError:
@@ -382,6 +393,13 @@ def _announce(
     if not has_validation and (options.output_network == "best-validation" or options.validation_patience):
         text = "The data has no validation part: the network of the last iteration is kept, and patience has no effect."
         reports.put(Message(severity="warning", text=text))
+
+
+def _release(device: torch.device) -> None:
+    """Give back memory that is not in use."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
 
 
 def _memory_bytes(device: torch.device) -> int:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,18 @@ import pytest
 
 from engine.exchange.weights import load as load_weights
 from engine.project.file import save
+from engine.project.project import Project
+from engine.project.run import RunOptions
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp
+
+
+def fragile(project: Project) -> Project:
+    """It ends with its first fault, and does not go on by itself."""
+    return replace(project, run=RunOptions(max_restarts=0))
+
 
 ENDLESS: dict[str, Any] = {"max_epochs": 100_000, "validation_frequency": 20}
 
@@ -77,7 +86,7 @@ def test_a_stop_before_training_ends_the_run_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_killed_worker_fails_the_run_with_the_cause(tmp_path: Path, rank: int) -> None:
-    with Running(digits(convolution(), TWO, **ENDLESS), tmp_path / "run") as run:
+    with Running(fragile(digits(convolution(), TWO, **ENDLESS)), tmp_path / "run") as run:
         run.wait_for_training()
         workers = run.workers
         run.kill(workers[rank])
@@ -96,7 +105,7 @@ def test_a_killed_worker_fails_the_run_with_the_cause(tmp_path: Path, rank: int)
 @pytest.mark.parametrize("environment", [{}, TWO], ids=["alone", "two"])
 def test_a_worker_that_hangs_fails_the_run_with_the_cause(tmp_path: Path, environment: dict[str, Any]) -> None:
     """And the one that waits for it is not blamed."""
-    with Running(digits(mlp(), environment, **ENDLESS), tmp_path / "run", patience_s=6) as run:
+    with Running(fragile(digits(mlp(), environment, **ENDLESS)), tmp_path / "run", patience_s=6) as run:
         run.wait_for_training()
         hung = len(run.workers) - 1
         os.kill(run.workers[hung], signal.SIGSTOP)
@@ -126,7 +135,7 @@ def test_who_sees_an_end_finds_all_of_it(tmp_path: Path) -> None:
 def test_where_the_system_takes_note_of_ends_by_itself(tmp_path: Path) -> None:
     """A starter that ignores SIGCHLD hands that on: nobody can ask then how a worker ended."""
     ignoring = ["sh", "-c", 'trap "" CHLD; exec "$@"', "sh"]
-    with Running(digits(mlp(), TWO, **ENDLESS), tmp_path / "run", command=ignoring) as run:
+    with Running(fragile(digits(mlp(), TWO, **ENDLESS)), tmp_path / "run", command=ignoring) as run:
         run.wait_for_training()
         run.kill(run.workers[1])
         done = run.finish()
@@ -135,7 +144,7 @@ def test_where_the_system_takes_note_of_ends_by_itself(tmp_path: Path) -> None:
 
 
 def test_a_crash_names_the_signal(tmp_path: Path) -> None:
-    with Running(digits(mlp(), **ENDLESS), tmp_path / "run") as run:
+    with Running(fragile(digits(mlp(), **ENDLESS)), tmp_path / "run") as run:
         run.wait_for_training()
         os.kill(run.workers[0], signal.SIGSEGV)
         done = run.finish()

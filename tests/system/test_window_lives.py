@@ -18,6 +18,7 @@ from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import save
 from engine.project.project import Project
+from engine.project.run import RunOptions
 from engine.project.training import TrainingOptions
 from engine.runs.folder import RunFolder, open_run
 from tests.app.windows import shown_windows
@@ -80,7 +81,8 @@ def digits(epochs: int) -> Project:
     )
     training = TrainingOptions(max_epochs=epochs, mini_batch_size=256)
     environment = EnvironmentOptions(target="multi-cpu", num_workers=2)
-    return Project(network, data=DataOptions(source="digits"), training=training, environment=environment)
+    data, fragile = DataOptions(source="digits"), RunOptions(max_restarts=0)
+    return Project(network, data=data, training=training, environment=environment, run=fragile)
 
 
 def python(*arguments: str) -> "subprocess.CompletedProcess[str]":

@@ -104,7 +104,7 @@ def test_a_stop_is_a_request_in_the_folder(qtbot: QtBot, run: RunFolder) -> None
 
     assert supervisor.stop_run() == ""
     assert supervisor.stop_run(after_epoch=True) == ""
-    assert run.take_requests() == ["stop", "stop_after_epoch"]
+    assert run.take_requests() == [{"do": "stop"}, {"do": "stop_after_epoch"}]
 
 
 def test_a_long_log_is_read_in_slices(qtbot: QtBot, run: RunFolder) -> None:

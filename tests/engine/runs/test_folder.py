@@ -230,7 +230,7 @@ def test_the_kept_network_is_what_the_run_says(run: RunFolder) -> None:
 def test_requests_are_given_once_and_in_order(run: RunFolder) -> None:
     run.request("stop_after_epoch")
     run.request("stop")
-    assert run.take_requests() == ["stop_after_epoch", "stop"]
+    assert run.take_requests() == [{"do": "stop_after_epoch"}, {"do": "stop"}]
     assert run.take_requests() == []
     assert list(run.control.iterdir()) == []
 
@@ -250,7 +250,7 @@ def test_garbage_among_the_requests_is_passed_over(run: RunFolder) -> None:
     os.mkfifo(run.control / "pipe.json")
     (run.control / ".half.json.tmp").touch()
     run.request("stop")
-    assert run.take_requests() == ["stop"]
+    assert run.take_requests() == [{"do": "stop"}]
     assert run.take_requests() == []
 
 

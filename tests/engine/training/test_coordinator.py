@@ -17,7 +17,7 @@ import json, os, signal, sys, threading, types
 from dataclasses import asdict
 from pathlib import Path
 from engine.runs.folder import create
-from engine.training import coordinator
+from engine.training import attempt, coordinator
 from engine.training.channel import Reports
 
 OUTCOME = {"state": "finished", "reason": "1 epoch done", "epochs": 1, "iterations": 1,
@@ -42,12 +42,12 @@ def act(seat):
             case "late":  # after the other one has told, and then some
                 while not told(1 - seat.rank).exists():
                     threading.Event().wait(0.01)
-                threading.Event().wait(2 * coordinator.DEATH_GRACE_S)
+                threading.Event().wait(2 * attempt.DEATH_GRACE_S)
     return 0
 
 sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: False))
 coordinator.preload = lambda: act
-coordinator.DEATH_GRACE_S, coordinator.LEAVING_S = 0.3, 0.3
+attempt.DEATH_GRACE_S, attempt.LEAVING_S = 0.3, 0.3
 folder = create(Path(sys.argv[1]), "{}", {"places": [{}, {}]})
 print(json.dumps(coordinator.coordinate(folder, patience_s=float(sys.argv[3]))))
 """

@@ -11,7 +11,7 @@ from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.training.channel import Lines, Reports, RequestPipe
 from engine.training.metrics import Accuracy, Rmse
 from engine.training.reporting import MOST_STEPS, Clock, Curve, Recorder, Reporter
-from engine.training.requests import NO_REQUEST, STOP, STOP_AFTER_EPOCH
+from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores
 
 
@@ -30,12 +30,12 @@ class Kept:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.asked = NO_REQUEST
+        self.asked = NOTHING
 
     def put(self, *events: Event) -> None:
         self.events += events
 
-    def pending(self) -> int:
+    def pending(self) -> Asked:
         return self.asked
 
     def take(self, kind: type[Event]) -> list[Event]:
@@ -83,7 +83,7 @@ def test_what_is_no_number_or_huge_stays_in_its_own_step() -> None:
         output = torch.full((2, 1), error, dtype=torch.float64)
         recorder.hold(Done(torch.tensor(0.0), (output,), (torch.zeros_like(output),), 2, 2))
     recorder.hold(Done(torch.tensor(0.0), (torch.zeros(0, 1),), (torch.zeros(0, 1),), 0, 2))  # an empty share
-    (sums,) = recorder.exchange(NO_REQUEST).metrics
+    (sums,) = recorder.exchange(NOTHING).metrics
     assert sums == pytest.approx([2e24, 0.5, math.nan, 0.125, math.inf, 8.0, 0.0], rel=1e-12, nan_ok=True)
 
 
@@ -107,9 +107,11 @@ def test_a_fast_step_is_not_held_without_end() -> None:
 
 def test_a_request_is_passed_on() -> None:
     setup = Setup()
-    setup.kept.asked = STOP
+    setup.kept.asked = Asked(stop=True, rate_factor=0.1, epochs=7)
     setup.step(1, 1)
-    assert setup.reporter.report(1, 1, 0.1).request == STOP
+    asked = setup.reporter.report(1, 1, 0.1, save_now=True).asked
+    assert asked == Asked(stop=True, rate_factor=0.1, epochs=7, save_now=True)
+    assert setup.reporter.ask() == Asked(stop=True, rate_factor=0.1, epochs=7)
 
 
 def test_progress_in_numbers() -> None:
@@ -191,14 +193,14 @@ def test_a_heartbeat_goes_between_other_reports_and_tears_none() -> None:
     assert any("done" in message for message in said)
 
 
-def test_the_most_urgent_request_counts() -> None:
+def test_requests_come_through_the_pipe_whole_and_once() -> None:
     reading, writing = os.pipe()
     requests = RequestPipe(reading)
-    assert requests.pending() == NO_REQUEST
-    os.write(writing, b"stop_after_epoch\n")
-    assert requests.pending() == STOP_AFTER_EPOCH
-    os.write(writing, b"stop_after_epoch\nstop\n")
-    assert requests.pending() == STOP
-    assert requests.pending() == NO_REQUEST
+    assert requests.pending() == NOTHING
+    os.write(writing, b'{"do": "stop_after_epoch"}\n{"do": "st')
+    assert requests.pending() == Asked(stop_after_epoch=True)
+    os.write(writing, b'op"}\n')
+    assert requests.pending() == Asked(stop=True)
+    assert requests.pending() == NOTHING
     os.close(reading)
     os.close(writing)

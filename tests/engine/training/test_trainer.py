@@ -19,7 +19,7 @@ from engine.training.losses import half_mse, of_first
 from engine.training.metrics import Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, Recorder, Reporter
-from engine.training.requests import NO_REQUEST, STOP, STOP_AFTER_EPOCH
+from engine.training.requests import NOTHING, Asked
 from engine.training.solvers import Solver
 from engine.training.step import Unit
 from engine.training.trainer import Outcome, Plan, Trainer
@@ -30,7 +30,7 @@ STEPS_PER_EPOCH = 3
 class Listener:
     """Keeps events, and asks for something once the training has come to a step."""
 
-    def __init__(self, ask: int = NO_REQUEST, at: int = 0) -> None:
+    def __init__(self, ask: Asked = NOTHING, at: int = 0) -> None:
         self.events: list[Event] = []
         self.step = 0
         self._ask, self._at = ask, at
@@ -38,8 +38,8 @@ class Listener:
     def put(self, *events: Event) -> None:
         self.events += events
 
-    def pending(self) -> int:
-        return self._ask if self.step == self._at else NO_REQUEST
+    def pending(self) -> Asked:
+        return self._ask if self.step == self._at else NOTHING
 
     @property
     def epochs(self) -> list[int]:
@@ -105,20 +105,20 @@ def test_an_epoch_that_patience_ends_with_is_complete() -> None:
 
 
 def test_a_stop_in_the_middle_of_an_epoch_leaves_it_incomplete() -> None:
-    listener = Listener(STOP, at=5)
+    listener = Listener(Asked(stop=True), at=5)
     outcome = train(listener)
     assert (outcome.state, outcome.epochs, outcome.iterations) == ("stopped", 1, 5)
     assert listener.epochs == [1]
 
 
 def test_a_stop_after_the_epoch_lets_it_end() -> None:
-    listener = Listener(STOP_AFTER_EPOCH, at=5)
+    listener = Listener(Asked(stop_after_epoch=True), at=5)
     outcome = train(listener)
     assert (outcome.state, outcome.epochs, outcome.iterations) == ("stopped", 2, 6)
 
 
-@pytest.mark.parametrize("asked", [STOP, STOP_AFTER_EPOCH])
-def test_a_request_that_comes_with_the_last_step_stops_nothing(asked: int) -> None:
+@pytest.mark.parametrize("asked", [Asked(stop=True), Asked(stop_after_epoch=True)])
+def test_a_request_that_comes_with_the_last_step_stops_nothing(asked: Asked) -> None:
     outcome = train(Listener(asked, at=12))
     assert (outcome.state, outcome.reason, outcome.epochs) == ("finished", "all 4 epochs done", 4)
 

@@ -1,0 +1,156 @@
+"""A run that goes on from a checkpoint goes on to the bit: losses, validations, weights, whatever the options.
+
+In this process: a worker with a thread that does of the coordinator's work what a checkpoint needs.
+"""
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.environments.launch import Seat
+from engine.exchange.weights import load as load_weights
+from engine.network.network import Network
+from engine.project.data import DataOptions
+from engine.project.project import Project
+from engine.runs.checkpoints import all_checkpoints, put_in_place
+from engine.runs.events import Checkpointed, Event, Points, read_event
+from engine.runs.folder import RunFolder
+from engine.training.channel import Lines
+from engine.training.preparing import lock_of, prepare
+from engine.training.worker import work
+from tests.builders import chain, layer
+
+SIZES = {"max_epochs": 2, "mini_batch_size": 300, "validation_frequency": 2, "deterministic": True}
+MIDDLE = 4
+"""Of five steps an epoch: in the middle of the first."""
+
+
+def network() -> Network:
+    """With all that has a state of its own: dropout draws, batch normalisation counts."""
+    return chain(
+        layer("image_input", size=8),
+        layer("conv2d", filters=4, kernel=3),
+        layer("batch_norm"),
+        layer("relu"),
+        layer("dropout", probability=0.3),
+        layer("fully_connected", outputs=10),
+        layer("softmax"),
+    )
+
+
+def project(**training: Any) -> Project:
+    made = Project(network(), data=DataOptions(source="digits"))
+    environment = made.environment.replace(target="cpu", threads=1)
+    often = {"checkpoint_unit": "iterations", "checkpoint_frequency": MIDDLE, "checkpoints_kept": 9}
+    return replace(made, training=made.training.replace(**{**SIZES, **often, **training}), environment=environment)
+
+
+@dataclass
+class Trained:
+    """What a worker said and left."""
+
+    folder: RunFolder
+    events: list[Event]
+    outcome: dict[str, Any]
+
+    def curve(self, split: str, name: str = "loss") -> dict[int, float]:
+        found = {}
+        for points in self.events:
+            if isinstance(points, Points) and points.split == split:
+                for i, value in enumerate(points.values[name]):
+                    found[points.first_step + i * points.steps_apart] = value
+        return found
+
+    def weights(self, name: str) -> dict[str, torch.Tensor]:
+        return load_weights(self.folder.path / name)[0]
+
+
+def train(folder: RunFolder, *, checkpoint: int = -1, ask: tuple[dict[str, Any], ...] = ()) -> Trained:
+    """Be a worker, from the beginning or a checkpoint."""
+    reading, reports = os.pipe()
+    requests, asking = os.pipe()
+    for request in ask:
+        os.write(asking, f"{json.dumps(request)}\n".encode())
+    said: list[dict[str, Any]] = []
+    events: list[Event] = []
+
+    def listen() -> None:
+        lines = Lines(reading)
+        os.set_blocking(reading, True)
+        while lines.is_open:
+            for message in lines.read():
+                said.append(message)
+                if "event" in message:
+                    events.append(event := read_event(message["event"]))
+                    if isinstance(event, Checkpointed):
+                        put_in_place(folder, event.iteration, 99)
+
+    coordinator = threading.Thread(target=listen)
+    coordinator.start()
+    code = work(Seat(str(folder.path), 0, "", reports, requests, os.getpid(), checkpoint=checkpoint))
+    os.close(reports)
+    coordinator.join()
+    for descriptor in (reading, requests, asking):
+        os.close(descriptor)
+    assert code == 0, [message for message in said if "error" in message]
+    return Trained(folder, events, next(m["done"] for m in said if "done" in m))
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """Threads and determinism are settings of the whole process."""
+    threads = torch.get_num_threads()
+    yield
+    torch.use_deterministic_algorithms(False)
+    torch.set_num_threads(threads)
+
+
+def prepared(path: Path, **training: Any) -> RunFolder:
+    folder = prepare(project(**training), None, path)
+    os.close(lock_of(folder))
+    return folder
+
+
+def same_weights(one: Trained, other: Trained, name: str) -> bool:
+    a, b = one.weights(name), other.weights(name)
+    return a.keys() == b.keys() and all(torch.equal(a[key], b[key]) for key in a)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"solver": "sgdm", "schedule": "plateau", "plateau_patience": 0, "warmup_iterations": 3},
+        {"solver": "adam", "schedule": "plateau", "plateau_patience": 0, "gradient_threshold": 0.1},
+        {"solver": "adamw", "schedule": "one-cycle", "shuffle": "every-epoch"},
+        {"solver": "nadam", "schedule": "cosine", "last_batch": "discard"},
+        {"solver": "rmsprop", "schedule": "warmup", "warmup_iterations": 6},
+        {"solver": "lbfgs", "history_size": 3},
+        {"solver": "lbfgs", "line_search_method": "backtracking"},
+    ],
+    ids=lambda options: f"{options['solver']}-{options.get('schedule', options.get('line_search_method', 'none'))}",
+)
+def test_losses_and_weights_are_the_same_to_the_bit(tmp_path: Path, options: dict[str, Any]) -> None:
+    whole = train(prepared(tmp_path / "run", **options))
+    steps = [one.iteration for one in all_checkpoints(whole.folder)]
+    assert MIDDLE in steps
+    copy = tmp_path / "copy"
+    shutil.copytree(whole.folder.path, copy, ignore=shutil.ignore_patterns("best", "last"))
+    resumed = train(RunFolder(copy), checkpoint=MIDDLE)
+    for split in ("training", "validation"):
+        after = {step: loss for step, loss in whole.curve(split).items() if step > MIDDLE}
+        assert resumed.curve(split) == after
+    assert resumed.curve("test") == whole.curve("test")
+    assert same_weights(resumed, whole, "last")
+    assert same_weights(resumed, whole, "best")
+    times = ("seconds", "samples_per_second")
+    assert {k: v for k, v in resumed.outcome.items() if k not in times} == {
+        k: v for k, v in whole.outcome.items() if k not in times
+    }
