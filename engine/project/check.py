@@ -163,8 +163,9 @@ def _task_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
         field = TrainingOptions.fields[name]
         assert isinstance(field, Choice)
         chosen = getattr(project.training, name)
-        if chosen != "auto" and (chosen in of_classes) != is_class:
-            fitting = [word for word in field.options if word == "auto" or (word in of_classes) == is_class]
+        any_task = ("auto", "custom")
+        if chosen not in any_task and (chosen in of_classes) != is_class:
+            fitting = [word for word in field.options if word in any_task or (word in of_classes) == is_class]
             message = f"'{chosen}' does not fit data whose responses are {facts.task}. Use {' or '.join(fitting)}."
             yield Problem("error", "", "", f"training.{name}", message)
     given = project.training.class_weights

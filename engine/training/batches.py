@@ -26,6 +26,11 @@ def as_tuple(given: torch.Tensor | Tensors) -> Tensors:
     return given if isinstance(given, tuple) else (given,)
 
 
+def plain(given: Tensors) -> torch.Tensor | Tensors:
+    """A tensor where there is only one, as a network gives it."""
+    return given[0] if len(given) == 1 else given
+
+
 @dataclass(frozen=True)
 class Batch:
     """One worker's share of a batch. `count` of its samples are its own, `total` belong to the whole batch.

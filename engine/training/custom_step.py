@@ -14,7 +14,7 @@ from torch import nn
 from engine.build.user_code import find
 from engine.custom.targets import split_code
 from engine.errors import RunError
-from engine.training.batches import Batch, Tensors, as_tuple
+from engine.training.batches import Batch, Tensors, as_tuple, plain
 from engine.training.losses import Loss
 from engine.training.own_code import failure
 
@@ -62,7 +62,7 @@ class CustomStep:
         """This worker's part of the loss of the whole batch, and what the metrics are computed from: outputs and
         targets. Raises `RunError` for a function that gives something else."""
         try:
-            answer = self._function(self._called, batch.inputs, _plain(batch.targets), self._mean)
+            answer = self._function(self._called, batch.inputs, plain(batch.targets), self._mean)
         except BaseException as error:
             raise failure(error, self._file) from error
         given = self._called.take()
@@ -96,11 +96,6 @@ class CustomStep:
                 "outputs of these samples: the training metrics are computed from them."
             )
         return loss, as_tuple(outputs)
-
-
-def _plain(targets: Tensors) -> torch.Tensor | Tensors:
-    """A tensor where there is only one, as the network gives it."""
-    return targets[0] if len(targets) == 1 else targets
 
 
 def _has_samples(outputs: Any, size: int) -> bool:

@@ -10,8 +10,10 @@ import torch
 from torch.nn import functional
 
 from engine.data.facts import Task
+from engine.project import own_code
 from engine.project.training import TrainingOptions
 from engine.training.batches import Tensors
+from engine.training.custom_loss import CustomLoss
 
 Loss = Callable[[Tensors, Tensors], torch.Tensor]
 LossOfOne = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -64,6 +66,8 @@ _LOSSES: dict[str, LossOfOne] = {"half-mse": half_mse, "mse": mse, "mae": mae}
 def loss_for(options: TrainingOptions, task: Task, targets: Tensors) -> Loss:
     """The loss that the options ask for; `auto` follows the task. `targets` are those of the whole training part, on
     the device: class weights may follow from them."""
+    if options.loss == "custom":
+        return CustomLoss(own_code.target(options, "loss_function"))
     return of_first(_loss_of_one(options, task, targets[0]))
 
 

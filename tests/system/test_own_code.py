@@ -30,6 +30,9 @@ def on_end(run):
 STEPS = """
 import copy
 import torch
+def focal(outputs, targets):
+    each = torch.nn.functional.cross_entropy(outputs, targets, reduction="none")
+    return (each * (1 - torch.exp(-each)) ** 2).mean()
 teacher = None
 def on_start(run):
     global teacher
@@ -94,7 +97,7 @@ def test_a_step_on_two_workers_gives_what_it_gives_on_one(tmp_path: Path, monkey
     trust.grant(tmp_path)
     (tmp_path / "own.py").write_text(STEPS)
     options: dict[str, Any] = {"max_epochs": 1, "mini_batch_size": 157}
-    options |= {"hooks_file": "own.py", "step_function": "own.py"}
+    options |= {"hooks_file": "own.py", "step_function": "own.py", "loss": "custom", "loss_function": "own.py:focal"}
     alone = train(digits(mlp(), **options), tmp_path / "one")
     for strategy in ("flat", "ddp"):
         two = train(digits(mlp(), TWO, **options), tmp_path / strategy, strategy=strategy)

@@ -3,9 +3,10 @@
 from typing import Any
 
 from engine.errors import FieldError
-from engine.fields import Choice, Float, Floats, Record
+from engine.fields import Choice, FilePath, Float, Floats, Record
+from engine.project.options.code import PYTHON
 
-LOSSES = ("auto", "cross-entropy", "focal", "half-mse", "mse", "mae", "huber")
+LOSSES = ("auto", "cross-entropy", "focal", "half-mse", "mse", "mae", "huber", "custom")
 CLASS_LOSSES = ("cross-entropy", "focal")
 SQUARED_LOSSES = ("half-mse", "mse")
 METRICS = ("auto", "accuracy", "rmse", "mae")
@@ -34,9 +35,18 @@ class LossOptions(Record):
             "mse": "torch's MSELoss: squared error, mean over all elements",
             "mae": "Absolute error, mean over all elements",
             "huber": "Half the square near zero, a line beyond, mean over all elements",
+            "custom": "A Python function of your own",
         },
         group="Loss",
         help="What is minimised; default auto",
+    )
+    loss_function = FilePath(
+        "",
+        pattern=PYTHON,
+        group="Loss",
+        help="A Python file with a function loss(outputs, targets) that gives the mean over the samples; FILE.py:NAME "
+        "where it has another name; default none. MATLAB: lossFcn",
+        visible_when=_loss("custom"),
     )
     class_weighting = Choice(
         "none",
@@ -102,6 +112,8 @@ class LossOptions(Record):
     def problems(self) -> list[FieldError]:
         """What does not go together among these, and no more."""
         found = super().problems()
+        if self.loss == "custom" and not self.loss_function:
+            found.append(FieldError("loss_function", "choose the Python file with your loss."))
         if self.class_weighting == "given" and _loss_of_classes(self) and not any(self.class_weights):
             found.append(FieldError("class_weights", "enter a weight for each class, and not all of them 0."))
         return found

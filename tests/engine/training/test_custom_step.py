@@ -102,6 +102,7 @@ def test_the_examples_of_the_docs_run(tmp_path: Path, text: str, file: str) -> N
     (tmp_path / file).write_text(text)
     options = re.findall(r"--set training\.(\w+)=(\S+)", text.partition("\n")[0])
     assert options
-    outcome = Small(tmp_path, **dict(options)).run()
+    given: dict[str, Any] = dict(options)
+    outcome = Small(tmp_path, **given).run()
     assert outcome.state == "finished"
     assert outcome.iterations == 6
