@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
 from engine.errors import UserError
+from engine.project.extent import batch_size
 from engine.project.file import dumps
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
@@ -66,7 +67,9 @@ class Training(QObject):
         if self.inventory is not None:
             try:
                 options = project.training
-                batch, pieces = options.mini_batch_size, options.gradient_accumulation
+                facts = self._window.facts.facts
+                batch = batch_size(options, facts.samples.get("training") if facts else None)
+                pieces = options.gradient_accumulation
                 placement = resolve(project.environment, self.inventory, batch, pieces)
                 count = len(placement.workers)
                 where = placement.resolved if target == "auto" else ""

@@ -150,6 +150,11 @@ class Form(QWidget):
         self._refresh(keep_typing=True)
         return sum(row.is_shown for row in self.rows.values())
 
+    def set_value(self, name: str, value: object) -> None:
+        """Give one field another value, as if it had been typed there."""
+        self.rows[name].error = ""
+        self._replace(name, value)
+
     def reset(self, name: str) -> None:
         """Give one field its default again."""
         row = self.rows[name]

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
+from app.dialogs.phase_list import PhaseList
 from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
 from designer import theme
@@ -35,6 +36,7 @@ from engine.errors import UserError
 from engine.project.assignments import as_arguments, as_json
 from engine.project.check import check
 from engine.project.environment import EnvironmentOptions
+from engine.project.extent import batch_size
 from engine.project.presets import Presets
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -68,9 +70,8 @@ class TrainingOptionsDialog(QDialog):
         self.environment_form = Form(
             project.environment, is_wide=True, skip=("target",), has_headings=False, parent=self._holder
         )
-        self.rate_plot = RatePlot(self._holder)
         self.training_form = Form(
-            project.training, is_wide=True, below={"Schedule": self.rate_plot}, parent=self._holder
+            project.training, is_wide=True, below={"Schedule": self._make_schedule_part()}, parent=self._holder
         )
         self.cards = EnvironmentCards(self._holder)
         self.sentence = QLabel(self._holder)
@@ -210,6 +211,18 @@ class TrainingOptionsDialog(QDialog):
         row.addWidget(self.groups)
         return row
 
+    def _make_schedule_part(self) -> QWidget:
+        """What stands under the fields of the schedule: the chain as rows, and the rate over the run."""
+        part = QWidget(self._holder)
+        self.phase_list, self.rate_plot = PhaseList(part), RatePlot(part)
+        self.phase_list.edited.connect(lambda phases: self.training_form.set_value("schedule_chain", phases))
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.phase_list)
+        column.addWidget(self.rate_plot)
+        return part
+
     def _make_area(self) -> None:
         """From the outside in: Qt dresses everything below a widget again that gets a parent."""
         self.area = QScrollArea(self)
@@ -282,15 +295,17 @@ class TrainingOptionsDialog(QDialog):
 
     def _refresh(self, *_: object) -> None:
         self.cards.show_state(
-            self._environment.target, card_texts(self._environment, self._inventory, self.training.mini_batch_size)
+            self._environment.target, card_texts(self._environment, self._inventory, self._batch(self.training))
         )
         self.training_form.set_problems(self._data_problems())
+        self.phase_list.show_phases(self.training.schedule_chain)
+        self.phase_list.setVisible(self.training.is_visible("schedule_chain"))
         self.rate_plot.show_options(self.training, self._facts.samples.get("training") if self._facts else None)
         refusal = self._show_sentence()
         self._show_count()
-        is_new = (self._environment, self.training.mini_batch_size) != (
+        is_new = (self._environment, self._batch(self.training)) != (
             self._project.environment,
-            self._project.training.mini_batch_size,
+            self._batch(self._project.training),
         )
         # An environment of another machine that the project came with may stay: it says why, and keeps nobody from
         # changing something else.
@@ -302,6 +317,19 @@ class TrainingOptionsDialog(QDialog):
         self.trouble_button.setText(f"Go to {row.field.label}" if row else "Go to Environment")
         self.trouble_button.setVisible(bool(reason))
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
+        self._show_groups(has_cards=not self._environment_part.isHidden())
+
+    def _batch(self, options: TrainingOptions) -> int:
+        """Samples a step: all there are for a solver that takes them at once, where that is known."""
+        return batch_size(options, self._facts.samples.get("training") if self._facts else None)
+
+    def _show_groups(self, *, has_cards: bool) -> None:
+        """The groups that have something to show."""
+        for row in range(self.groups.count()):
+            item = self.groups.item(row)
+            heading = self.training_form.sections.get(item.text())
+            is_shown = not heading.isHidden() if heading else has_cards or not self.environment_form.isHidden()
+            item.setHidden(not is_shown)
 
     def _data_problems(self) -> dict[str, str]:
         """What does not fit the data, by field. The network is left out: it has its own list."""
@@ -322,7 +350,7 @@ class TrainingOptionsDialog(QDialog):
             return refusal
         try:
             placement = resolve(
-                self._environment, self._inventory, self.training.mini_batch_size, self.training.gradient_accumulation
+                self._environment, self._inventory, self._batch(self.training), self.training.gradient_accumulation
             )
             said = re.sub(r"^One process", "one process", placement.sentence)
             main, semicolon, rest = said.removesuffix(".").partition(";")
@@ -377,11 +405,7 @@ class TrainingOptionsDialog(QDialog):
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
         self.nothing.setText(f"No option matches “{text}”." if words else "All options have their defaults.")
         self.nothing.setVisible(not found and not has_cards)
-        for row in range(self.groups.count()):
-            item = self.groups.item(row)
-            heading = self.training_form.sections.get(item.text())
-            is_shown = not heading.isHidden() if heading else has_cards or not self.environment_form.isHidden()
-            item.setHidden(not is_shown)
+        self._show_groups(has_cards=has_cards)
         self.area.verticalScrollBar().setValue(0)
 
     def _top_of(self, row: int) -> int:

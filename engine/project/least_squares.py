@@ -19,13 +19,13 @@ def least_squares_problems(project: Project, analysis: Analysis, facts: DataFact
     if project.training.solver != "lm":
         return
     if facts is not None and facts.task == "classes":
-        message = "lm is for regressions; the responses of the data are classes. Choose another solver."
+        message = "The solver lm is for regressions; the responses of the data are classes. Choose another solver."
         yield Problem("error", "", "", "training.solver", message)
     count = analysis.parameters - frozen_parameters(project.network, analysis)
     if count > MOST_WEIGHTS:
         message = (
-            f"lm solves for all weights at once and takes at most {MOST_WEIGHTS:,}; the network has {count:,} that "
-            "learn. Choose another solver, such as lbfgs, or make the network smaller."
+            f"The solver lm solves for all weights at once and takes at most {MOST_WEIGHTS:,}; the network has "
+            f"{count:,} that learn. Choose another solver, such as lbfgs, or make the network smaller."
         )
         yield Problem("error", "", "", "training.solver", message)
     yield from _dependent(project.network, analysis)
@@ -38,7 +38,9 @@ def _dependent(network: Network, analysis: Analysis) -> Iterator[Problem]:
         type, (outer, *_) = type_at(network, path), path.split("/")
         if outer not in seen and (why := _why_dependent(type)):
             seen.add(outer)
-            message = f"lm differentiates each sample by itself, but {type.label} {why}. Choose another solver."
+            message = (
+                f"The solver lm differentiates each sample by itself, but {type.label} {why}. Choose another solver."
+            )
             yield Problem("error", outer, network.layers[outer].name, "", message)
 
 

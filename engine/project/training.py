@@ -36,10 +36,12 @@ class TrainingOptions(
         """Combinations that cannot be meant: those within each group, and those across groups."""
         found = super().problems()
         if self.is_full_batch and math.isfinite(self.gradient_threshold):
-            message = f"{self.solver} needs gradients as they are. Set it to Inf, or choose another solver."
+            message = f"the solver {self.solver} needs gradients as they are. Set it to Inf, or choose another solver."
             found.append(FieldError("gradient_threshold", message))
         if self.solver == "lm" and self.loss not in ("auto", *SQUARED_LOSSES):
-            message = f"lm minimises squared errors. Use {' or '.join(SQUARED_LOSSES)}, or choose another solver."
+            message = (
+                f"the solver lm minimises squared errors. Use {' or '.join(SQUARED_LOSSES)}, or choose another solver."
+            )
             found.append(FieldError("loss", message))
         if self.solver == "lm" and self.step_function:
             message = "lm takes the error of each sample apart, and no training step. Choose another solver."

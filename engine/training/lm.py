@@ -72,7 +72,7 @@ class LevenbergMarquardt:
     def step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Move once, by all samples. Gives this worker's part of the loss, and its outputs, both before the move."""
         if len(batch.targets) != 1:
-            raise UserError("lm takes networks of one output. Choose another solver.")
+            raise UserError("The solver lm takes networks of one output. Choose another solver.")
         scale = 1.0 / batch.total / (batch.targets[0].shape[1] / 2.0 if self._is_mean_over_responses else 1.0)
         curvature, slope, squares, output = self._sums(batch)
         part = 0.5 * scale * squares
@@ -154,8 +154,8 @@ class LevenbergMarquardt:
                 jacobian, output = each(weights, *inputs)
         except RuntimeError as error:
             raise UserError(
-                "lm needs the derivatives of each sample by itself, which a layer of this network does not give "
-                f"({str(error).partition('.')[0][:200]}). Choose another solver."
+                "The solver lm needs the derivatives of each sample by itself, which a layer of this network does not "
+                f"give ({str(error).partition('.')[0][:200]}). Choose another solver."
             ) from error
         count = output.numel()
         return torch.cat(

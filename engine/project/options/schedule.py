@@ -47,16 +47,6 @@ class ScheduleOptions(Record):
         help="How the rate changes over the run; default none. All but none may begin with a warm-up",
         visible_when=_has_rate,
     )
-    schedule_chain = Phases(
-        NAMES,
-        _of_schedules,
-        label="Chain",
-        group="Schedule",
-        help="Schedules one after another, each for so many iterations or epochs, the last for the rest of the run: "
-        "warmup 100 iterations, none 5 epochs, cosine times 0.5; default none. Each starts from the initial learn "
-        "rate, times its factor. A phase may have options of its own: piecewise 9 epochs learn_rate_drop_period=3",
-        visible_when=lambda options: _has_rate(options) and options.schedule == "chain",
-    )
     warmup_iterations = Int(
         0,
         low=0,
@@ -188,6 +178,16 @@ class ScheduleOptions(Record):
         group="Schedule",
         help="Better means by this share of the best; default 0.0001. torch: threshold, relative",
         visible_when=_schedule("plateau"),
+    )
+    schedule_chain = Phases(
+        NAMES,
+        _of_schedules,
+        label="Chain",
+        group="Schedule",
+        help="Schedules one after another, the last for the rest of the run: warmup 100 iterations, cosine times 0.5; "
+        "default none. Each starts from the initial learn rate, times its factor. Options of its own stand behind it: "
+        "piecewise 9 epochs learn_rate_drop_period=3",
+        visible_when=lambda options: _has_rate(options) and options.schedule == "chain",
     )
 
     @property

@@ -97,7 +97,8 @@ def test_a_target_needs_a_validation_part_and_a_value() -> None:
         ),
         (
             {"solver": "lbfgs", "gradient_threshold": 1},
-            "training.gradient_threshold: lbfgs needs gradients as they are. Set it to Inf, or choose another solver.",
+            "training.gradient_threshold: the solver lbfgs needs gradients as they are. Set it to Inf, or choose "
+            "another solver.",
         ),
     ],
 )

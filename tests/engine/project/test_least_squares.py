@@ -32,7 +32,8 @@ def test_a_small_regression_is_taken() -> None:
 
 def test_classes_are_refused() -> None:
     assert said(regression(), "classes") == [
-        "training.solver: lm is for regressions; the responses of the data are classes. Choose another solver."
+        "training.solver: The solver lm is for regressions; the responses of the data are classes. Choose another "
+        "solver."
     ]
 
 
@@ -52,7 +53,7 @@ def test_many_weights_are_refused() -> None:
 )
 def test_what_is_no_matter_of_one_sample_is_refused(middle: Any, why: str) -> None:
     (problem,) = said(regression(layer("fully_connected", outputs=5), middle, layer("tanh")))
-    assert f"lm differentiates each sample by itself, but {why}. Choose another solver." in problem
+    assert f"The solver lm differentiates each sample by itself, but {why}. Choose another solver." in problem
 
 
 def test_dropout_of_nothing_is_taken() -> None:
@@ -62,14 +63,18 @@ def test_dropout_of_nothing_is_taken() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"loss": "mae"}, "training.loss: lm minimises squared errors. Use half-mse or mse, or choose another solver."),
+        (
+            {"loss": "mae"},
+            "training.loss: the solver lm minimises squared errors. Use half-mse or mse, or choose another solver.",
+        ),
         (
             {"max_damping_factor": 1e-4},
             "training.max_damping_factor: expected at least the initial damping factor, 0.001.",
         ),
         (
             {"gradient_threshold": 1},
-            "training.gradient_threshold: lm needs gradients as they are. Set it to Inf, or choose another solver.",
+            "training.gradient_threshold: the solver lm needs gradients as they are. Set it to Inf, or choose another "
+            "solver.",
         ),
     ],
 )
