@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QS
 from app.actions import ACTIONS
 from designer import theme
 
-SEGMENT_PADDING = 24  # with the border
+SEGMENT_PADDING = 14  # with the border
 TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("experiments", "Experiments"))
 
 

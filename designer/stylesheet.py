@@ -86,7 +86,7 @@ QToolButton::menu-button { border: none; width: 16px; }
 QWidget[role="segments"] { background: @raised; border: 1px solid @raised; border-radius: 8px; }
 QWidget[role="segments"] QAbstractButton {
   background: transparent; color: @muted; border: 1px solid transparent; border-radius: 6px;
-  padding: 2px 20px; min-height: 20px; font-weight: 500; }
+  padding: 2px 10px; min-height: 20px; font-weight: 500; }
 QWidget[role="segments"] QAbstractButton:hover { color: @text; background: transparent; }
 QWidget[role="segments"] QAbstractButton:checked {
   background: @segment; color: @text; border-color: @line; font-weight: 600; }

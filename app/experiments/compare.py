@@ -84,7 +84,7 @@ class ComparePage(QWidget):
         self.along.currentIndexChanged.connect(self._on_controls)
         self.quantity.setAccessibleName("Quantity of the left plot")
         self.quantity.currentIndexChanged.connect(self._on_controls)
-        self.training, self.validation = QCheckBox("Training"), QCheckBox("Validation")
+        self.training, self.validation = QCheckBox("Training (solid)"), QCheckBox("Validation (dashed)")
         self.is_log = QCheckBox("Logarithmic loss")
         for box, is_on in ((self.training, True), (self.validation, True), (self.is_log, False)):
             box.setChecked(is_on)

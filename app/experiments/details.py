@@ -1,6 +1,6 @@
 """Beside the table of runs: what there is to know of the selected one, its note and tags, and what can be done."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QP
 
 from app.elided import ElidedLabel
 from app.experiments.model import figure_of, label_of, state_in_words, text_of
-from app.runs.facts_panel import FactsTable
 from designer import theme
 from engine.runs.notes import tags_in
 from engine.runs.summary import RunSummary
@@ -19,6 +18,35 @@ SAVE_MS = 800
 FACTS = ("created", "seconds", "environment", "epochs")
 BUTTONS = ("show", "compare", "project", "options", "folder", "delete")
 NOTHING = "Select a run to see what it did. Select two or more to compare them."
+
+
+class Facts(QWidget):
+    """Names at the left, values at the right; names of any length are elided."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setVerticalSpacing(8)
+        self._grid.setColumnStretch(0, 1)
+        self._rows: list[tuple[ElidedLabel, QLabel]] = []
+
+    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """Show these, in place of others."""
+        while len(self._rows) < len(facts):
+            label, value = ElidedLabel(), QLabel()
+            theme.mark(label, "role", "muted")
+            value.setFont(theme.figures(value.font()))
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._grid.addWidget(label, len(self._rows), 0)
+            self._grid.addWidget(value, len(self._rows), 1, Qt.AlignmentFlag.AlignRight)
+            self._rows.append((label, value))
+        for number, (label, value) in enumerate(self._rows):
+            name, text = facts[number] if number < len(facts) else ("", "")
+            label.setText(name)
+            value.setText(text)
+            label.setVisible(bool(text))
+            value.setVisible(bool(text))
 
 
 class Details(QWidget):
@@ -50,7 +78,7 @@ class Details(QWidget):
         self.changes.setWordWrap(True)
         self.changes.setTextFormat(Qt.TextFormat.PlainText)
         self.changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._facts: FactsTable | None = None
+        self.facts = Facts()
         self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
         self._save.timeout.connect(self.keep)
         self._arrange(actions)
@@ -72,10 +100,12 @@ class Details(QWidget):
         below = QVBoxLayout(self._about)
         below.setContentsMargins(0, 4, 0, 0)
         below.setSpacing(8)
-        self._facts_place = QVBoxLayout()
-        self._facts_place.setContentsMargins(0, 0, 0, 8)
-        below.addLayout(self._facts_place)
-        for title, widget in (("Changed since the run before", self.changes), ("Tags", self.tags), ("Note", self.note)):
+        for title, widget in (
+            ("Facts", self.facts),
+            ("Changed since the run before", self.changes),
+            ("Tags", self.tags),
+            ("Note", self.note),
+        ):
             heading = QLabel(title.upper())
             theme.mark(heading, "role", "section")
             heading.setBuddy(widget)
@@ -140,16 +170,8 @@ class Details(QWidget):
         self.said.setVisible(bool(text))
 
     def _show_facts(self, run: RunSummary) -> None:
-        scores = score_names([run])
-        labels = {name: label_of(name) for name in (*FACTS, *scores)}
-        if self._facts is not None:
-            self._facts_place.removeWidget(self._facts)
-            self._facts.deleteLater()
-        self._facts = FactsTable("Facts", tuple(labels.values()))
-        for name, label in labels.items():
-            value = text_of(run, name) if name in FACTS else figure_of(name, run.scores[name])
-            self._facts.set(label, value)
-        self._facts_place.addWidget(self._facts)
+        facts = [(label_of(name), text_of(run, name)) for name in FACTS]
+        self.facts.show_facts(facts + [(label_of(n), figure_of(n, run.scores[n])) for n in score_names([run])])
 
     # ---- note and tags ----
 

@@ -118,7 +118,7 @@ class ExperimentsTab(QWidget):
         column = QVBoxLayout(left)
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
-        column.addLayout(self._make_bar())
+        column.addWidget(self._make_bar())
         self.body = QStackedWidget()
         card = QFrame()
         theme.mark(card, "role", "card")
@@ -139,31 +139,32 @@ class ExperimentsTab(QWidget):
         row.addWidget(self._side)
         return page
 
-    def _make_bar(self) -> QHBoxLayout:
-        row = QHBoxLayout()
+    def _make_bar(self) -> QWidget:
+        self._bar = QWidget()
+        row = QHBoxLayout(self._bar)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        self.search.setMinimumWidth(160)
+        self.search.setMinimumWidth(72)
         self.search.setMaximumWidth(420)
         self.state.setAccessibleName("State of the runs to show")
         self.state.addItem("All states", "")
         for state in STATES:
             self.state.addItem(state_in_words(state)[0], state)
         theme.mark(self.count, "role", "muted")
-        self.columns_button = QPushButton("Columns")
-        columns = QMenu(self.columns_button)
+        self.table_button = QPushButton("Table")
+        self.table_button.setToolTip("Export the runs that are shown, and choose columns")
+        menu = QMenu(self.table_button)
+        menu.addAction("Export as CSV…", self._ask_and_export)
+        columns = menu.addMenu("Columns")
         columns.aboutToShow.connect(lambda: self.table.fill_columns_menu(columns))
-        self.columns_button.setMenu(columns)
-        self.export_button = QPushButton("Export table…")
-        self.export_button.setToolTip("The runs that are shown, with every figure and option, as CSV")
-        self.export_button.clicked.connect(self._ask_and_export)
-        row.addWidget(self.search, 1)
+        self.table_button.setMenu(menu)
+        row.addWidget(self.search, 100)  # takes what there is, before the space behind it
         row.addWidget(self.state)
         row.addWidget(self.only_project)
         row.addWidget(self.count)
         row.addStretch(1)
-        row.addWidget(self.columns_button)
-        row.addWidget(self.export_button)
-        return row
+        row.addWidget(self.table_button)
+        return self._bar
 
     def _make_message(self) -> QWidget:
         page = QWidget()
@@ -233,8 +234,8 @@ class ExperimentsTab(QWidget):
         self.count.setText(f"{shown:,} of {plural(known, 'run')}" if shown != known else plural(known, "run"))
         self.count.setVisible(bool(known))
         self._side.setVisible(bool(known))
-        for widget in (self.columns_button, self.export_button):
-            widget.setEnabled(bool(shown))
+        self._bar.setVisible(bool(self.history.runs))
+        self.table_button.setEnabled(bool(shown))
         if shown:
             self.body.setCurrentIndex(0)
             return

@@ -21,7 +21,7 @@ WIDTHS = {
     "tags": 120,
     "note": 220,
 }
-LEAST_FIGURE_WIDTH = 96
+LEAST_FIGURE_WIDTH, MOST_FIGURE_WIDTH = 96, 200
 SETTING = "experiments/hidden"
 
 
@@ -61,6 +61,7 @@ class RunsTable(QTableView):
     def _make_header(self) -> None:
         header = self.horizontalHeader()
         header.setHighlightSections(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setMinimumSectionSize(56)
@@ -122,7 +123,7 @@ class RunsTable(QTableView):
         hidden = self._hidden()
         for number, column in enumerate(self._model.columns):
             words = self.fontMetrics().horizontalAdvance(label_of(column))
-            self.setColumnWidth(number, WIDTHS.get(column, max(LEAST_FIGURE_WIDTH, words + 24)))
+            self.setColumnWidth(number, WIDTHS.get(column, min(MOST_FIGURE_WIDTH, max(LEAST_FIGURE_WIDTH, words + 24))))
             self.setColumnHidden(number, column in hidden)
 
     def fill_columns_menu(self, menu: QMenu) -> None:

@@ -1,0 +1,76 @@
+"""How long the list of 2,000 runs takes: the first time, and from the index; and finding and sorting in it.
+
+`python benchmarks/history.py [RUNS]` makes runs in a temporary folder and prints milliseconds, and how often the time
+goes into that of reading nothing but every `run.json`.
+"""
+
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.runs.history import list_runs
+from engine.runs.query import matching, order_by
+
+DIGITS = Path(__file__).resolve().parents[1] / "resources" / "examples" / "digits.netwright"
+REPEATS = 5
+
+
+def make(base: Path, count: int) -> None:
+    """Runs that have ended, as a project of the size of the digits example leaves them."""
+    project, dice = json.loads(DIGITS.read_text(encoding="utf-8")), random.Random(1)
+    for number in range(count):
+        run = base / f"run_{number:05}"
+        run.mkdir()
+        options = {"max_epochs": dice.choice([10, 20, 30]), "initial_learn_rate": dice.choice([0.1, 0.01])}
+        project["training"] = {**project.get("training", {}), **options}
+        loss = dice.random()
+        files = {
+            "project.netwright": project,
+            "run.json": {"name": "digits", "created": 1e9 + number, "state": "finished"},
+            "result.json": {"state": "finished", "epochs": 9, "validation": {"loss": loss, "accuracy": 1 - loss}},
+        }
+        for name, value in files.items():
+            (run / name).write_text(json.dumps(value), encoding="utf-8")
+
+
+def median_ms(act: Callable[[], object]) -> float:
+    """The median time of an act."""
+    times = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        act()
+        times.append(1000 * (time.perf_counter() - began))
+    return statistics.median(times)
+
+
+def main(count: int) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        base, os.environ["XDG_CACHE_HOME"] = Path(folder) / "runs", folder
+        base.mkdir()
+        make(base, count)
+        bare = median_ms(lambda: [json.loads(path.read_bytes()) for path in base.glob("*/run.json")])
+        began = time.perf_counter()
+        runs = list_runs(base)
+        first = 1000 * (time.perf_counter() - began)
+        index = next((Path(folder) / "netwright" / "runs").glob("*.sqlite")).stat().st_size
+        for what, taken in (
+            ("every run.json read, nothing else", bare),
+            ("first list", first),
+            ("list from the index", median_ms(lambda: list_runs(base))),
+            ("find by a word", median_ms(lambda: matching(runs, "max_epochs"))),
+            ("find by a figure", median_ms(lambda: matching(runs, "accuracy>0.9"))),
+            ("sort by a figure", median_ms(lambda: order_by("loss", runs).sorted(runs))),
+        ):
+            print(f"{what:36} {taken:8.1f} ms  {taken / bare:5.2f}")
+        print(f"{'index':36} {index / count:8,.0f} bytes a run")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
