@@ -86,7 +86,9 @@ class Training(QObject):
         from app.dialogs.training_options import TrainingOptionsDialog
 
         editor = self._window.editor
-        dialog = TrainingOptionsDialog(editor.project, self.inventory, self._window.facts.facts, self._window)
+        window = self._window
+        base = window.documents.base
+        dialog = TrainingOptionsDialog(editor.project, self.inventory, window.facts.facts, window, base=base)
         self.inventory_changed.connect(dialog.set_inventory)  # devices may be found while the dialog is open
         if dialog.exec():
             chosen = dialog.project()

@@ -130,11 +130,15 @@ class PaddingEditor(FormCombo):
 
 
 class PathEditor(QWidget):
-    """A line with a path and a button that opens the file dialog for it."""
+    """A line with a path and a button that opens the file dialog for it.
+
+    `base` is the folder that relative paths start at, where that is known: what is chosen in it is then relative.
+    """
 
     def __init__(self, field: FilePath, value: object, changed: Changed) -> None:
         super().__init__()
         self.field = field
+        self.base: Path | None = None
         self._record: Record | None = None
         self.line = LineEditor(field, value, changed)
         self.browse = QToolButton()
@@ -155,11 +159,13 @@ class PathEditor(QWidget):
     def _browse(self) -> None:
         is_folder = self.field.folder or bool(self.field.folder_when and self.field.folder_when(self._record))
         pattern = self.field.pattern_for(self._record) if self.field.pattern_for else self.field.pattern
-        start = self.line.text() or str(Path.home())
+        start = str((self.base or Path.home()) / self.line.text())
         if is_folder:
             chosen = QFileDialog.getExistingDirectory(self, "Choose a folder", start)
         else:
             chosen, _ = QFileDialog.getOpenFileName(self, "Choose a file", start, pattern)
+        if chosen and self.base is not None and Path(chosen).is_relative_to(self.base):
+            chosen = Path(chosen).relative_to(self.base).as_posix()
         if chosen:
             self.line.type_in(chosen)
 

@@ -4,8 +4,9 @@ import html
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -26,6 +27,7 @@ from app.dialogs.phase_list import PhaseList
 from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
 from designer import theme
+from designer.field_editors import PathEditor
 from designer.form_rows import Row, section_label
 from designer.forms import Form
 from designer.search_field import SearchField
@@ -33,6 +35,7 @@ from engine.data.facts import DataFacts
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
 from engine.errors import UserError
+from engine.project import own_code
 from engine.project.assignments import as_arguments, as_json
 from engine.project.check import check
 from engine.project.environment import EnvironmentOptions
@@ -57,8 +60,11 @@ class TrainingOptionsDialog(QDialog):
         facts: DataFacts | None = None,
         parent: QWidget | None = None,
         presets: Presets | None = None,
+        base: Path | None = None,
     ) -> None:
+        """`base` is the folder that the project's files lie in: what they say is read there."""
         super().__init__(parent)
+        self._base = base
         self.presets = presets or Presets(presets_file())
         self._project, self._inventory, self._facts = project, inventory, facts
         self._environment = project.environment
@@ -73,6 +79,9 @@ class TrainingOptionsDialog(QDialog):
         self.training_form = Form(
             project.training, is_wide=True, below={"Schedule": self._make_schedule_part()}, parent=self._holder
         )
+        for row in self.training_form.rows.values():
+            if isinstance(row.widget, PathEditor):
+                row.widget.base = base
         self.cards = EnvironmentCards(self._holder)
         self.sentence = QLabel(self._holder)
         self.sentence.setWordWrap(True)
@@ -297,7 +306,7 @@ class TrainingOptionsDialog(QDialog):
         self.cards.show_state(
             self._environment.target, card_texts(self._environment, self._inventory, self._batch(self.training))
         )
-        self.training_form.set_problems(self._data_problems())
+        self.training_form.set_problems({**self._data_problems(), **self._code_problems()})
         self.phase_list.show_phases(self.training.schedule_chain)
         self.phase_list.setVisible(self.training.is_visible("schedule_chain"))
         self.rate_plot.show_options(self.training, self._facts.samples.get("training") if self._facts else None)
@@ -336,9 +345,17 @@ class TrainingOptionsDialog(QDialog):
         if self._facts is None:
             return {}
         candidate = Project(data=self._project.data, training=self.training)
-        found = [p for p in check(candidate, self._facts).problems if p.field.startswith("training.")]
+        said = (p for p in check(candidate, self._facts).problems if p.field.startswith("training."))
+        found = [p for p in said if p.field.removeprefix("training.") not in own_code.FIELDS]  # looked at when saved
         # What was received stands in the field right above the message.
         return {p.field.removeprefix("training."): re.sub(r", received [\d,]+\.$", ".", p.message) for p in found}
+
+    def _code_problems(self) -> dict[str, str]:
+        """What the text of the user's files says is wrong with them, by field. Nothing of it runs."""
+        if self._base is None:
+            return {}
+        found = own_code.problems(self.training, own_code.look_in(self._base))
+        return {p.field.removeprefix("training."): p.message for p in found if p.severity == "error"}
 
     def _show_sentence(self) -> str:
         """Says what will be used; gives the refusal, if it cannot be."""
@@ -429,6 +446,12 @@ class TrainingOptionsDialog(QDialog):
             self.groups.blockSignals(True)
             self.groups.setCurrentRow(above[-1])
             self.groups.blockSignals(False)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Read files again that may have been changed in an editor meanwhile."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self._base is not None:
+            self._refresh()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses the button that has the keyboard and nothing else; Ctrl+Enter is OK; Escape cancels."""

@@ -30,6 +30,8 @@ ROLES: dict[str, Role] = {
     "step_function": Role("training_step", ("network", "inputs", "targets", "loss")),
 }
 """The functions that a training option names, by the option."""
+FIELDS = ("hooks_file", *ROLES)
+"""The options that name files of code."""
 
 
 def reference(options: TrainingOptions, name: str) -> tuple[str, str] | None:
@@ -82,14 +84,21 @@ def look_in(base: Path) -> Look:
     return lambda name: known.peek(name, base)
 
 
+def _error(code: CodeFile, file: str) -> str:
+    """What keeps the file from being read; not with a name at its beginning, which a form would spell large."""
+    return f"The file {code.error}" if code.error.startswith(file) else code.error
+
+
 def _misfit(code: CodeFile, file: str, name: str, arguments: tuple[str, ...]) -> str:
     if code.error:
-        return code.error
+        return _error(code, file)
     given = code.functions.get(name)
     if given is None:
         hint = did_you_mean(name, code.functions)
-        return f"{file} has no function '{name}'.{hint} Define {name}({', '.join(arguments)}), or name another."
-    return _wrong_arguments(given, f"{file}, line {given.line}: {name}", arguments)
+        return (
+            f"The file {file} has no function '{name}'.{hint} Define {name}({', '.join(arguments)}), or name another."
+        )
+    return _wrong_arguments(given, f"The function {name} ({file}, line {given.line})", arguments)
 
 
 def _wrong_arguments(given: Named, what: str, arguments: tuple[str, ...]) -> str:
@@ -104,17 +113,21 @@ def _wrong_arguments(given: Named, what: str, arguments: tuple[str, ...]) -> str
 
 def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:
     if code.error:
-        yield "error", code.error
+        yield "error", _error(code, file)
         return
     hooks = {name: given for name, given in code.functions.items() if name in HOOKS}
     if not hooks:
         near = next((hint for name in code.functions if (hint := did_you_mean(name, HOOKS))), "")
-        yield "error", f"{file} has none of the functions {', '.join(HOOKS)}.{near} Define at least one of them."
+        yield (
+            "error",
+            f"The file {file} has none of the functions {', '.join(HOOKS)}.{near}",
+        )
         return
     for name, given in hooks.items():
-        if message := _wrong_arguments(given, f"{file}, line {given.line}: {name}", ("run",)):
+        if message := _wrong_arguments(given, f"The function {name} ({file}, line {given.line})", ("run",)):
             yield "error", message
     for name, given in code.functions.items():
         if name.startswith("on_") and name not in HOOKS and given.least <= 1 <= given.most:
             hint = did_you_mean(name, HOOKS)
-            yield "warning", f"{file}, line {given.line}: there is no moment '{name}', so it is never called.{hint}"
+            what = f"The function {name} ({file}, line {given.line}) is never called: there is no such moment."
+            yield "warning", f"{what}{hint}"

@@ -101,6 +101,26 @@ def test_once_it_is_trusted_the_sizes_are_measured_and_a_changed_file_is_measure
     assert sizes(window) == ["4", "12", "12"]
 
 
+def test_hooks_are_code_that_is_asked_about_when_they_are_chosen(
+    qtbot: QtBot, window: MainWindow, server: FakeServer, tmp_path: Path
+) -> None:
+    (tmp_path / "hooks.py").write_text("def on_step(run): ...")
+    network = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
+    save(Project(network), tmp_path / "mine.netwright")
+    window.code.ask_to_trust = answers = Answers(False)
+    window.open_path(tmp_path / "mine.netwright")
+    options = window.editor.project.training.replace(hooks_file="hooks.py")
+    window.editor.apply("Change training options", window.editor.project.with_section("training", options))
+    qtbot.waitUntil(lambda: bool(answers.asked))
+    assert answers.asked == [(["hooks.py"], [tmp_path])]
+    data = window.editor.project.data.replace(source="digits")
+    window.editor.apply("Choose data", window.editor.project.with_section("data", data))
+    window.training.start()
+    assert not [request for request in server.asked if request.do == "train"]
+    window.editor.apply("", window.editor.project.with_section("training", options.replace(hooks_file="gone.py")))
+    assert [p.field for p in window.editor.report.errors] == ["training.hooks_file"]
+
+
 def test_training_waits_for_trust(qtbot: QtBot, window: MainWindow, server: FakeServer, project: Path) -> None:
     window.code.ask_to_trust = answers = Answers(False)
     window.open_path(project)

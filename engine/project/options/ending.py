@@ -22,7 +22,7 @@ class EndingOptions(Record):
     max_time_unit = Choice(
         "minutes",
         options=("seconds", "minutes", "hours"),
-        label="Unit of the time limit",
+        label="Time limit unit",
         group="Ending",
         help="What the time limit counts; default minutes",
         visible_when=lambda options: math.isfinite(options.max_time),

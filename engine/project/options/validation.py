@@ -15,7 +15,7 @@ class ValidationOptions(Record):
     validation_frequency_unit = Choice(
         "iterations",
         options=("iterations", "epochs"),
-        label="Validation frequency in",
+        label="Validation unit",
         group="Validation",
         help="What the validation frequency counts; default iterations, as in MATLAB",
     )

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu
 from app.dialogs.environment_cards import card_texts
 from app.dialogs.presets import preset_menu
 from app.dialogs.training_options import TrainingOptionsDialog
+from designer.field_editors import PathEditor
 from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.environments.inventory import Device, DeviceInventory
 from engine.layers.types import image
@@ -318,6 +319,28 @@ def words_of(dialog: TrainingOptionsDialog) -> list[str]:
 def choose(dialog: TrainingOptionsDialog, words: str) -> None:
     menu = menu_of(dialog)
     next(action for action in menu.actions() if action.text() == words).trigger()
+
+
+def test_files_of_code_are_chosen_from_the_projects_folder_and_read_as_text(qtbot, tmp_path, monkeypatch) -> None:
+    (tmp_path / "hooks.py").write_text("def on_stp(run): ...")
+    dialog = TrainingOptionsDialog(Project(), NO_GPU, FACTS, base=tmp_path)
+    qtbot.addWidget(dialog)
+    editor = dialog.training_form.rows["hooks_file"].widget
+    assert isinstance(editor, PathEditor)
+    monkeypatch.setattr(
+        "designer.field_editors.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "hooks.py"), "")
+    )
+    qtbot.mouseClick(editor.browse, Qt.MouseButton.LeftButton)
+    assert dialog.training.hooks_file == "hooks.py"
+    assert dialog.training_form.rows["hooks_file"].message.startswith("The file hooks.py has none of the functions on_")
+    assert not dialog.ok_button.isEnabled()
+    (tmp_path / "hooks.py").write_text("def on_step(run): ...")
+    with qtbot.waitActive(dialog):  # come back to from an editor
+        dialog.show()
+        dialog.activateWindow()
+    assert dialog.ok_button.isEnabled()
+    editor.line.type_in("gone.py")
+    assert dialog.training_form.rows["hooks_file"].message.startswith('There is no file "gone.py"')
 
 
 def test_presets_that_cannot_be_read_say_so(shown, tmp_path) -> None:

@@ -33,21 +33,24 @@ def said(folder: Path, text: str, **options: str) -> list[str]:
     ("text", "words"),
     [
         ("def on_step(run): ...\ndef helper(a, b): ...\n", ""),
-        ("def helper(run): ...", "error: training.hooks_file: own.py has none of the functions on_start, on_step"),
-        ("def on_stp(run): ...", "Did you mean 'on_step'? Define at least one of them."),
+        (
+            "def helper(run): ...",
+            "error: training.hooks_file: The file own.py has none of the functions on_start, on_step",
+        ),
+        ("def on_stp(run): ...", "on_end. Did you mean 'on_step'?"),
         (
             "\ndef on_step(): ...",
-            "error: training.hooks_file: own.py, line 2: on_step takes 0 arguments; it is called with 1: run.",
+            "error: training.hooks_file: The function on_step (own.py, line 2) takes 0 arguments; it is called with 1",
         ),
         (
             "def on_step(run, *, k): ...",
-            "own.py, line 1: on_step needs 'k'; it is called with 1: run. Give it a default.",
+            "The function on_step (own.py, line 1) needs 'k'; it is called with 1: run. Give it a default.",
         ),
         (
             "def on_end(run): ...\ndef on_epoch(run): ...",
-            "warning: training.hooks_file: own.py, line 2: there is no moment 'on_epoch', so it is never called.",
+            "warning: training.hooks_file: The function on_epoch (own.py, line 2) is never called: there is no",
         ),
-        ("def on_step(:", "own.py, line 1: this is not valid Python"),
+        ("def on_step(:", "The file own.py, line 1: this is not valid Python"),
     ],
 )
 def test_a_file_of_hooks(tmp_path: Path, text: str, words: str) -> None:
@@ -65,13 +68,13 @@ def test_a_file_of_hooks(tmp_path: Path, text: str, words: str) -> None:
         (
             "def mixup(network, inputs, targets, loss): ...",
             "own.py:mixpu",
-            "error: training.step_function: own.py has no function 'mixpu'. Did you mean 'mixup'? "
+            "error: training.step_function: The file own.py has no function 'mixpu'. Did you mean 'mixup'? "
             "Define mixpu(network, inputs, targets, loss), or name another.",
         ),
         (
             "def training_step(network, batch): ...",
             "own.py",
-            "own.py, line 1: training_step takes 2 arguments; it is called with 4: network, inputs, targets, loss.",
+            "The function training_step (own.py, line 1) takes 2 arguments; it is called with 4: network, ",
         ),
     ],
 )
