@@ -281,7 +281,17 @@ INVERSES = {
 
 def _number(default: float, help: str, *kinds: str, above: float | None = None) -> Float:
     low = -1e30 if above is None else above
-    return Float(default, low=low, above=above, high=1e30, help=help, visible_when=lambda layer: layer.kind in kinds)
+
+    def is_given(layer: Any) -> bool:
+        return not layer.is_fitted and layer.kind in kinds
+
+    return Float(default, low=low, above=above, high=1e30, help=help, visible_when=is_given)
+
+
+NUMBERS = {
+    "given": "The numbers below, for all channels",
+    "fitted": "Those of the responses in the training part, a number a channel, kept with the weights",
+}
 
 
 class InverseNorm(LayerType):
@@ -292,14 +302,18 @@ class InverseNorm(LayerType):
         rescale-zero-one: y = x · (maximum - minimum) + minimum
         rescale-symmetric: y = (x + 1) · (maximum - minimum) / 2 + minimum
 
-    The reverse of what an input layer does, with numbers that are given here and hold for all channels. The network
-    before it works with numbers around zero, which train well, and the loss compares in the units of the data. MATLAB
-    can also take the numbers from the training data, one for each channel.
+    The reverse of what an input layer does, with numbers that are given here and hold for all channels, or `fitted`
+    ones: those of the responses in the training part, one for each channel, found before training begins. Then it must
+    be the last layer. The network before it works with numbers around zero, which train well; what leaves, and every
+    export, has the units of the data. The loss compares in these units, or, with the training option "Normalise
+    targets", in normalised ones, so that responses of different sizes count the same. (MATLAB: NormalizeTargets, which
+    takes the numbers of this layer from the responses)
     """
 
     key, label, family = "inverse_norm", "Inverse normalisation", "Normalisation"
     matlab = "inverseNormalizationLayer"
     kind = Choice("zscore", options=tuple(INVERSES), notes=INVERSES, help="Which normalisation is undone")
+    numbers = Choice("given", options=tuple(NUMBERS), notes=NUMBERS, help="Where mean, deviation and limits come from")
     mean = _number(0.0, "The mean of the numbers in their units", "zscore", "zerocenter")
     deviation = _number(1.0, "The standard deviation of the numbers in their units", "zscore", above=0.0)
     minimum = _number(0.0, "The smallest of the numbers in their units", "rescale-zero-one", "rescale-symmetric")
@@ -311,9 +325,14 @@ class InverseNorm(LayerType):
             return [FieldError("maximum", told)]
         return []
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the numbers come from the responses in the training part."""
+        return bool(self.numbers == "fitted")
+
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
-        return x
+        return x.with_sizes(C=x.channels) if self.is_fitted else x
 
     def _line(self) -> tuple[float, float]:
         """Scale and shift: y = x · scale + shift."""
@@ -326,7 +345,10 @@ class InverseNorm(LayerType):
                 return self.maximum - self.minimum, self.minimum
         return (self.maximum - self.minimum) / 2, (self.maximum + self.minimum) / 2
 
-    def lower(self, *x: TensorType) -> Lowered:
+    def lower(self, x: TensorType) -> Lowered:
+        if self.is_fitted:
+            name = "engine.build.modules.normalisation.InverseNormalize"
+            return module(name, channels=x.channels, dim=x.dim("C"), rank=x.rank)
         scale, shift = self._line()
         return function("torch.mul", scale), function("torch.add", shift)
 

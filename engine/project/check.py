@@ -27,6 +27,7 @@ from engine.project.options.loss import CLASS_LOSSES, CLASS_METRICS
 from engine.project.project import Project
 from engine.project.schedules import plateau_begin
 from engine.project.scopes import block_paths, lifted, lowered, project_in
+from engine.project.target_scale import target_scale_problems
 from engine.project.training import TrainingOptions
 
 
@@ -64,7 +65,7 @@ def check(project: Project, facts: DataFacts | None = None) -> Report:
     elif project.data.source == "none":
         note = "The project has no data yet. Choose a data source before training."
         problems.append(Problem("note", "", "", "data.source", note))
-    problems += [*least_squares_problems(project, analysis, facts)]
+    problems += [*least_squares_problems(project, analysis, facts), *target_scale_problems(project, facts)]
     problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
     rank = {"error": 0, "warning": 1, "note": 2}
     return Report(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])))
@@ -267,6 +268,6 @@ def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | N
             found = _deciding(type.network, source) if source is not None and type.repeat == 1 else None
             return ((layer.id, *found[0]), found[1]) if found else None
         feeds = network.incoming[layer.id]
-        if len(feeds) != 1 or type.family not in ("Activation", "Utility"):
+        if len(feeds) != 1 or type.family not in ("Activation", "Normalisation", "Utility"):
             return None
         (port,) = feeds.values()

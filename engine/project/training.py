@@ -46,4 +46,7 @@ class TrainingOptions(
         if self.solver == "lm" and self.step_function:
             message = "lm takes the error of each sample apart, and no training step. Choose another solver."
             found.append(FieldError("step_function", message))
+        if self.solver == "lm" and self.normalize_targets:
+            message = "lm minimises the errors of the responses as they are. Switch it off, or choose another solver."
+            found.append(FieldError("normalize_targets", message))
         return found

@@ -32,6 +32,7 @@ from engine.environments.strategies.sync_batch_norm import Share, freeze, join_b
 from engine.environments.threads import fastest
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.layers.base import LayerType
+from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
 from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at
@@ -42,10 +43,11 @@ from engine.project.code import ready
 from engine.project.extent import Extent, extent
 from engine.project.file import load as load_project
 from engine.project.project import Project
+from engine.project.target_scale import fitted_outputs
 from engine.runs.checkpoints import Checkpoint, beside, place
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder, frozen_code
-from engine.training.batches import Batches, Resident, as_tuple
+from engine.training.batches import Batches, Resident, Tensors, as_tuple
 from engine.training.channel import Reports, RequestPipe
 from engine.training.checkpoint import RandomStates
 from engine.training.clipping import clipping
@@ -61,6 +63,7 @@ from engine.training.saving import Saver, nowhere
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
 from engine.training.step import Unit
+from engine.training.target_scale import fit_inverse, normalised, scale_of
 from engine.training.trainer import NonFiniteLossError, Outcome, Plan, Trainer
 from engine.training.vocabulary import refuse_unknown_indices
 
@@ -139,7 +142,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         lengths=training.longest if options.bucket_by_length else None,
     )
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps)
-    loss = loss_for(options, setting.facts.task, training.targets)
+    loss = _loss(setting, network, training.targets)
     unit = _unit(setting, seat, network, schedule, loss, gang)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     keeper = Keeper(unit, options, unit.metrics[0], shelf, has_validation=validation is not None)
@@ -177,6 +180,18 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     except NonFiniteLossError:
         gang.close()  # all find it at the same step, and the first one has still to tell and to save
         raise
+
+
+def _loss(setting: Setting, network: nn.Module, targets: Tensors) -> Loss:
+    """What is minimised: of responses as they are, or without their units."""
+    options, names = setting.project.training, prefixes(setting.project.network, setting.analysis)
+    loss = loss_for(options, setting.facts.task, targets)
+    if not options.normalize_targets:
+        return loss
+    ends = fitted_outputs(setting.project.network)
+    return normalised(
+        loss, {end: scale_of(network.get_submodule(names[id][0]), setting.device) for end, id in ends.items()}
+    )
 
 
 def _hooks(
@@ -298,6 +313,11 @@ def _network(setting: Setting) -> nn.Module:
             shift, scale = fit(kind, training.real(number), 1 if is_padded else given.type.dim("C"))
             normalise = module.get_submodule(names[id][0])
             normalise.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
+    for end, id in fitted_outputs(network).items():
+        last = network.layers[id].acting
+        assert isinstance(last, InverseNorm)
+        axis = setting.analysis.facts[id].output.dim("C")
+        fit_inverse(module.get_submodule(names[id][0]), last.kind, training.targets[end], axis)
     return module
 
 

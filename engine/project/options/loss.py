@@ -3,7 +3,7 @@
 from typing import Any
 
 from engine.errors import FieldError
-from engine.fields import Choice, FilePath, Float, Floats, Record
+from engine.fields import Bool, Choice, FilePath, Float, Floats, Record
 from engine.project.options.code import PYTHON
 
 LOSSES = ("auto", "cross-entropy", "focal", "half-mse", "mse", "mae", "huber", "custom")
@@ -90,6 +90,14 @@ class LossOptions(Record):
         group="Loss",
         help="Error at which the square becomes a line; default 1. torch: delta; MATLAB: TransitionPoint",
         visible_when=_loss("huber"),
+    )
+    normalize_targets = Bool(
+        False,
+        group="Loss",
+        label="Normalise targets",
+        help="The loss compares normalised responses, so that its size does not depend on their units; metrics, and "
+        "what is exported, keep the units; default off. The last layer must be an inverse normalisation with fitted "
+        "numbers, whose kind says how. MATLAB: NormalizeTargets",
     )
     metric = Choice(
         "auto",

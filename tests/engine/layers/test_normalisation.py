@@ -171,3 +171,16 @@ def test_limits_of_an_inverse_must_be_in_order():
     assert layer("inverse_norm", kind="rescale-symmetric", minimum=4, maximum=4).problems()[0].path == "maximum"
     assert not layer("inverse_norm", minimum=4, maximum=4).problems()
     assert "real numbers" in str(refusal(layer("inverse_norm"), tokens(4)))
+
+
+@pytest.mark.parametrize("x", [features(3), sequence(T, 3), image(3, 4, 5)])
+def test_fitted_numbers_of_an_inverse_are_one_a_channel(x):
+    norm = layer("inverse_norm", numbers="fitted")
+    assert norm.output(x) == x
+    assert_as_declared(norm, x)
+    module = Lowered(norm, x)
+    module.made[0].load_state_dict({"shift": torch.tensor([1.0, 2.0, 3.0]), "scale": torch.tensor([1.0, 10.0, 100.0])})
+    y = module(torch.ones(1, *(size if isinstance(size, int) else 2 for size in x.sizes)))
+    assert y.movedim(x.dim("C"), 0).flatten(1)[:, 0].tolist() == [2.0, 12.0, 103.0]
+    assert not norm.is_visible("mean")
+    assert norm.is_visible("kind")
