@@ -17,9 +17,28 @@ from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, User
 from engine.version import VERSION
 
 COMMANDS = (
-    *("check", "compare", "draw", "train", "follow", "stop", "runs", "note", "tag", "delete"),
-    *("export", "measure", "devices", "serve"),
+    "check",
+    "compare",
+    "draw",
+    "train",
+    "resume",
+    "pause",
+    "checkpoint",
+    "validate",
+    "set",
+    "follow",
+    "stop",
+    "runs",
+    "note",
+    "tag",
+    "delete",
+    "export",
+    "measure",
+    "devices",
+    "serve",
 )
+_TOGETHER = {"pause": "control", "checkpoint": "control", "validate": "control", "set": "control"}
+"""Commands that share a file."""
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 
 
@@ -30,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"netwright-engine {VERSION}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in COMMANDS:
+    for name in dict.fromkeys(_TOGETHER.get(name, name) for name in COMMANDS):
         importlib.import_module(f"engine.commands.{name}").register(commands)
     return top
 

@@ -71,14 +71,16 @@ class Supervisor(QObject):
             return
         state = self.folder.state()  # asked first: what is read after an end is all there is
         deadline = time.monotonic() + BUDGET_S
+        ended: Ended | None = None
         while events := self._reader.read():
             for event in events:
                 self.received.emit(event)
                 if isinstance(event, Failed):
                     self._cause = event.cause
-                if isinstance(event, Ended):
-                    self._end(event.state, event.reason or self._cause)
-                    return
+                ended = event if isinstance(event, Ended) else None  # one that was resumed goes on behind its end
+            if ended is not None and not self._reader.has_more:
+                self._end(ended.state, ended.reason or self._cause)
+                return
             if time.monotonic() > deadline:
                 return  # the rest at the next tick
         if state in ENDS:

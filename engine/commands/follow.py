@@ -31,9 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
         events = reader.read()
         for event in events:
             printer(event)
-            if isinstance(event, Ended):
-                state = event.state
-        if state or (ended_before and not events):
+            state = event.state if isinstance(event, Ended) else ""  # one that was resumed goes on behind its end
+        if (state and not reader.has_more) or (ended_before and not events):
             break
         if not events:
             time.sleep(POLL_S)

@@ -4,10 +4,24 @@ import contextlib
 import shutil
 import sys
 import time
+from dataclasses import replace
 from typing import TextIO
 
 from engine.errors import plural
-from engine.runs.events import Best, Ended, EpochEnded, Event, Failed, Message, Points, Progress, Started, StateChanged
+from engine.runs.events import (
+    Best,
+    Ended,
+    EpochEnded,
+    Event,
+    Failed,
+    Message,
+    Points,
+    Progress,
+    Requested,
+    Resumed,
+    Started,
+    StateChanged,
+)
 from engine.runs.words import duration, metric_value
 
 LINE_EVERY_S = 5.0
@@ -45,6 +59,16 @@ class ProgressPrinter:
                 self.say(f"{event.severity}: {event.text}")
             case Failed():
                 self.say(f"failed: {event.cause}")
+            case Resumed():
+                self.say(f"goes on from iteration {event.iteration:,}: {event.reason}")
+            case Requested(what="epochs") if self._started is not None:
+                steps = self._started.steps_per_epoch
+                self._started = replace(self._started, epochs=int(event.value), iterations=int(event.value) * steps)
+                self.say(f"at iteration {event.iteration:,}: {int(event.value)} epochs from now on, as asked for")
+            case Requested(what="rate"):
+                self.say(f"at iteration {event.iteration:,}: learn rate {event.value:g} from now on, as asked for")
+            case StateChanged(state="paused"):
+                self.say("paused")
             case StateChanged(state="stopping"):
                 self.say("stopping ...")
             case Ended():

@@ -118,13 +118,13 @@ def _in_foreground(
     if arguments.json:
         print_json(result)
     else:
-        _summary(result)
+        summary(result)
     for requirement in missed:
         printer.say(requirement.verdict(result))
     return EXIT_REQUIREMENT if missed else exit_code(folder)
 
 
-def _summary(result: dict[str, Any]) -> None:
+def summary(result: dict[str, Any]) -> None:
     """The outcome, for a person."""
     print(f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}")
     done = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"

@@ -124,7 +124,7 @@ class _Coordinator:
         goes_on = self._log.last > 0
         self._change_state("starting")
         work = preload()
-        start = self._go_on("resumed on request") if goes_on else Start()
+        start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else Start()
         while True:
             ending = Attempt(
                 self._folder,

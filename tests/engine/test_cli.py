@@ -125,7 +125,7 @@ def test_all_wrong_settings_are_refused_at_once(good: Path) -> None:
     assert [line.partition(": expected")[0] for line in done.stderr.splitlines()] == [
         "netwright-engine: training.max_epochs",
         "--set trainig.seed=1: there is no section 'trainig'. Did you mean 'training'? "
-        "Sections are: data, training, environment.",
+        "Sections are: data, training, environment, run.",
         "data.validation_share",
         "environment.devices",
     ]

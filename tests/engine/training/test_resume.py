@@ -3,6 +3,7 @@
 In this process: a worker with a thread that does of the coordinator's work what a checkpoint needs.
 """
 
+import importlib
 import json
 import os
 import shutil
@@ -16,18 +17,22 @@ import pytest
 import torch
 
 from engine.environments.launch import Seat
+from engine.errors import UserError
 from engine.exchange.weights import load as load_weights
+from engine.files import write_json
 from engine.network.network import Network
 from engine.project.data import DataOptions
 from engine.project.project import Project
 from engine.runs.checkpoints import all_checkpoints, put_in_place
-from engine.runs.events import Checkpointed, Event, Points, read_event
+from engine.runs.events import Checkpointed, Event, Points, Requested, read_event
 from engine.runs.folder import RunFolder
 from engine.training.channel import Lines
 from engine.training.preparing import lock_of, prepare
+from engine.training.resuming import prepare_resume
 from engine.training.worker import work
 from tests.builders import chain, layer
 
+TRAINING = Path(__file__).parents[3] / "engine" / "training"
 SIZES = {"max_epochs": 2, "mini_batch_size": 300, "validation_frequency": 2, "deterministic": True}
 MIDDLE = 4
 """Of five steps an epoch: in the middle of the first."""
@@ -134,6 +139,7 @@ def same_weights(one: Trained, other: Trained, name: str) -> bool:
         {"solver": "rmsprop", "schedule": "warmup", "warmup_iterations": 6},
         {"solver": "lbfgs", "history_size": 3},
         {"solver": "lbfgs", "line_search_method": "backtracking"},
+        {"solver": "adam", "gradient_accumulation": 3},
     ],
     ids=lambda options: f"{options['solver']}-{options.get('schedule', options.get('line_search_method', 'none'))}",
 )
@@ -154,3 +160,76 @@ def test_losses_and_weights_are_the_same_to_the_bit(tmp_path: Path, options: dic
     assert {k: v for k, v in resumed.outcome.items() if k not in times} == {
         k: v for k, v in whole.outcome.items() if k not in times
     }
+
+
+def test_a_finished_run_goes_on_with_more_epochs(tmp_path: Path) -> None:
+    whole = train(prepared(tmp_path / "whole", max_epochs=3))
+    short = train(prepared(tmp_path / "run", max_epochs=2))
+    last = all_checkpoints(short.folder)[0].iteration
+    assert last == 2 * 5, "one is made at the end, whatever the frequency"
+    prepare_resume(short.folder, ["training.max_epochs=3"])
+    os.close(lock_of(short.folder))
+    resumed = train(short.folder, checkpoint=last)
+    assert resumed.curve("training") == {step: x for step, x in whole.curve("training").items() if step > last}
+    assert resumed.outcome["reason"] == "all 3 epochs done"
+    assert same_weights(resumed, whole, "last")
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("training.mini_batch_size=5", "a run cannot go on with another value of that"),
+        ("data.source=images", "a run cannot go on with another value of that"),
+        ("training.max_epochs=0", "max_epochs"),
+        ("environment.target=moon", "environment.target"),
+    ],
+)
+def test_what_cannot_change_is_refused_and_changes_nothing(tmp_path: Path, setting: str, words: str) -> None:
+    folder = prepared(tmp_path / "run")
+    before = {file: file.read_bytes() for file in folder.path.iterdir() if file.is_file()}
+    with pytest.raises(UserError, match=words):
+        prepare_resume(folder, [setting])
+    assert {file: file.read_bytes() for file in folder.path.iterdir() if file.is_file()} == before
+    os.close(lock_of(folder))
+
+
+def test_a_complete_run_and_one_at_work_are_refused(tmp_path: Path) -> None:
+    folder = prepared(tmp_path / "run")
+    write_json(folder.result, {"state": "finished", "epochs": 2})
+    with pytest.raises(UserError, match=r"is complete: 2 epochs of 2 done. .* --set training.max_epochs=4"):
+        prepare_resume(folder)
+    lock = lock_of(folder)
+    with pytest.raises(UserError, match="is at work: there is nothing to resume"):
+        prepare_resume(folder)
+    os.close(lock)
+
+
+def test_requests_are_done_told_and_outlive_a_resume(tmp_path: Path) -> None:
+    """Asked before the first step, they are done at the first report point."""
+    folder = prepared(tmp_path / "run", checkpoint_unit="epochs", checkpoint_frequency=1, validation_frequency=100)
+    asked = ({"do": "set", "rate_factor": 0.5}, {"do": "set", "epochs": 3}, {"do": "validate"})
+    first = train(folder, ask=asked)
+    told = {event.what: (event.iteration, event.value) for event in first.events if isinstance(event, Requested)}
+    assert told == {"validate": (1, 0.0), "rate": (1, 0.005), "epochs": (1, 3.0)}
+    assert list(first.curve("validation")) == [0, 1, 15]
+    assert first.outcome["epochs"] == 3
+    assert [one.iteration for one in all_checkpoints(folder)] == [15, 10, 5, 1], "what was asked for is saved at once"
+    resumed = train(folder, checkpoint=5)
+    assert resumed.curve("training") == {step: x for step, x in first.curve("training").items() if step > 5}
+    assert same_weights(resumed, first, "last")
+
+
+def test_every_piece_of_a_training_is_registered() -> None:
+    """A class with a state of its own that nobody saves would make a resumed run another one."""
+    modules = [importlib.import_module(f"engine.training.{file.stem}") for file in TRAINING.glob("[!_]*.py")]
+    found = {
+        name
+        for module in modules
+        for name, cls in vars(module).items()
+        if isinstance(cls, type) and cls.__module__ == module.__name__ and not getattr(cls, "_is_protocol", False)
+        if "state_dict" in vars(cls)
+    }
+    pieces = {"Unit", "Schedule", "Keeper", "Reporter", "Trainer", "RandomStates"}
+    in_unit = {"Solver", "LevenbergMarquardt"}
+    in_solver = {"Tolerance", "_Fused"}
+    assert found == pieces | in_unit | in_solver, "register it in engine.training.worker, or where its owner saves it"

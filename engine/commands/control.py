@@ -1,0 +1,76 @@
+"""`pause RUN`, `checkpoint RUN`, `validate RUN`, `set RUN`: ask something of a run, and wait until it is done."""
+
+import argparse
+import time
+from functools import partial
+from pathlib import Path
+
+from engine.commands.common import Commands
+from engine.errors import EXIT_DONE, RunError, UserError
+from engine.runs.events import ENDS, Requested
+from engine.runs.folder import EventReader, RunFolder, open_run
+
+WAIT_S = 60.0
+
+
+def register(commands: Commands) -> None:
+    """Add the commands."""
+    for name, what, text in (
+        ("pause", "let a run wait", "Let a run wait where it is, without using the processor; `resume` lets it go on."),
+        ("checkpoint", "save all of a run now", "Save the complete state of a run now, to go on from."),
+        ("validate", "judge a run's network now", "Judge the network of a run on the validation part now."),
+    ):
+        command = commands.add_parser(name, help=what, description=text)
+        command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+        command.set_defaults(run=partial(_run, name))
+    text = "Give a run another learn rate or number of epochs while it trains."
+    command = commands.add_parser("set", help="another rate or number of epochs", description=text)
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    rates = command.add_mutually_exclusive_group()
+    rates.add_argument("--rate", type=float, metavar="R", help="the learn rate now; the schedule goes on from there")
+    rates.add_argument("--rate-factor", type=float, metavar="F", help="multiply the learn rate, and all that follow")
+    command.add_argument("--epochs", type=int, metavar="N", help="how many epochs the run is to have")
+    command.set_defaults(run=_set)
+
+
+def _run(what: str, arguments: argparse.Namespace) -> int:
+    return ask(open_run(arguments.folder), what)
+
+
+def _set(arguments: argparse.Namespace) -> int:
+    given = {"rate": arguments.rate, "rate_factor": arguments.rate_factor, "epochs": arguments.epochs}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if not chosen:
+        raise UserError("Say what to set: --rate, --rate-factor or --epochs.")
+    for name, value in chosen.items():
+        if not 0 < value < 1e9:
+            raise UserError(f"--{name.replace('_', '-')} {value:g}: expected a number above 0, and below 1e9.")
+    return ask(open_run(arguments.folder), "set", **chosen)
+
+
+def ask(folder: RunFolder, what: str, **given: float) -> int:
+    """Put the request into the run's folder, wait until it is done, and say so. Raises `UserError`, `RunError`."""
+    if (state := folder.state()) in ENDS:
+        raise UserError(f"The run in {folder.path} has already ended: {state}.")
+    reader = EventReader(folder)
+    while reader.read():
+        pass  # only what comes from now on answers
+    folder.request(what, **given)
+    answers = {name.removesuffix("_factor") for name in given} or {what}
+    deadline = time.monotonic() + WAIT_S
+    while answers:
+        for event in reader.read():
+            if isinstance(event, Requested) and event.what in answers:
+                answers.discard(event.what)
+                value = f" {event.value:g}" if event.what in ("rate", "epochs") else ""
+                print(f"{event.what}{value}: done at iteration {event.iteration:,}")
+        if answers and folder.state() in ENDS:
+            raise RunError(f"The run in {folder.path} ended before it could {what}.")
+        if time.monotonic() >= deadline:
+            raise RunError(
+                f"The run in {folder.path} has not answered within {WAIT_S:g} s; it is {folder.state()}. "
+                "The request stays; `follow` shows when it is done."
+            )
+        if answers:
+            time.sleep(0.05)
+    return EXIT_DONE

@@ -1,0 +1,127 @@
+"""From a run that has ended, or broke off, to one that is ready to go on in its folder, from its last checkpoint."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from engine.environments.choose import resolve
+from engine.environments.devices import hardware, probe
+from engine.errors import RunError, UserError, plural
+from engine.files import write_atomically
+from engine.project.check import check
+from engine.project.code import ready
+from engine.project.extent import batch_size
+from engine.project.file import dumps, load
+from engine.project.project import Project, set_option
+from engine.runs.checkpoints import all_checkpoints
+from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
+from engine.training.preparing import hold
+
+CHANGEABLE = (
+    "max_epochs",
+    "max_iterations",
+    "initial_learn_rate",
+    "max_time",
+    "max_time_unit",
+    "target_metric",
+    "target_value",
+    "validation_frequency",
+    "validation_frequency_unit",
+    "validation_patience",
+    "checkpoint_frequency",
+    "checkpoint_unit",
+    "checkpoints_kept",
+)
+"""The training options that a run may go on with another value of. Others are in what has been trained already."""
+
+
+def prepare_resume(folder: RunFolder, settings: Sequence[str] = ()) -> None:
+    """Make a run ready to go on, with other values of some options (`training.max_epochs=9`, all of `environment` and
+    `run`). Raises `UserError` for what cannot be, `UnavailableError` for the environment, `RunError` if it is alive."""
+    try:
+        lock = take_lock(folder)
+    except RunError as error:
+        if folder.is_alive():
+            raise RunError(f"The run in {folder.path} is at work: there is nothing to resume.") from None
+        raise error
+    try:
+        _make_ready(folder, settings)
+    except BaseException:
+        os.close(lock)
+        raise
+    hold(folder, lock)
+
+
+def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
+    before = load(folder.project).project
+    project = changed(before, settings)
+    _refuse_complete(folder, project)
+    info = folder.read_info()
+    base = Path(str(info.get("base", folder.path)))
+    ready(project, folder.path, frozen_code(folder))
+    check(project).refuse_errors()
+    from engine.data.load import facts
+
+    known = facts(project.data, base)
+    check(project, known).refuse_errors()
+    inventory = probe()
+    options = project.training
+    batch = batch_size(options, known.samples.get("training"))
+    placement = resolve(project.environment, inventory, batch, options.gradient_accumulation)
+    try:
+        if project != before:
+            write_atomically(folder.project, dumps(project).encode(), mode=0o600)
+        folder.result.unlink(missing_ok=True)
+        update_info(
+            folder,
+            environment=placement.write(),
+            places=[asdict(place) for place in placement.workers],
+            hardware=hardware(placement, inventory),
+            sentence=placement.sentence,
+            max_restarts=project.run.max_restarts,
+            checkpoints_kept=options.checkpoints_kept,
+            resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
+            coordinator=os.getpid(),
+            workers=[],
+            state="starting",
+        )
+        folder.take_requests()  # those that came too late are not meant for what follows
+    except OSError as error:
+        raise RunError(f"The run folder {folder.path} cannot be written: {error.strerror or error}.") from None
+
+
+def changed(project: Project, settings: Sequence[str]) -> Project:
+    """The project with these settings. Raises `UserError` for one that a run cannot go on with."""
+    for setting in settings:
+        section, _, name = setting.partition("=")[0].strip().partition(".")
+        if section == "data" or (section == "training" and name not in CHANGEABLE):
+            raise UserError(
+                f"--set {setting}: a run cannot go on with another value of that, since what it has learned comes from "
+                f"the old one. What may change are environment and run, and of training {', '.join(CHANGEABLE)}. "
+                "For the rest train anew."
+            )
+        project = set_option(project, setting)
+    return project
+
+
+def _refuse_complete(folder: RunFolder, project: Project) -> None:
+    """Raise `UserError` where nothing is left to do, or nothing is there to go on from."""
+    result = folder.read_result() or {}
+    if result.get("state") != "finished":
+        return
+    options = project.training
+    planned, name = options.max_epochs, "max_epochs"
+    if options.is_full_batch:
+        planned, name = options.max_iterations, "max_iterations"
+    done = result.get("epochs")
+    if isinstance(done, int) and done >= planned:
+        raise UserError(
+            f"The run in {folder.path} is complete: {plural(done, 'epoch')} of {planned:,} done. To go on give it "
+            f"more, such as --set training.{name}={2 * planned}."
+        )
+    if not all_checkpoints(folder):
+        raise UserError(
+            f"The run in {folder.path} has finished and left no checkpoint to go on from (checkpoint_unit was never, "
+            "or they were removed). Train again."
+        )

@@ -1,0 +1,87 @@
+"""Runs that go on by `resume`, with two workers and with another number; requests to a run that lives."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.runs.events import Ended, StateChanged, standing
+from engine.runs.folder import RunFolder, read_all
+from tests.runs import PATIENCE_S, ROOT, Done, Running, train
+from tests.system.test_restarts import OFTEN, network_of
+from tests.system.test_training import TWO, convolution, digits, mlp
+
+
+def engine(*arguments: str | Path) -> str:
+    command = [sys.executable, "-m", "engine", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_lost_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    """Its coordinator was killed in the middle; the rest is trained by two workers again, and by one."""
+    project = digits(convolution(norm=False), TWO, max_epochs=6, **OFTEN)
+    whole = train(project, tmp_path / "whole")
+    with Running(project, tmp_path / "run") as run:
+        run.wait_for(lambda event: event["kind"] == "checkpoint" and event["iteration"] == 14)
+        run.kill(run.process.pid)
+        run.process.wait()
+        pids = run.workers
+    assert run.folder.state() == "lost"
+    shutil.copytree(run.folder.path, tmp_path / "alone")
+    assert engine("resume", run.folder.path).startswith("finished: all 6 epochs done")
+    same = Done(run.folder, [])
+    assert same.losses == whole.losses
+    assert same.curve("validation", "loss") == whole.curve("validation", "loss")
+    one, other = network_of(same.folder.last), network_of(whole.folder.last)
+    assert all(torch.equal(one[key], other[key]) for key in other)
+    assert run.workers != pids
+    engine("resume", tmp_path / "alone", "--environment", "cpu")
+    alone = Done(RunFolder(tmp_path / "alone"), [])
+    assert alone.losses == pytest.approx(whole.losses, rel=1e-4)
+    events = read_all(same.folder)
+    assert [event.n for event in events] == list(range(1, len(events) + 1)), "the log is numbered on"
+    assert isinstance(events[-2], Ended) or isinstance(events[-1], Ended)
+
+
+def test_a_run_waits_goes_on_and_obeys_meanwhile(tmp_path: Path) -> None:
+    endless: dict[str, Any] = {"max_epochs": 100_000, "validation_frequency": 1_000_000}
+    with Running(digits(mlp(), TWO, **endless), tmp_path / "run") as run:
+        run.wait_for_training()
+        folder = run.folder.path
+        assert engine("pause", folder).startswith("pause: done at iteration ")
+        assert run.folder.state() == "paused"
+        at = engine("checkpoint", folder).split()[-1]
+        assert engine("validate", folder).endswith(f"{at}\n"), "nothing is trained while it waits"
+        assert (folder / "checkpoints" / at.replace(",", "").zfill(9)).is_dir()
+        assert engine("set", folder, "--rate", "0.25").startswith("rate 0.25: done")
+        assert engine("resume", folder) == f"resume: done at iteration {at}\n"
+        run.folder.request("stop")
+        done = run.finish()
+    assert done.result["state"] == "stopped"
+    states = [event.state for event in read_all(run.folder) if isinstance(event, StateChanged)]
+    assert states == ["starting", "running", "paused", "running", "stopping"]
+    assert int(at.replace(",", "")) in done.curve("validation", "loss")
+    assert done.events("progress")[-1]["rate"] == 0.25
+
+
+def test_what_was_superseded_is_left_out(tmp_path: Path) -> None:
+    """And so is the end of the first try, of a run that was stopped and goes on."""
+    with Running(digits(mlp(), max_epochs=100_000, **OFTEN), tmp_path / "run") as run:
+        run.wait_for(lambda event: event["kind"] == "checkpoint")
+        run.folder.request("stop")
+        stopped = run.finish().result["iterations"]
+    epochs = stopped // 10 + 2
+    engine("resume", run.folder.path, "--set", f"training.max_epochs={epochs}")
+    assert run.folder.state() == "finished"
+    events = standing(read_all(run.folder))
+    assert sum(isinstance(event, Ended) for event in events) == 1
+    done = Done(run.folder, [])
+    assert len(done.losses) == 10 * epochs
+    assert done.events("resumed")[0]["reason"] == f"resumed on request, with training.max_epochs={epochs}"
+    assert (run.folder.read_result() or {})["iterations"] == 10 * epochs
