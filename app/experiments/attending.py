@@ -5,7 +5,8 @@ python -m app.experiments.attending FOLDER ...
 
 Lines of JSON on standard input say what to do: `{"do": "look"}`, `{"do": "note", "run", "note", "tags"}`,
 `{"do": "delete", "runs"}`. Those on standard output tell what changed since the last look:
-`{"runs": [...]}` and `{"gone": [...]}` by path, then `{"looked": true}`; `{"refused": "..."}` what could not be done.
+`{"runs": [...]}` and `{"gone": [...]}` by path, then `{"looked": true}`; `{"noted": run}` that a note was
+dealt with; `{"refused": "..."}` what could not be done.
 The process ends when its input closes.
 """
 
@@ -50,6 +51,8 @@ class Attendant:
                 yield from self._delete(request["runs"])
         except UserError as error:
             yield {"refused": str(error)}
+        if what == "note":
+            yield {"noted": request["run"]}
         if what != "look" or time.monotonic() >= self._not_before:
             yield from self.look()
 

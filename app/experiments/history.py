@@ -12,8 +12,10 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 
 from app.engine_process import ROOT, Lines, engine_command, environment
 from app.experiments import attending
-from engine.runs.folder import runs_beside
+from engine.errors import UserError
+from engine.runs.folder import RunFolder, runs_beside
 from engine.runs.history import is_of, own_runs
+from engine.runs.notes import write_notes
 from engine.runs.summary import RunSummary, summary_from
 
 LOOK_MS = 1000
@@ -39,6 +41,8 @@ class History(QObject):
         self._lines: Lines | None = None
         self._unsent = b""
         self._writable: QSocketNotifier | None = None
+        self._unsure: list[tuple[Path, str, tuple[str, ...]]] = []
+        """Notes that the process has not said to have dealt with."""
         self._has_news = False
         self._timer = QTimer(self, interval=look_ms)
         self._timer.timeout.connect(self.look)
@@ -70,6 +74,7 @@ class History(QObject):
 
     def note(self, run: Path, note: str, tags: Sequence[str]) -> None:
         """Put a note and tags to a run."""
+        self._unsure.append((run, note, tuple(tags)))
         self._ask({"do": "note", "run": str(run), "note": note, "tags": list(tags)})
 
     def delete(self, runs: Sequence[Path]) -> None:
@@ -136,6 +141,8 @@ class History(QObject):
             self._has_news = True
         if "refused" in told:
             self.refused.emit(told["refused"])
+        if "noted" in told and self._unsure:
+            self._unsure.pop(0)
         if "looked" in told and (self._has_news or not self.is_read):
             self._has_news, self.is_read = False, True
             self.changed.emit()
@@ -146,10 +153,17 @@ class History(QObject):
             self.refused.emit(GONE)
 
     def close(self) -> None:
-        """End the process; what is known stays."""
+        """End the process; what is known stays, and notes are kept even where the process did not get to them."""
         self._timer.stop()
         process, self._process = self._process, None
         self._unsent = b""
+        self._end(process)
+        unsure, self._unsure = self._unsure, []
+        for run, note, tags in unsure:
+            with contextlib.suppress(UserError):  # of a run that is gone meanwhile
+                write_notes(RunFolder(run), note=note, tags=tags)
+
+    def _end(self, process: subprocess.Popen[bytes] | None) -> None:
         if self._writable is not None:
             self._writable.setEnabled(False)
             self._writable.deleteLater()

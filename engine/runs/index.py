@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.fields import is_unicode
+
 VERSION = 1
 """Goes up when records are made in another way: older ones are then not used."""
 PATIENCE_S = 2.0
@@ -66,17 +68,19 @@ class Index:
             self.close()
         return found
 
-    def write(self, learned: Mapping[str, Known], gone: Iterable[str]) -> None:
-        """Keep what was learned, and forget what is gone."""
-        gone = list(gone)
-        if self._connection is None or not (learned or gone):
+    def write(self, learned: Mapping[str, Known], forgotten: Iterable[str]) -> None:
+        """Keep what was learned; forget what is gone. A name that is no text is not kept."""
+        if self._connection is None:
             return
-        rows = [(name, known.stamp, json.dumps(known.record)) for name, known in learned.items()]
+        gone = [(name,) for name in forgotten if is_unicode(name)]
+        rows = [(name, known.stamp, json.dumps(known.record)) for name, known in learned.items() if is_unicode(name)]
+        if not (rows or gone):
+            return
         try:
             with self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", rows)
-                self._connection.executemany("DELETE FROM runs WHERE name = ?", [(name,) for name in gone])
-        except (sqlite3.Error, UnicodeError):  # full disk, somebody else at work for long, a name that is no text
+                self._connection.executemany("DELETE FROM runs WHERE name = ?", gone)
+        except sqlite3.Error:  # a full disk, or somebody else at work for long
             self.close()
 
     def close(self) -> None:

@@ -1,12 +1,15 @@
-"""JSON objects from files that anybody may have written: small ones are read, whatever else counts as not there."""
+"""JSON objects from files that anybody may have written: sound ones are read, whatever else counts as not there."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
+DEPTH_LIMIT = 64
+
 
 def read_object(path: Path, limit_bytes: int) -> dict[str, Any] | None:
-    """The object in a file of at most so many bytes, or None where there is none, or it is damaged.
+    """The object in a file of at most so many bytes and 64 levels, or None where there is none, or it is damaged.
 
     Raises `OSError` for a file that is there and cannot be read.
     """
@@ -14,6 +17,32 @@ def read_object(path: Path, limit_bytes: int) -> dict[str, Any] | None:
         with open(path, "rb") as file:
             data = file.read(limit_bytes + 1)
         value = json.loads(data) if len(data) <= limit_bytes else None
+        if b"\\ud" in data.lower():  # half of a pair of characters, which no file and no screen takes
+            value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (FileNotFoundError, ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not _is_deeper(value, DEPTH_LIMIT) else None
+
+
+def number_in(value: Any) -> float | None:
+    """A number of JSON as a float, or None for what is none, or has no place in a float."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    layer = [value]
+    for _ in range(levels):
+        layer = [
+            item
+            for one in layer
+            if isinstance(one, (dict, list))
+            for item in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not layer:
+            return False
+    return True

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import math
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -15,13 +14,15 @@ from engine.errors import UserError
 from engine.runs.events import ENDS, EpochEnded, Event, Points, Progress, from_json, read_event, standing
 from engine.runs.folder import RunFolder
 from engine.runs.notes import FILE, Notes, notes_from, read_notes
-from engine.runs.objects import read_object
+from engine.runs.objects import number_in, read_object
 from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in
 
 DAMAGED = "damaged"
 """The state of a run whose `run.json` cannot be read: it is listed, so that nothing vanishes silently."""
 NO_NOTES = Notes()
 LIMIT_BYTES = {"run.json": 2**22, "result.json": 2**22, "project.netwright": 2**23}
+LATEST = 2.5e11
+"""The year 9892: what lies behind is no time."""
 READ = ("run.json", "result.json", FILE, "project.netwright", "events.jsonl")
 """The files that a summary is made of."""
 TAIL_BYTES = 2**16
@@ -191,8 +192,8 @@ def with_changes(runs: list[RunSummary]) -> list[RunSummary]:
 
 def created_in(info: Mapping[str, Any]) -> float:
     """When a run was made; a damaged time is the oldest there is."""
-    created = info.get("created")
-    return float(created) if isinstance(created, (int, float)) and math.isfinite(created) else 0.0
+    created = number_in(info.get("created"))
+    return created if created is not None and 0 < created < LATEST else 0.0
 
 
 def _read(path: Path, name: str) -> dict[str, Any] | None:
@@ -230,5 +231,4 @@ def _tail(path: Path) -> Iterator[Event]:
 
 
 def _number(value: Any) -> float | None:
-    value = from_json(value)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return number_in(from_json(value))

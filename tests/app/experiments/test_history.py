@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.experiments.history import History
 from engine.runs.folder import take_lock
+from engine.runs.notes import Notes, read_notes
 from tests.app.experiments.runs import made
 
 
@@ -69,3 +70,14 @@ def test_a_process_that_dies_is_said_and_another_one_starts(qtbot: QtBot, histor
     made(tmp_path, "later", 2)
     history.watch(tmp_path / "one.netwright")
     qtbot.waitUntil(lambda: len(history.runs) == 2)
+
+
+def test_a_note_is_kept_although_the_process_is_gone(history: History, tmp_path: Path) -> None:
+    run = made(tmp_path, "run", 1)
+    history.watch(tmp_path / "one.netwright")
+    assert history._process is not None
+    history._process.kill()
+    history._process.wait()
+    history.note(run.path, "the last word", ["paper"])
+    history.close()
+    assert read_notes(run) == Notes("the last word", ("paper",))
