@@ -1,7 +1,6 @@
 """Run folders from strangers: whatever their files hold, the list shows it, finds in it, writes it, and goes on."""
 
 import json
-import math
 import tempfile
 from pathlib import Path
 from typing import Any
