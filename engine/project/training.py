@@ -11,6 +11,7 @@ from engine.project.options.checkpoints import CheckpointOptions
 from engine.project.options.code import CodeOptions
 from engine.project.options.ending import EndingOptions
 from engine.project.options.loss import SQUARED_LOSSES, LossOptions
+from engine.project.options.precision import PrecisionOptions
 from engine.project.options.regularisation import RegularisationOptions
 from engine.project.options.reproducibility import ReproducibilityOptions
 from engine.project.options.schedule import ScheduleOptions
@@ -26,6 +27,7 @@ class TrainingOptions(
     ValidationOptions,
     EndingOptions,
     RegularisationOptions,
+    PrecisionOptions,
     CheckpointOptions,
     ReproducibilityOptions,
     CodeOptions,

@@ -6,6 +6,7 @@ such as a penalty on weights, both come out as with one worker.
 """
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,6 +19,8 @@ from engine.training.batches import Batch, Tensors, as_tuple, plain
 from engine.training.losses import Loss
 from engine.training.own_code import failure
 
+Call = Callable[..., torch.Tensor | Tensors]
+
 
 class Called:
     """The network as the user's step calls it: through the strategy, remembering what it gave.
@@ -25,14 +28,14 @@ class Called:
     Whatever else is asked of it the module itself answers, and a copy is a copy of the module.
     """
 
-    def __init__(self, network: nn.Module, module: nn.Module) -> None:
+    def __init__(self, network: nn.Module, call: Call) -> None:
         self._network = network
-        self._module = module
+        self._call = call
         self._given: list[torch.Tensor | Tensors] = []
 
     def __call__(self, *inputs: torch.Tensor) -> Any:
         """What the network gives for these."""
-        output = self._module(*inputs)
+        output = self._call(*inputs)
         self._given.append(output)
         return output
 
@@ -51,11 +54,11 @@ class Called:
 class CustomStep:
     """Calls the user's function for a batch."""
 
-    def __init__(self, target: str, network: nn.Module, module: nn.Module, loss: Loss) -> None:
-        """`target` names the function, `module` is the network in its strategy. Raises `UserError`."""
+    def __init__(self, target: str, network: nn.Module, call: Call, loss: Loss) -> None:
+        """`target` names the function, `call` calls the network in its strategy. Raises `UserError`."""
         self._file, self._name = split_code(target)
         self._function = find(target)
-        self._called = Called(network, module)
+        self._called = Called(network, call)
         self._loss = loss
 
     def __call__(self, batch: Batch) -> tuple[torch.Tensor, Tensors, Tensors]:

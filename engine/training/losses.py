@@ -24,6 +24,7 @@ def cross_entropy(
 ) -> torch.Tensor:
     """Negative log likelihood of the right class, weighted by class; the outputs are logits. Smoothing spreads so much
     of each label evenly over all classes."""
+    weight = weight if weight is None else weight.to(output.dtype)
     return functional.cross_entropy(output, target, weight, label_smoothing=smoothing, reduction="sum")
 
 

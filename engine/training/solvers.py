@@ -10,6 +10,7 @@ from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
 from engine.training import fused
 from engine.training.lbfgs import Lbfgs, LossThere
+from engine.training.precision import LossScale
 
 _NORMALISATIONS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm, nn.RMSNorm)
 
@@ -37,14 +38,21 @@ class Solver:
         """Why there is nothing left to do, or nothing."""
         return self._optimizer.finished if isinstance(self._optimizer, Lbfgs) else ""
 
-    def step(self, rate: float, loss: LossThere | None = None) -> None:
+    def unscale(self, scale: LossScale) -> None:
+        """Divide the gradients by the scale of the loss."""
+        scale.unscale_(self._optimizer)
+
+    def step(self, rate: float, loss: LossThere | None = None, scale: LossScale | None = None) -> None:
         """Move all weights once by their gradients. `loss` makes gradients, those of the whole batch, and gives the
-        loss of the whole batch, with the weights as they are when it is called."""
+        loss of the whole batch, with the weights as they are when it is called. Nothing moves where the gradients of a
+        scaled loss overflowed; the scale is lowered then."""
         if rate != self._rate:
             for group in self._optimizer.param_groups:
                 group["lr"] = rate * group["learn_rate_factor"]
             self._rate = rate
-        if loss is None:
+        if scale is not None:
+            scale.move(self._optimizer)
+        elif loss is None:
             self._optimizer.step()
         else:
             self._optimizer.step(loss)

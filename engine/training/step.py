@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from engine.training.custom_step import CustomStep
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss
 from engine.training.metrics import Metric
+from engine.training.precision import Precision
 from engine.training.solvers import Solver
 
 State = dict[str, torch.Tensor]
@@ -73,6 +75,7 @@ class Unit:
         share: Share,
         clip: Clip | None = None,
         rate: Callable[[int], float],
+        precision: Precision | None = None,
         most_at_once: int = 256,
         custom_step: str = "",
     ) -> None:
@@ -86,8 +89,10 @@ class Unit:
         self._gang = gang
         self._share = share
         self._clip = clip
+        self._precision = precision or Precision("fp32", torch.device("cpu"), gang)
         self._most_at_once = most_at_once
-        self._custom = CustomStep(custom_step, network, strategy.module, loss) if custom_step else None
+        called = partial(self._precision.call, strategy.module)
+        self._custom = CustomStep(custom_step, network, called, loss) if custom_step else None
         network.train()
 
     def train(self, batch: Batch, step: int) -> Done:
@@ -97,7 +102,8 @@ class Unit:
             targets = tuple(x[: batch.count] for x in batch.targets)
             return Done(loss, (output,), targets, batch.count, batch.total)
         done = self._evaluate(batch)
-        self._solver.step(self.rate(step), self._search(batch, done) if self._solver.searches else None)
+        search = self._search(batch, done) if self._solver.searches else None
+        self._solver.step(self.rate(step), search, self._precision.scale)
         return done
 
     @property
@@ -124,6 +130,8 @@ class Unit:
             with self._strategy.apart():
                 done.append(self._differentiate(piece))
         done.append(self._differentiate(last))
+        if self._precision.scale is not None and isinstance(self._solver, Solver):
+            self._solver.unscale(self._precision.scale)
         if self._clip is not None:
             self._clip()
         return done[0] if len(done) == 1 else _together(done)
@@ -134,7 +142,7 @@ class Unit:
         if self._custom is not None:
             loss, outputs, targets = self._custom(batch)
         else:
-            outputs, targets = as_tuple(self._strategy.module(*batch.inputs)), batch.targets
+            outputs, targets = as_tuple(self._precision.call(self._strategy.module, *batch.inputs)), batch.targets
             if batch.count == 0:
                 outputs, targets = tuple(x[:0] for x in outputs), tuple(x[:0] for x in targets)
             loss = self._loss(outputs, targets) / batch.total
@@ -143,7 +151,8 @@ class Unit:
                 "No gradient comes back to any weight: every way from a layer with weights to the output passes one "
                 "that stops it, such as a stop gradient or an arg max. Remove it, or add a layer with weights behind."
             )
-        self._strategy.backward(loss)
+        scale = self._precision.scale
+        self._strategy.backward(loss if scale is None else scale.scale(loss))
         return Done(loss.detach(), tuple(x.detach() for x in outputs), targets, batch.count, batch.total)
 
     @torch.no_grad()
@@ -152,7 +161,7 @@ class Unit:
         self._network.eval()
         sums = torch.zeros(1 + len(self.metrics), dtype=torch.float64, device=part.device)
         for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
-            outputs = as_tuple(self._network(*piece.inputs))
+            outputs = as_tuple(self._precision.call(self._network, *piece.inputs))
             sums[0] += self._loss(outputs, piece.targets)
             for number, metric in enumerate(self.metrics, start=1):
                 sums[number] += metric.per_sample(outputs, piece.targets).sum()
@@ -167,12 +176,13 @@ class Unit:
 
     def state_dict(self) -> dict[str, Any]:
         """All of it that training changes."""
-        return {"network": self.state(), "solver": self._solver.state_dict()}
+        return {"network": self.state(), "solver": self._solver.state_dict(), "scale": self._precision.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from there."""
         self.load(state["network"])
         self._solver.load_state_dict(state["solver"])
+        self._precision.load_state_dict(state["scale"])
 
     def load(self, state: State) -> None:
         """Give the network these weights and statistics."""

@@ -58,6 +58,7 @@ from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss, loss_for
 from engine.training.metrics import METRICS, Metric
 from engine.training.order import Order
+from engine.training.precision import Precision
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
 from engine.training.saving import Saver, nowhere
 from engine.training.schedules import Schedule
@@ -127,11 +128,13 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     setting = _set_up(seat)
     gang = _gang(seat, setting)
     is_first = gang.rank == 0
-    network = _network(setting)
-    training, validation, test = (_part(setting, name) for name in PARTS)
-    assert training is not None  # `prepare` refuses a project whose training part is empty
-    notes = _choose_threads(setting, network, training, seat.rank)
     options = setting.project.training
+    precision = Precision(options.precision, setting.device, gang)
+    network = precision.network(_network(setting))
+    precision.begin()
+    training, validation, test = (_part(setting, precision, name) for name in PARTS)
+    assert training is not None  # `prepare` refuses a project whose training part is empty
+    notes = [*precision.notes, *_choose_threads(setting, network, precision, training, seat.rank)]
     whole = extent(options, len(training))
     order = Order(
         len(training),
@@ -143,7 +146,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     )
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps)
     loss = _loss(setting, network, training.targets)
-    unit = _unit(setting, seat, network, schedule, loss, gang)
+    unit = _unit(setting, seat, network, precision, schedule, loss, gang)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     keeper = Keeper(unit, options, unit.metrics[0], shelf, has_validation=validation is not None)
     if is_first:
@@ -219,7 +222,9 @@ def _hooks(
     return FileHooks(options.hooks_file, seen, gang)
 
 
-def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, loss: Loss, gang: Gang) -> Unit:
+def _unit(
+    setting: Setting, seat: Seat, network: nn.Module, precision: Precision, schedule: Schedule, loss: Loss, gang: Gang
+) -> Unit:
     """The network on its device, with all it takes to train and judge it."""
     options, task, share = setting.project.training, setting.facts.task, Share()
     _make_trainable(setting, network, gang, share)
@@ -237,6 +242,7 @@ def _unit(setting: Setting, seat: Seat, network: nn.Module, schedule: Schedule, 
         clip=clipping(options, network.parameters()),
         rate=schedule,
         custom_step=own_code.target(options, "step_function"),
+        precision=precision,
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
     )
 
@@ -321,7 +327,7 @@ def _network(setting: Setting) -> nn.Module:
     return module
 
 
-def _part(setting: Setting, name: str) -> Resident | None:
+def _part(setting: Setting, precision: Precision, name: str) -> Resident | None:
     """One part of the data on the device, or None where it is empty."""
     if not setting.facts.samples.get(name):
         return None
@@ -329,7 +335,7 @@ def _part(setting: Setting, name: str) -> Resident | None:
     chosen = _inputs(setting.project.network, setting.facts)
     arrays = [part.inputs[number] for _, _, number in chosen]
     kinds = [given.type.kind for _, given, _ in chosen]
-    return Resident.of(arrays, kinds, part.targets, setting.device, _lengths(setting, part))
+    return precision.data(Resident.of(arrays, kinds, part.targets, setting.device, _lengths(setting, part)))
 
 
 def _lengths(setting: Setting, part: Part) -> list[Array | None]:
@@ -356,7 +362,9 @@ def _known(setting: Setting) -> dict[str, Any]:
     }
 
 
-def _choose_threads(setting: Setting, network: nn.Module, training: Resident, rank: int) -> list[str]:
+def _choose_threads(
+    setting: Setting, network: nn.Module, precision: Precision, training: Resident, rank: int
+) -> list[str]:
     """Try a step with one thread and with all of this worker's, unless the project says how many. Notes what it found.
 
     On a copy, and before the random numbers of training are seeded, so that nothing of it shows in the run. Where the
@@ -373,7 +381,7 @@ def _choose_threads(setting: Setting, network: nn.Module, training: Resident, ra
     inputs, targets = training.inputs_at(slice(count)), training.targets_at(slice(count))
 
     def step() -> None:
-        torch.autograd.backward(loss(as_tuple(trial(*inputs)), targets))
+        torch.autograd.backward(loss(as_tuple(precision.call(trial, *inputs)), targets))
 
     chosen, seconds = fastest((1, place["threads"]), torch.set_num_threads, step)
     if chosen == place["threads"]:

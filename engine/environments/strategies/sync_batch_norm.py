@@ -95,7 +95,8 @@ class _Normalise(torch.autograd.Function):
         is_empty: bool,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         axes = [axis for axis in range(x.dim()) if axis != 1]
-        local_variance, local_mean = torch.var_mean(x, axes, correction=0)
+        kind = torch.promote_types(x.dtype, torch.float32)  # a low precision is enough for x, not for its sums
+        local_variance, local_mean = torch.var_mean(x.to(kind), axes, correction=0)
         local_variance, local_mean = local_variance.double(), local_mean.double()
         count = 0 if is_empty else x.numel() // x.shape[1]
         moments = torch.stack([local_mean, local_variance + local_mean.square()]) * count
@@ -103,28 +104,28 @@ class _Normalise(torch.autograd.Function):
         total = sums[-1]
         mean, square = (sums[:-1] / total).view(2, -1)
         variance = (square - mean.square()).clamp(min=0)
-        y = functional.batch_norm(x, mean.to(x.dtype), variance.to(x.dtype), weight, bias, False, 0.0, eps)
-        ctx.save_for_backward(x, weight, mean.to(x.dtype), torch.rsqrt(variance + eps).to(x.dtype), total)
+        y = functional.batch_norm(x, mean.to(kind), variance.to(kind), weight, bias, False, 0.0, eps)
+        ctx.save_for_backward(x, weight, mean.to(kind), torch.rsqrt(variance + eps).to(kind), total)
         ctx.gang, ctx.is_empty, ctx.axes = gang, is_empty, axes
         ctx.mark_non_differentiable(mean, variance, total)
         return y, mean, variance, total
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        dy = gradients[0]
         x, weight, mean, inverse, total = ctx.saved_tensors
+        dy = gradients[0].to(mean.dtype)
         shape = [1, -1] + [1] * (x.dim() - 2)
         centred = x - mean.view(shape)
         sum_dy = dy.sum(ctx.axes)
         sum_dy_x = (dy * centred).sum(ctx.axes)
         sums = ctx.gang.sum(torch.cat([sum_dy, sum_dy_x]).double())
-        mean_dy, mean_dy_x = (sums / total).to(x.dtype).view(2, -1)
+        mean_dy, mean_dy_x = (sums / total).to(mean.dtype).view(2, -1)
         scale = inverse if weight is None else inverse * weight
         if ctx.is_empty:
             dx = torch.zeros_like(x)
         else:
             slope = (inverse.square() * mean_dy_x).view(shape)
-            dx = (dy - mean_dy.view(shape) - centred * slope) * scale.view(shape)
+            dx = ((dy - mean_dy.view(shape) - centred * slope) * scale.view(shape)).to(x.dtype)
         return dx, None if weight is None else sum_dy_x * inverse, None if weight is None else sum_dy, None, None, None
 
 

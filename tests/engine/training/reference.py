@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from engine.training.clipping import clipping
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import loss_for
 from engine.training.order import Order
+from engine.training.precision import Precision
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
 from engine.training.step import Unit
@@ -52,6 +53,9 @@ class Case:
     normalises: bool = False
     strategy: str = ""
     pieces: int = 1
+    precision: str = "fp32"
+    rounding: float = 1e-6
+    """By how much other parts of a batch may change a sum, against its size."""
 
 
 def network(case: Case) -> nn.Sequential:
@@ -91,6 +95,8 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
         return [book.step(x[start : start + BATCH], y[start : start + BATCH]) for start in starts], book.w.tolist()
     optimizer = case.optimizer(model)
     scheduler = case.scheduler(optimizer) if case.scheduler else None
+    low = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(case.precision)
+    scaler = torch.amp.GradScaler("cpu", enabled=case.precision == "fp16")
     losses = []
     for step in range(STEPS):
         start = step % STEPS_PER_EPOCH * BATCH
@@ -99,18 +105,26 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
 
         def closure() -> Any:
             optimizer.zero_grad()
-            pieces = [
-                len(some) / len(places) * case.loss(model(inputs[some]), targets[some])  # noqa: B023  # called at once
-                for some in places.tensor_split(case.pieces)  # noqa: B023
-            ]
+            pieces = []
+            for some in places.tensor_split(case.pieces):  # noqa: B023  # called at once
+                with torch.autocast("cpu", low, enabled=low is not None):
+                    output = model(inputs[some])
+                pieces.append(len(some) / len(places) * case.loss(output.to(case.dtype), targets[some]))  # noqa: B023
             loss = torch.stack(pieces).sum()
             seen.append(float(loss.detach()))  # noqa: B023
             whole = loss + case.objective(model) if case.objective else loss
-            torch.autograd.backward(whole)
+            torch.autograd.backward(scaler.scale(whole))
+            if scaler.is_enabled():
+                scaler.unscale_(optimizer)
             case.clip(list(model.parameters()))
             return whole
 
-        optimizer.step(closure)
+        if scaler.is_enabled():
+            closure()
+            scaler.step(optimizer)
+            scaler.update()
+        else:
+            optimizer.step(closure)
         losses.append(seen[0])
         if scheduler is not None and step < STEPS - 1:
             scheduler.step()
@@ -126,7 +140,10 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         gradient_accumulation=case.pieces,
         **case.options,
     )
-    model, (inputs, targets) = network(case), data(case.task, case.dtype)
+    precision, start = Precision(case.precision, torch.device("cpu"), gang), case
+    if case.precision == "fp64":
+        start = replace(case, dtype=torch.float32)
+    model, (inputs, targets) = precision.network(network(start)), data(case.task, start.dtype)
     share = Share()
     join_batch_norms(model, gang, share)
     kind = LevenbergMarquardt(options, model, case.said, gang) if options.solver == "lm" else None
@@ -139,10 +156,11 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         gang=gang,
         share=share,
         clip=clipping(options, model.parameters()),
+        precision=precision,
         rate=Schedule(options, STEPS_PER_EPOCH, STEPS),
     )
     order = Order(SAMPLES, BATCH, "never", 0)
-    batches = Batches(Resident((inputs,), (targets,)), order, gang, pieces=case.pieces)
+    batches = Batches(precision.data(Resident((inputs,), (targets,))), order, gang, pieces=case.pieces)
     losses = []
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):

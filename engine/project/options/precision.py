@@ -1,0 +1,36 @@
+"""With how many digits a run computes."""
+
+from engine.errors import FieldError
+from engine.fields import Choice, Record
+
+LOW_PRECISIONS = ("bf16", "fp16")
+"""Those that round so much that a solver which compares losses would be misled."""
+
+
+class PrecisionOptions(Record):
+    """With how many digits a run computes."""
+
+    precision = Choice(
+        "auto",
+        options=("auto", "fp32", "tf32", "bf16", "fp16", "fp64"),
+        notes={
+            "auto": "tf32 on a GPU that has it, fp32 elsewhere",
+            "fp32": "Single precision everywhere, as MATLAB; torch lets cuDNN's convolutions take tf32",
+            "tf32": "Single precision with products of 10 bits; only NVIDIA GPUs from Ampere on have it",
+            "bf16": "Layers compute in bfloat16 where that does no harm; weights and loss stay single",
+            "fp16": "As bf16 with half precision; the loss is scaled so that small gradients do not vanish, and a step "
+            "whose gradients overflow is left out",
+            "fp64": "Network, data and loss in double precision; slow on most GPUs. What is exported is single",
+        },
+        group="Precision and memory",
+        help="How exactly a run computes; default auto. torch: set_float32_matmul_precision, autocast, GradScaler",
+    )
+
+    def problems(self) -> list[FieldError]:
+        """What does not go together, and no more."""
+        found = super().problems()
+        solver = getattr(self, "solver", "")
+        if self.precision in LOW_PRECISIONS and solver in ("lbfgs", "lm"):
+            message = f"{solver} compares losses, which {self.precision} rounds too much. Use fp32 or fp64."
+            found.append(FieldError("precision", message))
+        return found
