@@ -40,6 +40,7 @@ def test_every_option_belongs_to_a_group() -> None:
         "Validation",
         "Ending",
         "Regularisation",
+        "Precision and memory",
         "Checkpoints",
         "Reproducibility",
         "Own code",
