@@ -14,6 +14,7 @@ from engine.files import write_atomically
 from engine.project.code import moved_project
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
 from engine.project.project import Project
+from engine.runs.origin import origin
 
 RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
@@ -64,7 +65,7 @@ class Documents(QObject):
     def base(self) -> Path:
         """The folder that relative data paths start at."""
         known = self.path or self.origin
-        return known.parent if known else Path.cwd()
+        return origin(known).base if known else Path.cwd()
 
     def new(self) -> None:
         """Another document, without a path."""

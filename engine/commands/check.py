@@ -21,6 +21,7 @@ from engine.network.table import table_rows
 from engine.project.check import Report, check, describe, memory_of
 from engine.project.code import measure
 from engine.project.project import Project
+from engine.runs.origin import origin
 
 
 def register(commands: Commands) -> None:
@@ -37,7 +38,8 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the report; 2 if there is an error in it."""
     project, notices = read_project(arguments.project, arguments.settings)
-    look_at_code(project, arguments.project.resolve().parent, trusted=arguments.trust)
+    known = origin(arguments.project)
+    look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
     measure(project.network)
     report, data_problem = _report(project, arguments)
     problems = [*data_problem, *(Problem("note", "", "", "", notice) for notice in notices), *report.problems]
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _report(project: Project, arguments: argparse.Namespace) -> tuple[Report, list[Problem]]:
     try:
-        return check(project, facts_of(project, arguments.project.resolve().parent)), []
+        return check(project, facts_of(project, origin(arguments.project).base)), []
     except UserError as error:  # bad data is one problem among others here
         return check(project), [Problem("error", "", "", "data", str(error))]
 

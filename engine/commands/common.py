@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -38,11 +38,11 @@ def add_trust(command: argparse.ArgumentParser) -> None:
     command.add_argument("--trust", action="store_true", help=text)
 
 
-def look_at_code(project: Project, base: Path, *, trusted: bool) -> None:
+def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None = None, *, trusted: bool) -> None:
     """Read the text of the project's own code; with `--trust` it may run in this process and those it starts."""
     from engine.project import code
 
-    code.look(project, base)
+    code.look(project, base, frozen)
     if trusted:
         code.grant(project)
 

@@ -13,6 +13,7 @@ from engine.files import write_atomically
 from engine.network.blocks import analysis_in, network_in, path_of
 from engine.network.carrying import carried
 from engine.network.layout import Layout
+from engine.runs.origin import origin
 
 FORMATS = (".svg", ".pdf", ".png")
 SCALES = (0.1, 8.0)
@@ -60,7 +61,8 @@ def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
     from engine.network.analysis import analyse
 
     project, _ = read_project(arguments.project, ())
-    look_at_code(project, arguments.project.resolve().parent, trusted=False)
+    known = origin(arguments.project)
+    look_at_code(project, known.code_base, known.code, trusted=False)
     path = path_of(project.network, arguments.block)
     network, inner = network_in(project.network, path), project.layout.within(path)
     if not network.layers:

@@ -12,6 +12,7 @@ from engine.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError, plural
 from engine.project.environment import TARGETS
 from engine.project.project import Project
 from engine.runs.folder import RunFolder
+from engine.runs.origin import origin
 from engine.runs.words import duration, metric_value
 
 
@@ -50,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_workers(arguments.workers, project)
     if requirements:
         _refuse_impossible(requirements, project, arguments.project)
-    look_at_code(project, arguments.project.resolve().parent, trusted=arguments.trust)
+    known = origin(arguments.project)
+    look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
     from engine.training.preparing import prepare
 
     folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
@@ -90,7 +92,7 @@ def _refuse_workers(num_workers: int | None, project: Project) -> None:
 
 
 def _refuse_impossible(requirements: list[Requirement], project: Project, path: Path) -> None:
-    facts = facts_of(project, path.resolve().parent)
+    facts = facts_of(project, origin(path).base)
     if facts is not None:
         refuse_impossible(requirements, facts, project.training.metric_for(facts.task))
 

@@ -19,6 +19,7 @@ from engine.project.extent import batch_size
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.folder import RunFolder, create, new_path, take_lock
+from engine.runs.origin import Origin, origin
 
 PACKAGES = ("netwright", "torch", "numpy")
 # Locks of runs that were prepared here and wait for their coordinator, so that no moment looks as if it was lost.
@@ -28,11 +29,14 @@ _held: dict[Path, int] = {}
 def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -> RunFolder:
     """Check the project with its data, choose where it executes, and make the run's folder.
 
-    Relative data paths start at the project's folder. Raises `UserError` for the project and its data,
-    `UnavailableError` for the environment, `RunError` where no folder can be made.
+    Relative data paths start at the project's folder; for the copy that a run keeps, where they started then. Raises
+    `UserError` for the project and its data, `UnavailableError` for the environment, `RunError` where no folder can be
+    made.
     """
-    base = project_path.resolve().parent if project_path else Path.cwd()
-    code.ready(project, base)
+    here = Path.cwd()
+    known_as = origin(project_path) if project_path else Origin(here, here, here / "untitled", "untitled")
+    base, name = known_as.base, known_as.name
+    code.ready(project, known_as.code_base, known_as.code)
     files = code.contents(project)
     facts = _facts(project, base)
     check(project, facts).refuse_errors()
@@ -40,7 +44,6 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     options = project.training
     batch = batch_size(options, facts.samples.get("training"))
     placement = resolve(project.environment, inventory, batch, options.gradient_accumulation)
-    name = project_path.stem if project_path else "untitled"
     text = dumps(project)
     info = {
         "project_path": str(project_path) if project_path else None,
@@ -56,7 +59,12 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         "checkpoints_kept": project.training.checkpoints_kept,
         **_circumstances(project),
     }
-    folder = create((run_dir or new_path(project_path, name)).absolute(), text, info, files.values())
+    folder = create(
+        (run_dir or new_path(known_as.runs_beside if project_path else None, name)).absolute(),
+        text,
+        info,
+        files.values(),
+    )
     if code.has_code(project):
         trust.grant(folder.path)  # it was found to be trusted above, and is a copy of that
     hold(folder, take_lock(folder))
@@ -96,6 +104,7 @@ def _circumstances(project: Project) -> dict[str, Any]:
             versions[package] = "unknown"
     return {
         "seed": project.training.seed,
+        "deterministic": project.training.deterministic,
         "versions": versions,
         "host": platform.node(),
         "coordinator": os.getpid(),

@@ -303,3 +303,36 @@ def test_check_prints_the_contract(project: Path) -> None:
         "flops": 2 * 64 * 32,
         "activation_bytes": answer["layers"][1]["activation_bytes"],
     }
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_project_that_a_run_keeps_repeats_it_bit_for_bit(tmp_path: Path, workers: int) -> None:
+    """From another folder, with data by a relative path, dropout and a new order each epoch."""
+    numbers = np.random.default_rng(0).normal(size=(90, 3)).round(3)
+    rows = "\n".join(",".join(map(str, (*row, row.sum()))) for row in numbers)
+    (tmp_path / "t.csv").write_text(f"a,b,c,y\n{rows}\n", encoding="utf-8")
+    layers = (layer("fully_connected", outputs=8), layer("tanh"), layer("dropout"), layer("fully_connected", outputs=1))
+    chosen = DataOptions(source="table", path="t.csv", response="y")
+    training = TrainingOptions(
+        max_epochs=3, mini_batch_size=16, shuffle="every-epoch", deterministic=True, seed=7, validation_frequency=4
+    )
+    path = tmp_path / "own.netwright"
+    save(Project(chain(layer("feature_input", channels=3), *layers), data=chosen, training=training), path)
+    where = ["--environment", "multi-cpu", "--workers", "2"] if workers == 2 else ["--environment", "cpu"]
+    done = engine("train", path, *where, "--json")
+    assert done.returncode == 0, done.stderr
+    first = RunFolder(Path(json.loads(done.stdout)["run_dir"]))
+    again = engine("train", first.project, "--json", cwd=first.path)
+    assert again.returncode == 0, again.stderr
+    second = RunFolder(Path(json.loads(again.stdout)["run_dir"]))
+    assert second.path.parent == first.path.parent == tmp_path / "runs"
+    assert second.project.read_bytes() == first.project.read_bytes()
+    one, two = first.read_info(), second.read_info()
+    alike = ("base", "name", "seed", "deterministic", "versions", "places", "environment", "project_sha256")
+    assert {key: one[key] for key in alike} == {key: two[key] for key in alike}
+    assert one["deterministic"] is True
+    for kept in ("best", "last"):
+        files = sorted(file.name for file in (first.path / kept).iterdir() if file.suffix == ".safetensors")
+        assert files
+        for file in files:
+            assert (first.path / kept / file).read_bytes() == (second.path / kept / file).read_bytes()
