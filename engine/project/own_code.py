@@ -12,8 +12,10 @@ from engine.errors import did_you_mean, plural
 from engine.network.problems import Problem, Severity
 from engine.project.training import TrainingOptions
 
-HOOKS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_end")
+HOOKS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_checkpoint", "on_end")
 """The moments of a training, and the functions of a file of hooks that are called at them."""
+STATE = ("state_dict", "load_state_dict")
+"""The functions of a file of hooks that tell what it keeps, and take it back."""
 Look = Callable[[str], CodeFile | None]
 
 
@@ -102,13 +104,17 @@ def _misfit(code: CodeFile, file: str, name: str, arguments: tuple[str, ...]) ->
 
 
 def _wrong_arguments(given: Named, what: str, arguments: tuple[str, ...]) -> str:
-    called = f"it is called with {len(arguments)}: {', '.join(arguments)}"
+    called = f"it is called with {len(arguments)}: {', '.join(arguments)}" if arguments else "it is called with none"
     if given.must_be_named:
         return f"{what} needs '{given.must_be_named}'; {called}. Give it a default."
     if given.least <= len(arguments) <= given.most:
         return ""
     count = given.most if len(arguments) > given.most else given.least
     return f"{what} takes {plural(count, 'argument')}; {called}."
+
+
+_GIVEN: dict[str, tuple[str, ...]] = {"state_dict": (), "load_state_dict": ("state",)}
+"""What else than `run` functions of a file of hooks are called with."""
 
 
 def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:
@@ -123,8 +129,14 @@ def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:
             f"The file {file} has none of the functions {', '.join(HOOKS)}.{near}",
         )
         return
+    if present := [name for name in STATE if name in code.functions]:
+        if len(present) == 1:
+            yield "error", f"The file {file} has {present[0]} and needs {' and '.join({*STATE} - {*present})} too."
+        hooks |= {name: code.functions[name] for name in present}
     for name, given in hooks.items():
-        if message := _wrong_arguments(given, f"The function {name} ({file}, line {given.line})", ("run",)):
+        if message := _wrong_arguments(
+            given, f"The function {name} ({file}, line {given.line})", _GIVEN.get(name, ("run",))
+        ):
             yield "error", message
     for name, given in code.functions.items():
         if name.startswith("on_") and name not in HOOKS and given.least <= 1 <= given.most:

@@ -47,7 +47,7 @@ class RandomStates:
 
     def state_dict(self) -> JsonState:
         """One state for each worker, by rank."""
-        mine = json.dumps(_plain(self._own(), []), separators=(",", ":")).encode()
+        mine = json.dumps(plain(self._own(), []), separators=(",", ":")).encode()
         return {"workers": [json.loads(text) for text in _gather(mine, self._gang, self._device)]}
 
     def load_state_dict(self, state: JsonState) -> None:
@@ -128,7 +128,7 @@ def write(state: JsonState, path: Path, iteration: int) -> None:
     try:
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True, mode=0o700)
-        text = json.dumps(_plain(state, tensors), separators=(",", ":"))
+        text = json.dumps(plain(state, tensors), separators=(",", ":"))
         (path / STATE).write_text(text, encoding="utf-8")
         named = {
             f"{number}": tensor.detach().to("cpu", copy=True).contiguous() for number, tensor in enumerate(tensors)
@@ -172,26 +172,26 @@ def read(checkpoint: Checkpoint) -> JsonState:
     return state
 
 
-def _plain(value: Any, tensors: list[torch.Tensor]) -> Any:
+def plain(value: Any, tensors: list[torch.Tensor]) -> Any:
     """The value as JSON; tensors are put into the list, and stand as their numbers there."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return {"$tensor": len(tensors) - 1}
     if isinstance(value, tuple):
-        return {"$tuple": [_plain(item, tensors) for item in value]}
+        return {"$tuple": [plain(item, tensors) for item in value]}
     if isinstance(value, (list, range)):
-        return [_plain(item, tensors) for item in value]
+        return [plain(item, tensors) for item in value]
     if isinstance(value, Mapping):
         if all(isinstance(key, str) and not key.startswith("$") for key in value):
-            return {key: _plain(item, tensors) for key, item in value.items()}
-        return {"$dict": [[_plain(key, tensors), _plain(item, tensors)] for key, item in value.items()]}
+            return {key: plain(item, tensors) for key, item in value.items()}
+        return {"$dict": [[plain(key, tensors), plain(item, tensors)] for key, item in value.items()]}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"A state may not hold a {type(value).__name__}.")
 
 
 def _whole(value: Any, tensors: Mapping[str, torch.Tensor]) -> Any:
-    """What `_plain` was given."""
+    """What `plain` was given."""
     if isinstance(value, list):
         return [_whole(item, tensors) for item in value]
     if not isinstance(value, dict):

@@ -18,7 +18,8 @@ from torch import nn
 from engine.build.user_code import defined
 from engine.environments.gang import Gang
 from engine.errors import RunError
-from engine.project.own_code import HOOKS
+from engine.project.own_code import HOOKS, STATE
+from engine.training.checkpoint import plain
 from engine.training.own_code import failure
 from engine.training.step import Done, Scores
 
@@ -109,9 +110,10 @@ class FileHooks:
     def __init__(self, file: str, run: Run, gang: Gang) -> None:
         """Raises `UserError` where the file goes wrong."""
         self._file = file
-        self._functions = defined(file, HOOKS)
+        self._functions = defined(file, (*HOOKS, *STATE))
         self._run = run
         self._gang = gang
+        self._kept: dict[str, Any] = {}
         self._on_step = self._functions.get("on_step")
         self.watches_steps = self._on_step is not None
 
@@ -136,17 +138,37 @@ class FileHooks:
         run.epoch, run.step = epoch, step
         for name, value in seen.items():
             setattr(run, name, value.named if isinstance(value, Scores) else value)
+        answer = self._call(moment, run) if function is not None else None
+        if moment == "on_start" and self._kept:
+            self._call("load_state_dict", self._kept["own"])
         if function is None:
             return False
-        try:
-            answer = function(run)
-        except BaseException as error:
-            raise failure(error, self._file) from error
         ends = answer is not None and self._is_end(moment, answer)
         if self._gang.size > 1:
             device = next(run.network.parameters()).device
             ends = bool(self._gang.sum(torch.tensor([float(ends)], device=device)).item())
         return ends
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the file keeps, for a checkpoint."""
+        if "state_dict" not in self._functions:
+            return {}
+        state = self._call("state_dict")
+        try:
+            plain(state, [])
+        except TypeError as error:
+            raise RunError(f"{self._file}: state_dict returned what cannot be saved. {error}") from None
+        return {"own": state}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Give it back, once `on_start` was called."""
+        self._kept = state
+
+    def _call(self, name: str, *given: object) -> Any:
+        try:
+            return self._functions[name](*given)
+        except BaseException as error:
+            raise failure(error, self._file) from error
 
     def _is_end(self, name: str, answer: object) -> bool:
         if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.numel() == 1:

@@ -137,7 +137,7 @@ class Trainer:
 
     def run(self) -> Outcome:
         """Train. Raises `RunError` if that comes to nothing."""
-        self._tell("on_start")
+        self._tell("on_start", validation=self._last_scores)
         if self._step == 0:
             self._validate()
         while self._epochs_done < self._extent.epochs and not self._stop_because:
@@ -273,9 +273,10 @@ class Trainer:
                 seconds = self._saver.save(self._step)
             except RunError as error:  # the training itself can go on
                 self._reporter.tell(Message(severity="warning", text=f"{error} The run goes on without it."))
-                return
+                seconds = None
         if seconds is not None:
             self._reporter.tell(Checkpointed(iteration=self._step, epoch=self._epoch, seconds=round(seconds, 3)))
+        self._tell("on_checkpoint")  # also where it could not be written, which only the first worker knows
 
     def state_dict(self) -> dict[str, Any]:
         """Where in the run it is, and what it knows of it."""

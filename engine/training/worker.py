@@ -51,7 +51,7 @@ from engine.training.batches import Batches, Resident, Tensors, as_tuple
 from engine.training.channel import Reports, RequestPipe
 from engine.training.checkpoint import RandomStates
 from engine.training.clipping import clipping
-from engine.training.hooks import FileHooks, Hooks, Run
+from engine.training.hooks import FileHooks, Run
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
 from engine.training.lm import LevenbergMarquardt
@@ -175,6 +175,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver)
     random = RandomStates(gang, setting.device)
     saver.register(unit=unit, schedule=schedule, keeper=keeper, reporter=reporter, trainer=trainer, random=random)
+    if hooks is not None:
+        saver.register(hooks=hooks)
     if seat.checkpoint >= 0:
         saver.go_on(Checkpoint(place(setting.folder, seat.checkpoint), seat.checkpoint))
         schedule.multiply(seat.rate_factor)
@@ -204,7 +206,7 @@ def _hooks(
     whole: Extent,
     gang: Gang,
     clock: Clock,
-) -> Hooks | None:
+) -> FileHooks | None:
     """The user's functions, if the project names a file of them."""
     options = setting.project.training
     if not options.hooks_file:

@@ -12,7 +12,7 @@ class CodeOptions(Record):
         "",
         pattern=PYTHON,
         group="Own code",
-        help="A Python file whose functions on_start, on_step, on_validation, on_epoch_end and on_end "
+        help="A Python file whose functions on_start, on_step, on_validation, on_epoch_end, on_checkpoint, on_end "
         "are called at these moments; one that returns True ends the run; default none. MATLAB: OutputFcn",
     )
     step_function = FilePath(

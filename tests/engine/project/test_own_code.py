@@ -50,6 +50,14 @@ def said(folder: Path, text: str, **options: str) -> list[str]:
             "def on_end(run): ...\ndef on_epoch(run): ...",
             "warning: training.hooks_file: The function on_epoch (own.py, line 2) is never called: there is no",
         ),
+        (
+            "def on_end(run): ...\ndef state_dict(): ...",
+            "The file own.py has state_dict and needs load_state_dict too.",
+        ),
+        (
+            "def on_end(run): ...\ndef state_dict(run): ...\ndef load_state_dict(state): ...",
+            "The function state_dict (own.py, line 2) takes 1 argument; it is called with none.",
+        ),
         ("def on_step(:", "The file own.py, line 1: this is not valid Python"),
     ],
 )

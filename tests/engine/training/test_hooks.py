@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from engine.build.user_code import defined
 from engine.custom import known, trust
+from engine.environments.gang import SoloGang
 from engine.errors import RunError
+from engine.training.hooks import FileHooks, Run
 from engine.training.trainer import Outcome
 from tests.small_training import Small
 
@@ -83,3 +86,12 @@ def test_what_goes_wrong_is_told_with_file_and_line(tmp_path: Path) -> None:
         with pytest.raises(RunError) as refused:
             train(tmp_path, text)
         assert words in str(refused.value)
+
+
+def test_what_they_keep_must_be_plain(tmp_path: Path) -> None:
+    train(tmp_path, ALL + "def state_dict(): return {'a': (1, {2})}\ndef load_state_dict(state): ...\n")
+    run = Run(torch.nn.Linear(1, 1), tmp_path, 1, 1, 0, 1, rate_at=float, clock=float)
+    with pytest.raises(
+        RunError, match=r"own\.py: state_dict returned what cannot be saved\. A state may not hold a set"
+    ):
+        FileHooks("own.py", run, SoloGang()).state_dict()

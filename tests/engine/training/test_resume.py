@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 import torch
 
+from engine.build.user_code import defined
+from engine.custom import trust
 from engine.environments.launch import Seat
 from engine.errors import UserError
 from engine.exchange.weights import load as load_weights
@@ -233,3 +235,44 @@ def test_every_piece_of_a_training_is_registered() -> None:
     in_unit = {"Solver", "LevenbergMarquardt"}
     in_solver = {"Tolerance", "_Fused"}
     assert found == pieces | in_unit | in_solver, "register it in engine.training.worker, or where its owner saves it"
+
+
+OWN = """
+import copy
+import torch
+seen = []
+def on_start(run):
+    global teacher
+    seen.append(("start", run.step, run.validation is None))
+    teacher = copy.deepcopy(run.network).eval()
+def on_step(run):
+    for slow, fast in zip(teacher.parameters(), run.network.parameters()):
+        slow.data.lerp_(fast.data, 0.1)
+def on_checkpoint(run):
+    seen.append(("checkpoint", run.step))
+def state_dict():
+    return {"teacher": teacher.state_dict()}
+def load_state_dict(state):
+    teacher.load_state_dict(state["teacher"])
+def training_step(network, inputs, targets, loss):
+    outputs = network(*inputs)
+    with torch.no_grad():
+        taught = teacher(*inputs)
+    return loss(outputs, targets) + (outputs - taught).square().mean()
+"""
+
+
+def test_what_a_file_of_hooks_keeps_goes_on_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(trust.GRANTS, "[]")
+    trust.grant(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    own = str(tmp_path / "own.py")
+    whole = train(prepared(tmp_path / "run", hooks_file=own, step_function=own))
+    seen = defined(own, ["on_start"])["on_start"].__globals__["seen"]
+    assert seen == [("start", 0, True), ("checkpoint", 4), ("checkpoint", 8), ("checkpoint", 10)]
+    copy = tmp_path / "copy"
+    shutil.copytree(whole.folder.path, copy, ignore=shutil.ignore_patterns("best", "last"))
+    resumed = train(RunFolder(copy), checkpoint=MIDDLE)
+    assert seen[4:] == [("start", 4, False), ("checkpoint", 8), ("checkpoint", 10)]
+    assert resumed.curve("training") == {step: loss for step, loss in whole.curve("training").items() if step > MIDDLE}
+    assert same_weights(resumed, whole, "last")
