@@ -231,7 +231,7 @@ def test_every_piece_of_a_training_is_registered() -> None:
         if isinstance(cls, type) and cls.__module__ == module.__name__ and not getattr(cls, "_is_protocol", False)
         if "state_dict" in vars(cls)
     }
-    pieces = {"Unit", "Schedule", "Keeper", "Reporter", "Trainer", "RandomStates"}
+    pieces = {"Unit", "Schedule", "Keeper", "Reporter", "Trainer", "RandomStates", "FileHooks"}
     in_unit = {"Solver", "LevenbergMarquardt"}
     in_solver = {"Tolerance", "_Fused"}
     assert found == pieces | in_unit | in_solver, "register it in engine.training.worker, or where its owner saves it"
