@@ -1,6 +1,6 @@
 """The panel at the right: the selected layers' fields, what the analysis says about them, or the whole network."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -20,6 +20,7 @@ from engine.layers.base import LayerType
 from engine.layers.block import BlockInput, BlockOutput
 from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
+from engine.network.analysis import Facts
 from engine.network.blocks import names_of
 from engine.network.counts import layers_in_words
 from engine.network.freezing import frozen_parameters, is_frozen, is_in_frozen
@@ -313,7 +314,7 @@ class Properties(QScrollArea):
         for port in ports:
             given = self._editor.analysis.type_at(sources[port]) if port in sources else None
             lines.append(("Input" if len(ports) == 1 else f"Input {port}", given.short() if given else UNKNOWN))
-        lines.append(("Output", facts.output.short() if facts else UNKNOWN))
+        lines += self._outputs(kind, facts)
         rests = is_frozen(kind) or self._is_in_frozen()
         frozen = ", frozen" if rests and facts and facts.parameters else ""
         lines.append(("Parameters", f"{facts.parameters:,}{frozen}" if facts else UNKNOWN))
@@ -324,6 +325,13 @@ class Properties(QScrollArea):
         self.facts.show_facts(lines)
         problems = [p for p in self._editor.report_here.problems if p.layer == layer.id]
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
+
+    def _outputs(self, kind: LayerType, facts: Facts | None) -> Iterator[tuple[str, str]]:
+        """What leaves each port."""
+        ports = kind.output_ports() or ("",)
+        for port in ports:
+            known = facts and (facts.at(port) if port in facts.ports else facts.output)
+            yield "Output" if len(ports) == 1 else f"Output {port}", known.short() if known else UNKNOWN
 
     def _is_in_frozen(self) -> bool:
         """Whether the open block, or one around it, is frozen."""

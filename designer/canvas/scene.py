@@ -134,7 +134,7 @@ class Scene(QGraphicsScene):
             was, now = before.get(id), self._facts.get(id)
             if was is not now or old.get(id) != complaints.get(id):
                 self._dress_node(id)
-                if was is None or now is None or was.output != now.output:
+                if was is None or now is None or was.outputs != now.outputs:
                     lines.update(dict.fromkeys(self._project.network.outgoing[id]))
         self._refresh_edges(lines)
         self.show_tint(self.tint.kind)
@@ -336,8 +336,7 @@ class Scene(QGraphicsScene):
         start, end = self._point(connection.source, False), self._point(connection.target, True)
         # Connections of different layers that pass the same ones keep apart.
         margin = _LANES[crc32(connection.source.layer.encode()) % len(_LANES)]
-        facts = self._facts.get(connection.source.layer)
-        text = texts.sizes(facts.output if facts else None)
+        text = texts.sizes(self._facts.get(connection.source.layer), connection.source.name)
         labels = []
         for other in self._project.network.outgoing[connection.source.layer][:_FEW_LABELS]:
             known = self.edges.edges.get(other)

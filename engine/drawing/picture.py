@@ -275,7 +275,7 @@ class _Drawing:
             self.lanes.setdefault(source, lane)
         names = [self.network.layers[id].name for id in ends]
         line = Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),))
-        text = self._size(source.layer)
+        text = self._size(source.layer, source.name)
         corners = _corners if self.flow == "down" else _corners_above
         near = self.tags.get(target.layer, [])
         return line, self._label(text, list(corners(curve, _label_width(text))), near) if text else []
@@ -298,7 +298,7 @@ class _Drawing:
     def _output(self, id: str, port: str) -> list[Group]:
         """What leaves the network stands below the port that it leaves by, or behind it."""
         x, y = self._port(id, port, False)
-        text = self._size(id)
+        text = self._size(id, port)
         if text and self.flow == "right":
             return self._label(text, [(x + 8, y - _LABEL_HEIGHT / 2), (x + 8, y + 3)])
         return self._label(text, [(x + 7, y + 3), (x - 7 - _label_width(text), y + 3)]) if text else []
@@ -309,9 +309,12 @@ class _Drawing:
         index = names.index(name) if name in names else 0
         return port_point(self.positions[id], index, len(names), is_input=is_input, flow=self.flow)
 
-    def _size(self, id: str) -> str:
+    def _size(self, id: str, port: str) -> str:
         facts = self.facts.get(id)
-        return elided(facts.output.short(), _WIDEST_LABEL, DETAIL_SIZE) if facts else ""
+        if facts is None:
+            return ""
+        leaving = facts.at(port) if port in facts.ports else facts.output
+        return elided(leaving.short(), _WIDEST_LABEL, DETAIL_SIZE)
 
     def _label(
         self, text: str, corners: list[Point], near: Sequence[tuple[float, float, float, float]] = ()

@@ -78,11 +78,16 @@ SCORES = {
 }
 
 
+def scores_field() -> Choice:
+    """Whether the attention weights leave."""
+    return Choice("none", options=tuple(SCORES), notes=SCORES, help="Whether the attention weights leave too")
+
+
 class WithScores(LayerType):
     """An attention that may give its scores too, by a second port that may stay unused."""
 
-    scores = Choice("none", options=tuple(SCORES), notes=SCORES, help="Whether the attention weights leave too")
     heads: Int
+    scores: Choice
 
     def output_ports(self) -> tuple[str, ...]:
         return ("out", *self.side_ports())
@@ -127,6 +132,7 @@ class SelfAttention(WithScores, WithWeightsAndBias):
     mask = Choice("none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
     dropout = Float(0.0, low=0.0, high=0.999, help="Chance of each attention weight to become zero in training")
     bias = Bool(True, help="Adds learned numbers to query, key, value and result")
+    scores = scores_field()
 
     def _channels(self, x: TensorType) -> tuple[int, int, int]:
         """Channels of keys, of values, and of the result."""

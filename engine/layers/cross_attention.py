@@ -4,7 +4,7 @@ from typing import Any
 
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Float, Int
-from engine.layers.attention import MASKS, WithScores
+from engine.layers.attention import MASKS, WithScores, scores_field
 from engine.layers.base import LayerType, Lowered, as_chain, expect, module, with_lengths
 from engine.layers.types import Sizes, TensorType, clash
 from engine.layers.weighted import WithWeightsAndBias
@@ -91,6 +91,7 @@ class Attention(Padded, WithScores):
     scale = Float(0.0, low=0.0, high=1e6, help="Multiplies the scores; 0: 1 / √(channels of a head)")
     mask = mask_field()
     dropout = dropout_field(0.0, OF_WEIGHTS)
+    scores = scores_field()
 
     def input_ports(self) -> tuple[str, ...]:
         return ("query", "key", "value")
@@ -148,6 +149,7 @@ class MultiheadAttention(Padded, WithScores, WithWeightsAndBias):
     mask = mask_field()
     dropout = dropout_field(0.0, OF_WEIGHTS)
     bias = Bool(True, help="Adds learned numbers to query, key, value and result")
+    scores = scores_field()
 
     def input_ports(self) -> tuple[str, ...]:
         return ("query", "key", "value")
@@ -238,6 +240,7 @@ class GroupedAttention(Padded, WithScores, WithWeightsAndBias):
     mask = mask_field("causal")
     dropout = dropout_field(0.0, OF_WEIGHTS)
     bias = Bool(False, help="Adds learned numbers to query, key, value and result")
+    scores = scores_field()
 
     def _of_head(self, x: TensorType) -> int:
         return self.head_channels or x.channels // self.heads

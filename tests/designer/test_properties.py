@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
@@ -295,3 +297,11 @@ def test_what_is_in_a_frozen_block_is_told_as_frozen(panel: Properties, editor: 
     assert ("Frozen parameters", "80") in panel.facts.facts
     select(editor, "conv_1")
     assert ("Parameters", "80, frozen") in panel.facts.facts
+
+
+def test_every_output_is_told(panel: Properties, editor: Editor) -> None:
+    network = chain(layer("sequence_input", channels=8, length=5), layer("self_attention", scores="heads"))
+    editor.apply("Another", replace(editor.project, network=network))
+    select(editor, "self_attention_1")
+    assert ("Output out", "5 × 8") in panel.facts.facts
+    assert ("Output scores", "4 × 5 × 5") in panel.facts.facts

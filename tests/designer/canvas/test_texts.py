@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from designer.canvas import texts
 from engine.layers.types import Symbol, image, sequence
+from engine.network.analysis import Facts
 
 
 @pytest.mark.parametrize(
@@ -22,7 +25,9 @@ def test_counts_are_short(number, shown):
     assert texts.short_count(number) == shown
 
 
-def test_sizes_are_named_as_far_as_they_are_known():
-    assert texts.sizes(image(8, 28, 28)) == "8 × 28 × 28"
-    assert texts.sizes(sequence(Symbol("T"), 4)) == "T × 4"
-    assert texts.sizes(None) == ""
+def test_sizes_are_those_of_the_port_as_far_as_they_are_known():
+    facts = Facts((), (sequence(Symbol("T"), 4), image(8, 28, 28)), {}, 0, 0, ("out", "scores"))
+    assert texts.sizes(facts, "out") == "T × 4"
+    assert texts.sizes(facts, "scores") == "8 × 28 × 28"
+    assert texts.sizes(replace(facts, ports=()), "out") == "T × 4"
+    assert texts.sizes(None, "out") == ""
