@@ -18,9 +18,8 @@ def least_squares_problems(project: Project, analysis: Analysis, facts: DataFact
     """Nothing where another solver was chosen."""
     if project.training.solver != "lm":
         return
-    if facts is not None and facts.task == "classes":
-        message = "The solver lm is for regressions; the responses of the data are classes. Choose another solver."
-        yield Problem("error", "", "", "training.solver", message)
+    if facts is not None and (why := _no_regression(facts)):
+        yield Problem("error", "", "", "training.solver", f"The solver lm is for regressions; {why}. Choose another.")
     count = analysis.parameters - frozen_parameters(project.network, analysis)
     if count > MOST_WEIGHTS:
         message = (
@@ -29,6 +28,17 @@ def least_squares_problems(project: Project, analysis: Analysis, facts: DataFact
         )
         yield Problem("error", "", "", "training.solver", message)
     yield from _dependent(project.network, analysis)
+
+
+def _no_regression(facts: DataFacts) -> str:
+    first, *others = facts.targets
+    if others:
+        return f"it takes one target, and the data has {len(facts.targets)}"
+    if first.task != "numbers":
+        return f"the responses of the data are {first.task}"
+    return (
+        "" if first.per == "sample" else f"it takes numbers for each sample, and the data has some for each {first.per}"
+    )
 
 
 def _dependent(network: Network, analysis: Analysis) -> Iterator[Problem]:

@@ -4,17 +4,16 @@ from typing import Any
 
 import pytest
 
-from engine.data.facts import DataFacts, InputFacts, classes_of, numbers_of
-from engine.layers.types import features
+from engine.data.facts import DataFacts, InputFacts, TargetFacts, classes_of, numbers_of
+from engine.layers.types import features, sequence
 from engine.network.network import Network
 from engine.project.check import check, describe
 from engine.project.project import Project
 from tests.builders import chain, layer
 
 
-def said(network: Network, task: Any = "numbers", **options: Any) -> list[str]:
+def said(network: Network, wanted: tuple[TargetFacts, ...] = numbers_of(2), **options: Any) -> list[str]:
     samples = {"training": 200, "validation": 20, "test": 20}
-    wanted = classes_of("a", "b") if task == "classes" else numbers_of(2)
     data = DataFacts((InputFacts("input", features(3)),), samples, wanted)
     made = Project(network)
     made = made.with_section("data", made.data.replace(source="digits"))
@@ -30,11 +29,20 @@ def test_a_small_regression_is_taken() -> None:
     assert said(regression(layer("fully_connected", outputs=5), layer("tanh"))) == []
 
 
-def test_classes_are_refused() -> None:
-    assert said(regression(), "classes") == [
-        "training.solver: The solver lm is for regressions; the responses of the data are classes. Choose another "
-        "solver."
-    ]
+@pytest.mark.parametrize(
+    ("targets", "why"),
+    [
+        (classes_of("a", "b"), "the responses of the data are classes"),
+        ((*numbers_of(2), *numbers_of(1, "z")), "it takes one target, and the data has 2"),
+        (
+            (TargetFacts("y", sequence(2, 5), "numbers"),),
+            "it takes numbers for each sample, and the data has some for each step",
+        ),
+    ],
+    ids=["classes", "several", "steps"],
+)
+def test_what_is_no_regression_of_samples_is_refused(targets: tuple[TargetFacts, ...], why: str) -> None:
+    assert f"training.solver: The solver lm is for regressions; {why}. Choose another." in said(regression(), targets)
 
 
 def test_many_weights_are_refused() -> None:
