@@ -3,9 +3,10 @@
 import argparse
 from pathlib import Path
 
-from engine.commands.common import Commands, print_json
+from engine.commands.common import Commands, add_trust, print_json
 from engine.commands.control import ask
 from engine.commands.progress import ProgressPrinter
+from engine.custom import trust
 from engine.errors import EXIT_DONE, RunError
 from engine.project.environment import TARGETS
 from engine.runs.folder import open_run
@@ -25,6 +26,7 @@ def register(commands: Commands) -> None:
     )
     command.add_argument("--environment", choices=TARGETS, help="where to train from now on")
     command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
+    add_trust(command)
     command.add_argument("--json", action="store_true", help="print one JSON object at the end")
     command.add_argument("--detach", action="store_true", help="train in the background and print the run's folder")
     command.set_defaults(run=run)
@@ -44,6 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         if settings:
             raise RunError("A paused run goes on as it is. Stop it first, then resume it with other options.")
         return ask(folder, "resume")
+    if arguments.trust:
+        trust.grant(folder.path)  # the run has copies of its code
     from engine.training.resuming import prepare_resume
 
     prepare_resume(folder, settings)
