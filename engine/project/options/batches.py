@@ -26,7 +26,8 @@ class BatchOptions(Record):
         unit="samples",
         label="Mini-batch size",
         group="Batches",
-        help="Samples an optimizer step, over all workers; default 128. torch: batch_size is that of one worker",
+        help="Samples an optimizer step, over all workers; default 128, as in MATLAB. torch: batch_size is "
+        "that of one worker",
         visible_when=_has_batches,
     )
     gradient_accumulation = Int(

@@ -38,7 +38,9 @@ class LossOptions(Record):
             "custom": "A Python function of your own",
         },
         group="Loss",
-        help="What is minimised; default auto",
+        help="What is minimised; default auto. MATLAB: lossFcn; torch: a module such as CrossEntropyLoss, "
+        "which takes logits: a softmax at the output is left out of the loss's input here, and kept in "
+        "the network",
     )
     loss_function = FilePath(
         "",
@@ -64,7 +66,8 @@ class LossOptions(Record):
     class_weights = Floats(
         low=0.0,
         group="Loss",
-        help="A weight for each class in the order of their names, such as 1, 2.5, 1; default none. torch: weight",
+        help="A weight for each class in the order of their names, such as 1, 2.5, 1; default none. torch: "
+        "weight; MATLAB: Weights of crossentropy",
         visible_when=lambda options: options.class_weighting == "given" and _loss_of_classes(options),
     )
     label_smoothing = Float(
@@ -72,7 +75,8 @@ class LossOptions(Record):
         low=0.0,
         high=1.0,
         group="Loss",
-        help="Share of each label that is spread evenly over all classes, 0 to 1; default 0. MATLAB has none",
+        help="Share of each label that is spread evenly over all classes, 0 to 1; default 0. torch: "
+        "label_smoothing; MATLAB has none",
         visible_when=_loss("auto", "cross-entropy"),
     )
     focal_gamma = Float(

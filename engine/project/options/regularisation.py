@@ -18,14 +18,17 @@ class RegularisationOptions(Record):
         high=1000.0,
         label="L2 regularization",
         group="Regularisation",
-        help="Weight decay: factor on weights, not on biases or normalisation; default 0.0001. torch: weight_decay, 0",
+        help="Weight decay: factor on weights, not on biases or normalisation; default 0.0001, as in MATLAB. "
+        "It adds to the gradient; with adamw it shortens the weights themselves. torch: weight_decay, 0, "
+        "on all parameters",
     )
     gradient_threshold = Float(
         math.inf,
         above=0.0,
         infinite=True,
         group="Regularisation",
-        help="Limit for clipping gradients; default Inf: none",
+        help="Limit that gradients are shortened to; default Inf: none, as in MATLAB. torch: max_norm of "
+        "clip_grad_norm_, or clip_value",
     )
     gradient_threshold_method = Choice(
         "l2norm",
@@ -36,6 +39,7 @@ class RegularisationOptions(Record):
             "absolute-value": "Each element by itself",
         },
         group="Regularisation",
-        help="What the threshold is compared with; default l2norm, as in MATLAB",
+        help="What the threshold is compared with; default l2norm, as in MATLAB; torch has clip_grad_norm_ "
+        "(global-l2norm) and clip_grad_value_ (absolute-value)",
         visible_when=_clips,
     )

@@ -10,8 +10,11 @@ class ReproducibilityOptions(Record):
         0,
         low=0,
         group="Reproducibility",
-        help="Initial weights, order of samples and dropout follow from it; default 0",
+        help="Initial weights, order of samples and dropout follow from it; default 0. torch: manual_seed; MATLAB: rng",
     )
     deterministic = Bool(
-        False, group="Reproducibility", help="Only algorithms that repeat bit for bit, at a cost on GPUs; default off"
+        False,
+        group="Reproducibility",
+        help="Only algorithms that repeat bit for bit, at a cost on GPUs, and all threads of a worker always; "
+        "default off. torch: use_deterministic_algorithms; MATLAB: deep.gpu.deterministicAlgorithms",
     )

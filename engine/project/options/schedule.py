@@ -53,7 +53,8 @@ class ScheduleOptions(Record):
         unit="iterations",
         label="Warm-up",
         group="Schedule",
-        help="The rate rises linearly over so many, then the schedule begins; default 0. torch: LinearLR, then another",
+        help="The rate rises linearly over so many, then the schedule begins; default 0. torch: LinearLR, then "
+        "another; MATLAB: warmupLearnRate, then another",
         visible_when=lambda options: _has_rate(options) and options.schedule not in ("none", "chain"),
     )
     learn_rate_drop_factor = Float(
@@ -61,7 +62,7 @@ class ScheduleOptions(Record):
         above=0.0,
         high=1.0,
         group="Schedule",
-        help="What the rate is multiplied by at a drop, 0 to 1; default 0.1. torch: gamma, or factor",
+        help="What the rate is multiplied by at a drop, 0 to 1; default 0.1, as in MATLAB. torch: gamma, or factor",
         visible_when=_schedule("piecewise", "plateau"),
     )
     learn_rate_drop_period = Int(
@@ -69,7 +70,7 @@ class ScheduleOptions(Record):
         low=1,
         unit="epochs",
         group="Schedule",
-        help="Epochs between drops, from the end of the warm-up; default 10. torch: step_size",
+        help="Epochs between drops, from the end of the warm-up; default 10, as in MATLAB. torch: step_size",
         visible_when=_schedule("piecewise"),
     )
     learn_rate_decay = Float(
@@ -77,7 +78,8 @@ class ScheduleOptions(Record):
         above=0.0,
         high=1.0,
         group="Schedule",
-        help="What is left of the rate after an epoch, 0 to 1; default 0.95. torch: gamma, which falls in stairs",
+        help="What is left of the rate after an epoch, 0 to 1; default 0.95. torch: gamma of ExponentialLR, "
+        "which falls in stairs",
         visible_when=_schedule("exponential"),
     )
     polynomial_power = Float(
@@ -136,7 +138,8 @@ class ScheduleOptions(Record):
         above=0.0,
         high=0.999,
         group="Schedule",
-        help="Share of the period over which the rate rises; default 0.5. MATLAB: StepRatio. Momentum stays as it is",
+        help="Share of the period over which the rate rises; default 0.5. MATLAB: StepRatio. torch: "
+        "step_size_up as a share. Momentum stays as it is",
         visible_when=_schedule("cyclical"),
     )
     one_cycle_rise = Float(

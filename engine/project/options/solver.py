@@ -37,8 +37,9 @@ class SolverOptions(Record):
         above=0.0,
         high=1000.0,
         group="Solver",
-        help="Step size at the start; default 0.01 for sgdm, 0.002 for nadam, 1 for lbfgs (the line search begins "
-        "there), 0.001 for the others",
+        help="Step size at the start; default 0.01 for sgdm, 0.002 for nadam, 1 for lbfgs (the line search "
+        "begins there), 0.001 for the others, as in MATLAB where it has them. torch: lr, 0.001 for sgd, "
+        "0.01 for rmsprop",
         visible_when=lambda options: options.solver != "lm",
     )
     momentum = Float(
@@ -46,7 +47,7 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="Share of the last step that is kept, 0 to 1; default 0.9",
+        help="Share of the last step that is kept, 0 to 1; default 0.9, as in MATLAB. torch: momentum, 0",
         visible_when=_solver("sgdm"),
     )
     nesterov = Bool(
@@ -60,7 +61,7 @@ class SolverOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay of the mean gradient, 0 to 1; default 0.9. torch: the first of betas",
+        help="Decay of the mean gradient, 0 to 1; default 0.9, as in MATLAB. torch: the first of betas",
         visible_when=_solver("adam", "adamw", "nadam"),
     )
     squared_gradient_decay_factor = Float(
@@ -77,7 +78,7 @@ class SolverOptions(Record):
         above=0.0,
         high=1.0,
         group="Solver",
-        help="Keeps the division by the root of the squared gradient finite; default 1e-8. torch: eps",
+        help="Keeps the division by the root of the squared gradient finite; default 1e-8, as in MATLAB. torch: eps",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
     )
     momentum_decay = Float(
@@ -85,7 +86,8 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="How quickly the momentum comes up to the gradient's decay; default 0.004. torch: momentum_decay",
+        help="How quickly the momentum comes up to the gradient's decay; default 0.004. torch: momentum_decay; "
+        "MATLAB has no nadam",
         visible_when=_solver("nadam"),
     )
     max_iterations = Int(
@@ -94,8 +96,8 @@ class SolverOptions(Record):
         high=1_000_000,
         unit="iterations",
         group="Solver",
-        help="The run ends after so many, each over all training samples; default 1000, as in MATLAB. Takes the place "
-        "of epochs and mini-batch size",
+        help="The run ends after so many, each over all training samples; default 1000, as in MATLAB. Takes "
+        "the place of epochs and mini-batch size. torch: max_iter, 20, of one step",
         visible_when=_solver(*FULL_BATCH),
     )
     gradient_tolerance = Float(

@@ -10,7 +10,8 @@ class ValidationOptions(Record):
         50,
         low=1,
         group="Validation",
-        help="Iterations, or epochs, between validations; default 50; also at start and end",
+        help="Iterations, or epochs, between validations; default 50, as in MATLAB; also before the first "
+        "iteration and after the last. torch has none",
     )
     validation_frequency_unit = Choice(
         "iterations",
@@ -24,19 +25,20 @@ class ValidationOptions(Record):
         low=0,
         unit="validations",
         group="Validation",
-        help="Stop after so many without a better one; default 0: never (MATLAB: Inf)",
+        help="Stop after so many in a row that are not better than the best; default 0: never (MATLAB: Inf). "
+        "torch has none",
     )
     objective_metric = Choice(
         "loss",
         options=("loss", "metric"),
         notes={"loss": "Validation loss, lower is better", "metric": "The metric on the validation part"},
         group="Validation",
-        help="What patience and the best network go by; default loss",
+        help="What patience and the best network go by; default loss. MATLAB: ObjectiveMetricName",
     )
     output_network = Choice(
         "auto",
         options=("auto", "best-validation", "last-iteration"),
         notes={"auto": "best-validation where there is a validation part"},
         group="Validation",
-        help="Which network is kept as the result; default auto",
+        help="Which network is kept as the result; default auto. MATLAB: OutputNetwork; torch keeps the last",
     )
