@@ -65,6 +65,9 @@ _RULES: dict[str, Any] = {
     "required": lambda value, rule, _: not isinstance(value, dict) or set(rule) <= set(value),
     "additionalProperties": _names_only_known,
     "minItems": lambda value, rule, _: not isinstance(value, list) or len(value) >= rule,
+    "uniqueItems": lambda value, rule, _: (
+        not rule or not isinstance(value, list) or len(set(map(str, value))) == len(value)
+    ),
     "maxItems": lambda value, rule, _: not isinstance(value, list) or len(value) <= rule,
     "minLength": lambda value, rule, _: not isinstance(value, str) or len(value) >= rule,
     "maxLength": lambda value, rule, _: not isinstance(value, str) or len(value) <= rule,

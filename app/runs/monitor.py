@@ -25,6 +25,7 @@ from app.runs.curves import CurveCard
 from app.runs.facts_panel import FactsPanel
 from app.runs.supervisor import Outcome
 from designer import theme
+from engine.project.options.metrics import is_share, title_of
 from engine.runs.events import Event, Message, Points, Started
 from engine.runs.folder import RunFolder
 
@@ -145,8 +146,8 @@ class Monitor(QWidget):
             self.facts.add_line("!", event.text)
 
     def _show_metric(self, metric: str) -> None:
-        self.metric_card.title = {"accuracy": "Accuracy", "rmse": "RMSE", "mae": "MAE"}.get(metric, metric)
-        self.metric_card.set_percent(metric == "accuracy")
+        self.metric_card.title = title_of(metric)
+        self.metric_card.set_percent(is_share(metric))
 
     def _draw(self, points: Points) -> None:
         if points.split not in ("training", "validation"):

@@ -3,7 +3,7 @@
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ class Requirement:
 
 def parse(text: str) -> Requirement:
     """One requirement from its text. Raises `UserError`."""
-    match = re.fullmatch(r"\s*(?:(\w+)\.)?(\w+)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
+    match = re.fullmatch(r"\s*(?:(\w+)\.)?([\w-]*\w)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
     if match is None:
         raise UserError(f'--require "{text}": expected a condition such as "accuracy>=0.95" or "validation.loss<0.2".')
     part, name, sign, limit = match.groups()
@@ -66,13 +66,13 @@ def parse(text: str) -> Requirement:
     return Requirement(text.strip(), part or "", name, sign, number)
 
 
-def refuse_impossible(requirements: list[Requirement], facts: DataFacts, metric: str) -> None:
+def refuse_impossible(requirements: list[Requirement], facts: DataFacts, metrics: Sequence[str]) -> None:
     """Raise `UserError` for a condition on something that this data will never give, before any training."""
-    names = ("loss", metric)
+    names = ("loss", *metrics)
     for requirement in requirements:
         if requirement.name not in names:
             hint = did_you_mean(requirement.name, names)
-            known = " and ".join(names)
+            known = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
             raise UserError(f'--require "{requirement.text}": this run has {known}, not {requirement.name}.{hint}')
         parts = [requirement.part] if requirement.part else ["test", "validation"]
         if not any(facts.samples.get(part) for part in parts):

@@ -94,7 +94,7 @@ def _refuse_workers(num_workers: int | None, project: Project) -> None:
 def _refuse_impossible(requirements: list[Requirement], project: Project, path: Path) -> None:
     facts = facts_of(project, origin(path).base)
     if facts is not None:
-        refuse_impossible(requirements, facts, project.training.metric_for(facts.task))
+        refuse_impossible(requirements, facts, project.training.metrics_for(facts.task))
 
 
 def _detach(folder: RunFolder, as_json: bool) -> int:

@@ -91,6 +91,20 @@ class ProcessGang:
             self._store.wait([f"left/{rank}" for rank in range(self.size)], FAREWELL)
 
 
+def gathered(gang: Gang, rows: torch.Tensor) -> torch.Tensor:
+    """The rows of all workers, in the order of the workers, which may have different numbers of them. A collective.
+
+    Each puts its own into zeros, and these are summed: exact, and it takes no other collective than the sum.
+    """
+    counts = torch.zeros(gang.size, dtype=torch.double, device=rows.device)
+    counts[gang.rank] = len(rows)
+    found = [int(count) for count in gang.sum(counts).tolist()]
+    begin = sum(found[: gang.rank])
+    whole = rows.new_zeros((sum(found), *rows.shape[1:]))
+    whole[begin : begin + len(rows)] = rows
+    return gang.sum(whole)
+
+
 def _lost(rank: int, error: RuntimeError) -> PeerLostError:
     reason = str(error).strip().partition("\n")[0][:200]
     return PeerLostError(f"Worker {rank} lost the other workers: {reason}")

@@ -23,7 +23,8 @@ from engine.project.extent import batch_size
 from engine.project.least_squares import least_squares_problems
 from engine.project.lengths import length_problems
 from engine.project.matching import with_channel_fix
-from engine.project.options.loss import CLASS_LOSSES, CLASS_METRICS
+from engine.project.metrics_fit import metric_problems
+from engine.project.options.loss import CLASS_LOSSES
 from engine.project.project import Project
 from engine.project.schedules import plateau_begin
 from engine.project.scopes import block_paths, lifted, lowered, project_in
@@ -158,17 +159,15 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
 
 
 def _task_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
-    """A loss or a metric that is meant for the other kind of responses."""
+    """A loss or a metric that is meant for another kind of responses."""
     is_class = facts.task == "classes"
-    for name, of_classes in (("loss", CLASS_LOSSES), ("metric", CLASS_METRICS)):
-        field = TrainingOptions.fields[name]
-        assert isinstance(field, Choice)
-        chosen = getattr(project.training, name)
-        any_task = ("auto", "custom")
-        if chosen not in any_task and (chosen in of_classes) != is_class:
-            fitting = [word for word in field.options if word in any_task or (word in of_classes) == is_class]
-            message = f"'{chosen}' does not fit data whose responses are {facts.task}. Use {' or '.join(fitting)}."
-            yield Problem("error", "", "", f"training.{name}", message)
+    field, chosen, any_task = TrainingOptions.fields["loss"], project.training.loss, ("auto", "custom")
+    assert isinstance(field, Choice)
+    if chosen not in any_task and (chosen in CLASS_LOSSES) != is_class:
+        fitting = [word for word in field.options if word in any_task or (word in CLASS_LOSSES) == is_class]
+        message = f"'{chosen}' does not fit data whose responses are {facts.task}. Use {' or '.join(fitting)}."
+        yield Problem("error", "", "", "training.loss", message)
+    yield from metric_problems(project.training, facts)
     given = project.training.class_weights
     if project.training.class_weighting == "given" and is_class and given and len(given) != len(facts.classes):
         message = (

@@ -11,6 +11,7 @@ from engine.project.options.checkpoints import CheckpointOptions
 from engine.project.options.code import CodeOptions
 from engine.project.options.ending import EndingOptions
 from engine.project.options.loss import SQUARED_LOSSES, LossOptions
+from engine.project.options.metrics import METRICS, MetricOptions, not_chosen
 from engine.project.options.precision import PrecisionOptions
 from engine.project.options.regularisation import RegularisationOptions
 from engine.project.options.reproducibility import ReproducibilityOptions
@@ -22,6 +23,7 @@ from engine.project.options.validation import ValidationOptions
 class TrainingOptions(
     SolverOptions,
     LossOptions,
+    MetricOptions,
     ScheduleOptions,
     BatchOptions,
     ValidationOptions,
@@ -51,4 +53,8 @@ class TrainingOptions(
         if self.solver == "lm" and self.normalize_targets:
             message = "lm minimises the errors of the responses as they are. Switch it off, or choose another solver."
             found.append(FieldError("normalize_targets", message))
+        for field in ("objective_metric", "target_metric"):
+            name = getattr(self, field)
+            if name in METRICS and name not in self.possible_metrics:
+                found.append(FieldError(field, not_chosen(name, self.metrics)))
         return found

@@ -2,6 +2,8 @@
 
 import math
 
+from engine.project.options.metrics import is_share
+
 
 def duration(seconds: float) -> str:
     """`1 h 2 m`, `4 m 36 s`, `0.8 s`."""
@@ -26,6 +28,6 @@ def bytes_in_words(count: int) -> str:
 
 def metric_value(name: str, value: float) -> str:
     """`accuracy 96.4 %`, `loss 0.113`."""
-    if name == "accuracy" and math.isfinite(value):
+    if is_share(name) and math.isfinite(value):
         return f"{name} {100 * value:.1f} %"
     return f"{name} {value:.4g}"

@@ -17,7 +17,7 @@ import torch
 
 from engine.environments.gang import Gang
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_points
-from engine.training.metrics import Metric
+from engine.training.metrics import Metric, on_curve
 from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores
 
@@ -107,12 +107,12 @@ class Clock:
 
 @dataclass(frozen=True)
 class Report:
-    """The steps since the last report point, summed over workers. `metrics` are sums over samples: for each metric one
-    a step."""
+    """The steps since the last report point, summed over workers. `metrics` are sums over samples: for each metric that
+    is made of them, by its name, those of each step."""
 
     first_step: int
     losses: list[float]
-    metrics: list[list[float]]
+    metrics: dict[str, list[list[float]]]
     totals: list[int]
     asked: Asked
     memory_bytes: int
@@ -131,7 +131,7 @@ class Recorder:
         clock: Clock,
         device: torch.device = CPU,
     ) -> None:
-        self._metrics = metrics
+        self._metrics = on_curve(metrics)
         self._gang = gang
         self._memory = memory
         self._clock = clock
@@ -180,14 +180,14 @@ class Recorder:
         """Sum over workers and start afresh. A collective."""
         count = len(self._held)
         losses = torch.stack([done.loss for done in self._held]).double()
-        head = [losses, *self._metric_sums()]
+        head = [losses, *(sums.flatten() for sums in self._metric_sums())]
         first = self._of_first([*asked.numbers(), self._next_interval()])
         tail = torch.cat([first, losses.new_tensor([self._memory(), self._wishes_to_end])])
         sums = self._gang.sum(torch.cat([*head, tail])).tolist()
         totals = [done.total for done in self._held]
-        losses_of_all, *metrics = [sums[start : start + count] for start in range(0, len(sums) - len(tail), count)]
+        metrics = self._by_name(sums[count : -len(tail)], count)
         *numbers, interval, memory, ends = sums[-len(tail) :]
-        report = Report(self._first_step, losses_of_all, metrics, totals, Asked.of(numbers), int(memory), int(ends))
+        report = Report(self._first_step, sums[:count], metrics, totals, Asked.of(numbers), int(memory), int(ends))
         self._first_step += count
         self._interval = max(1, interval)
         self._wishes_to_end = False
@@ -195,19 +195,29 @@ class Recorder:
         return report
 
     def _metric_sums(self) -> list[torch.Tensor]:
-        """For each metric and held step the sum over this worker's samples, by one pass over all of them where the
+        """For each metric the sums of each held step over this worker's samples, by one pass over all of them where the
         outputs of all steps have the same sizes."""
         if not self._metrics:
             return []
         held = self._held
-        if len({tuple(x.shape[1:] for x in done.outputs) for done in held}) > 1:
-            steps = [[metric.per_sample(done.outputs, done.targets).sum() for done in held] for metric in self._metrics]
-            return [torch.stack(sums) for sums in steps]
+        device = held[0].loss.device
+        if len({tuple(x.shape[1:] for x in (*done.outputs, *done.targets)) for done in held}) > 1:
+            counts = [torch.tensor([done.count], device=device) for done in held]
+            steps = list(zip(held, counts, strict=True))
+            return [torch.cat([m.sums(done.outputs, done.targets, n) for done, n in steps]) for m in self._metrics]
         outputs = tuple(torch.cat(pieces) for pieces in zip(*(done.outputs for done in held), strict=True))
         targets = tuple(torch.cat(pieces) for pieces in zip(*(done.targets for done in held), strict=True))
-        each = [metric.per_sample(outputs, targets) for metric in self._metrics]
-        lengths = torch.tensor([done.count for done in held], device=each[0].device)
-        return [torch.segment_reduce(values, "sum", lengths=lengths) for values in each]
+        lengths = torch.tensor([done.count for done in held], device=device)
+        return [metric.sums(outputs, targets, lengths) for metric in self._metrics]
+
+    def _by_name(self, numbers: list[float], count: int) -> dict[str, list[list[float]]]:
+        """The sums of each step, metric by metric."""
+        found, start = {}, 0
+        for metric in self._metrics:
+            starts = range(start, start + count * metric.width, metric.width)
+            found[metric.name] = [numbers[begin : begin + metric.width] for begin in starts]
+            start = starts.stop
+        return found
 
     def _next_interval(self) -> int:
         """So many steps that reports come a few times a second and little memory is held."""
@@ -278,7 +288,7 @@ class Reporter:
         total_steps: int,
     ) -> None:
         self.clock = clock
-        self._metrics = metrics
+        self._metrics = on_curve(metrics)
         self._recorder = recorder
         self._outbox = outbox
         self._requests = requests
@@ -336,8 +346,8 @@ class Reporter:
         time_is_up = self.clock.left_s <= 0
         report = self._recorder.exchange(replace(self._requests.pending(), save_now=save_now, time_is_up=time_is_up))
         values = {"loss": report.losses}
-        for metric, sums in zip(self._metrics, report.metrics, strict=True):
-            values[metric.name] = [metric.value(s, n) for s, n in zip(sums, report.totals, strict=True)]
+        for metric in self._metrics:
+            values[metric.name] = [metric.value(sums) for sums in report.metrics[metric.name]]
         points = Points(split="training", first_step=report.first_step, steps_apart=1, values=values)
         self._outbox.put(*split_points(points), self._progress(epoch, step, rate, report.memory_bytes))
         self.send_waiting()

@@ -17,7 +17,7 @@ from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss
-from engine.training.metrics import Metric
+from engine.training.metrics import Confusion, Jury, Metric
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
 
@@ -38,10 +38,14 @@ class Done:
 
 @dataclass(frozen=True)
 class Scores:
-    """How good the network is on a part of the data, all of its samples: the loss, and each metric by its name."""
+    """How good the network is on a part of the data, all of its samples: the loss, and each metric by its name.
+
+    `confusion` counts how often each class (rows) was taken for each (columns), where the data has not too many.
+    """
 
     loss: float
     metrics: Mapping[str, float]
+    confusion: Sequence[Sequence[int]] = ()
 
     @property
     def named(self) -> dict[str, float]:
@@ -78,6 +82,7 @@ class Unit:
         precision: Precision | None = None,
         most_at_once: int = 256,
         custom_step: str = "",
+        confusion: Confusion | None = None,
     ) -> None:
         """`custom_step` names a function of the user's that gives the loss of a batch. Raises `UserError` for it."""
         self.metrics = tuple(metrics)
@@ -93,6 +98,7 @@ class Unit:
         self._most_at_once = most_at_once
         called = partial(self._precision.call, strategy.module)
         self._custom = CustomStep(custom_step, network, called, loss) if custom_step else None
+        self._confusion = confusion
         network.train()
 
     def train(self, batch: Batch, step: int) -> Done:
@@ -159,16 +165,13 @@ class Unit:
     def judge(self, part: Resident) -> Scores:
         """Loss and metrics over a part of the data; every worker looks at its share and gets the whole answer."""
         self._network.eval()
-        sums = torch.zeros(1 + len(self.metrics), dtype=torch.float64, device=part.device)
+        jury = Jury(self.metrics, self._gang, part.device, self._confusion)
         for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
             outputs = as_tuple(self._precision.call(self._network, *piece.inputs))
-            sums[0] += self._loss(outputs, piece.targets)
-            for number, metric in enumerate(self.metrics, start=1):
-                sums[number] += metric.per_sample(outputs, piece.targets).sum()
+            jury.see(self._loss(outputs, piece.targets), outputs, piece.targets)
         self._network.train()
-        loss, *totals = self._gang.sum(sums).tolist()
-        named = zip(self.metrics, totals, strict=True)
-        return Scores(loss / len(part), {metric.name: metric.value(total, len(part)) for metric, total in named})
+        loss, metrics, confusion = jury.verdict()
+        return Scores(loss / len(part), metrics, confusion)
 
     def state(self) -> State:
         """The network's weights and statistics as they are now, which training does not change any more."""

@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import Any, Protocol
 
 import torch
@@ -17,6 +18,7 @@ from engine.training.batches import Batches, Resident
 from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
 from engine.training.limits import NO_LIMITS, Limits
+from engine.training.metrics import on_curve
 from engine.training.reporting import Report, Reporter
 from engine.training.requests import NOTHING, Asked
 from engine.training.saving import Saver
@@ -123,7 +125,7 @@ class Trainer:
         self._validated_step = -1
         self._last_scores: Scores | None = None
         self._loss = math.nan
-        self._recent: deque[tuple[int, *tuple[float, ...]]] = deque(maxlen=batches.order.steps_per_epoch)
+        self._recent: deque[list[float]] = deque(maxlen=batches.order.steps_per_epoch)
         self._is_last_epoch = False
         self._stop_because = ""
         self._is_stopped = False
@@ -183,7 +185,8 @@ class Trainer:
         report = self._reporter.report(self._epoch, self._step, rate, save_now=self._saver.is_time)
         self._refuse_non_finite(report)
         self._loss = report.losses[-1]
-        self._recent.extend(zip(report.totals, *report.metrics, strict=True))
+        steps = zip(*report.metrics.values(), strict=True)
+        self._recent.extend([number for sums in step for number in sums] for step in steps)
         with self._reporter.clock.aside():
             self._keeper.put_down_sometimes(self._step, self._epoch)
         if report.wishes_to_end:
@@ -306,7 +309,7 @@ class Trainer:
         self._validated_step = int(state["validated_step"])
         self._last_scores = None if state["last_scores"] is None else Scores(**state["last_scores"])
         self._loss = float(state["loss"])
-        self._recent.extend((int(count), *totals) for count, *totals in state["recent"].tolist())
+        self._recent.extend(state["recent"].tolist())
 
     # ---- judging ----
 
@@ -380,10 +383,10 @@ class Trainer:
         )
 
     def _recent_metrics(self) -> dict[str, float]:
-        """Each training metric over the last epoch's worth of steps."""
-        if not self._recent:
-            return {metric.name: math.nan for metric in self._unit.metrics}
-        count, *totals = (sum(column) for column in zip(*self._recent, strict=True))
-        return {
-            metric.name: metric.value(total, count) for metric, total in zip(self._unit.metrics, totals, strict=True)
-        }
+        """Each training metric over the last epoch's worth of steps, of those that are sums over steps."""
+        found = {metric.name: math.nan for metric in on_curve(self._unit.metrics)}
+        if self._recent:
+            totals = iter([sum(column) for column in zip(*self._recent, strict=True)])
+            for metric in on_curve(self._unit.metrics):
+                found[metric.name] = metric.value(list(islice(totals, metric.width)))
+        return found

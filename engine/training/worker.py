@@ -56,7 +56,7 @@ from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss, loss_for
-from engine.training.metrics import METRICS, Metric
+from engine.training.metrics import Metric, confusion_for, metrics_for, named
 from engine.training.order import Order
 from engine.training.precision import Precision
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
@@ -146,12 +146,14 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     )
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps)
     loss = _loss(setting, network, training.targets)
-    unit = _unit(setting, seat, network, precision, schedule, loss, gang)
+    metrics = metrics_for(options, setting.facts, training.targets)
+    unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
-    keeper = Keeper(unit, options, unit.metrics[0], shelf, has_validation=validation is not None)
+    objective = named(options.objective_metric, unit.metrics)
+    keeper = Keeper(unit, options, objective, shelf, has_validation=validation is not None)
     if is_first:
-        _announce(setting, network, whole, unit.metrics[0], reports, notes, has_validation=validation is not None)
-    limits = limits_for(options, unit.metrics[0])
+        _announce(setting, network, whole, named("metric", unit.metrics), reports, notes)
+    limits = limits_for(options, named(options.target_metric, unit.metrics))
     clock = Clock(limits.time_s)
     recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
@@ -225,10 +227,17 @@ def _hooks(
 
 
 def _unit(
-    setting: Setting, seat: Seat, network: nn.Module, precision: Precision, schedule: Schedule, loss: Loss, gang: Gang
+    setting: Setting,
+    seat: Seat,
+    network: nn.Module,
+    precision: Precision,
+    schedule: Schedule,
+    loss: Loss,
+    metrics: Sequence[Metric],
+    gang: Gang,
 ) -> Unit:
     """The network on its device, with all it takes to train and judge it."""
-    options, task, share = setting.project.training, setting.facts.task, Share()
+    options, share = setting.project.training, Share()
     _make_trainable(setting, network, gang, share)
     network.to(setting.device)
     said = _parameter_options(setting, network)
@@ -238,7 +247,7 @@ def _unit(
         strategy_for(seat.strategy, network, gang, setting.device),
         least_squares or Solver(options, network, said),
         loss,
-        [METRICS[options.metric_for(task)]],
+        metrics,
         gang,
         share=share,
         clip=clipping(options, network.parameters()),
@@ -246,6 +255,7 @@ def _unit(
         custom_step=own_code.target(options, "step_function"),
         precision=precision,
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
+        confusion=confusion_for(setting.facts),
     )
 
 
@@ -402,8 +412,6 @@ def _announce(
     metric: Metric,
     reports: Reports,
     notes: Sequence[str],
-    *,
-    has_validation: bool,
 ) -> None:
     """The first events of a run."""
     options = setting.project.training
@@ -420,7 +428,9 @@ def _announce(
         ),
         *(Message(severity="note", text=note[:1000]) for note in (*setting.facts.notes, *notes)),
     )
-    if not has_validation and (options.output_network == "best-validation" or options.validation_patience):
+    if not setting.facts.samples.get("validation") and (
+        options.output_network == "best-validation" or options.validation_patience
+    ):
         text = "The data has no validation part: the network of the last iteration is kept, and patience has no effect."
         reports.put(Message(severity="warning", text=text))
 

@@ -4,6 +4,7 @@ import math
 
 from engine.errors import FieldError
 from engine.fields import Choice, Float, Record
+from engine.project.options.metrics import METRICS, offered
 
 
 class EndingOptions(Record):
@@ -29,12 +30,14 @@ class EndingOptions(Record):
     )
     target_metric = Choice(
         "none",
-        options=("none", "loss", "metric"),
+        options=("none", "loss", "metric", *METRICS),
         notes={
             "none": "No target",
             "loss": "The validation loss, which is to be at most the target value",
-            "metric": "The metric on the validation part: at least the target value, at most where lower is better",
+            "metric": "The main metric on the validation part: at least the target value, or at most where low is good",
+            **{name: f"{kind.title} on the validation part" for name, kind in METRICS.items()},
         },
+        offered=offered("none", "loss", "metric"),
         label="Target",
         group="Ending",
         help="What is good enough ends the run at a validation after the first iteration; default none. MATLAB: an "

@@ -1,4 +1,4 @@
-"""What is minimised, and what is watched beside it."""
+"""What is minimised."""
 
 from typing import Any
 
@@ -9,8 +9,6 @@ from engine.project.options.code import PYTHON
 LOSSES = ("auto", "cross-entropy", "focal", "half-mse", "mse", "mae", "huber", "custom")
 CLASS_LOSSES = ("cross-entropy", "focal")
 SQUARED_LOSSES = ("half-mse", "mse")
-METRICS = ("auto", "accuracy", "rmse", "mae")
-CLASS_METRICS = ("accuracy",)
 
 
 def _loss(*names: str) -> Any:
@@ -22,7 +20,7 @@ def _loss_of_classes(options: "LossOptions") -> bool:
 
 
 class LossOptions(Record):
-    """What is minimised, and what is watched beside it."""
+    """What is minimised."""
 
     loss = Choice(
         "auto",
@@ -103,23 +101,6 @@ class LossOptions(Record):
         "what is exported, keep the units; default off. The last layer must be an inverse normalisation with fitted "
         "numbers, whose kind says how. MATLAB: NormalizeTargets",
     )
-    metric = Choice(
-        "auto",
-        options=METRICS,
-        notes={
-            "auto": "accuracy for classes, rmse for numbers",
-            "accuracy": "Share of samples whose class is right",
-            "rmse": "Root of the squared error, mean over samples and responses",
-            "mae": "Absolute error, mean over samples and responses",
-        },
-        label="Metric",
-        group="Loss",
-        help="What is watched beside the loss; default auto",
-    )
-
-    def metric_for(self, task: str) -> str:
-        """The metric by name, for data whose task is `classes` or `numbers`."""
-        return self.metric if self.metric != "auto" else "accuracy" if task == "classes" else "rmse"
 
     def problems(self) -> list[FieldError]:
         """What does not go together among these, and no more."""

@@ -1,6 +1,7 @@
 """When the network is judged, and what follows from it."""
 
 from engine.fields import Choice, Int, Record
+from engine.project.options.metrics import METRICS, offered
 
 
 class ValidationOptions(Record):
@@ -30,8 +31,13 @@ class ValidationOptions(Record):
     )
     objective_metric = Choice(
         "loss",
-        options=("loss", "metric"),
-        notes={"loss": "Validation loss, lower is better", "metric": "The metric on the validation part"},
+        options=("loss", "metric", *METRICS),
+        notes={
+            "loss": "Validation loss, lower is better",
+            "metric": "The main metric, the first of the list, on the validation part",
+            **{name: f"{kind.title} on the validation part" for name, kind in METRICS.items()},
+        },
+        offered=offered("loss", "metric"),
         group="Validation",
         help="What patience and the best network go by; default loss. MATLAB: ObjectiveMetricName",
     )

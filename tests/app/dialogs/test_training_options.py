@@ -201,7 +201,7 @@ def test_search_filters_over_all_groups(qtbot, shown) -> None:
 def test_a_group_scrolls_to_its_heading_and_scrolling_marks_the_group(qtbot, shown) -> None:
     dialog = shown()
     names = [dialog.groups.item(row).text() for row in range(dialog.groups.count())]
-    assert names[:4] == ["Environment", "Solver", "Loss", "Schedule"]
+    assert names[:4] == ["Environment", "Solver", "Loss", "Metrics"]
     assert dialog.groups.currentRow() == 0
     at = dialog.groups.visualItemRect(dialog.groups.item(names.index("Batches"))).center()
     qtbot.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=at)

@@ -123,13 +123,13 @@ def facts(task: Any = "classes", **samples: int) -> DataFacts:
 )
 def test_what_can_never_be_reached_is_refused_before_training(text: str, data: DataFacts, said: str) -> None:
     with pytest.raises(UserError) as caught:
-        refuse_impossible([parse(text)], data, TrainingOptions().metric_for(data.task))
+        refuse_impossible([parse(text)], data, TrainingOptions().metrics_for(data.task))
     assert said in str(caught.value)
 
 
 def test_what_can_be_reached_is_not_refused() -> None:
-    refuse_impossible([parse("accuracy>0.9"), parse("validation.loss<1")], facts(test=0), "accuracy")
-    refuse_impossible([parse("rmse<1"), parse("training.loss<1")], facts("numbers", test=0), "rmse")
+    refuse_impossible([parse("accuracy>0.9"), parse("validation.loss<1")], facts(test=0), ("accuracy",))
+    refuse_impossible([parse("rmse<1"), parse("training.loss<1")], facts("numbers", test=0), ("rmse",))
     refuse_impossible([parse("mae<1")], facts("numbers"), "mae")
 
 

@@ -35,6 +35,7 @@ def test_every_option_belongs_to_a_group() -> None:
     assert groups == [
         "Solver",
         "Loss",
+        "Metrics",
         "Schedule",
         "Batches",
         "Validation",

@@ -10,13 +10,14 @@ from engine.environments.gang import SoloGang
 from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.project.extent import Extent
+from engine.project.options.metrics import METRICS
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.limits import Target, limits_for, validation_steps
 from engine.training.losses import half_mse, of_first
-from engine.training.metrics import METRICS, Rmse
+from engine.training.metrics import Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
 from engine.training.solvers import Solver

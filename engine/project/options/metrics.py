@@ -1,0 +1,124 @@
+"""How good the network is, in the words of its task: which figures are watched beside the loss."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.fields import Choice, Choices, Float, Int, Record
+
+
+@dataclass(frozen=True)
+class MetricKind:
+    """What is known of a metric without computing it. `tasks` are the kinds of targets that it fits; a share is shown
+    in percent."""
+
+    title: str
+    tasks: tuple[str, ...]
+    note: str
+    higher_is_better: bool = True
+    is_share: bool = False
+
+
+_CLASSES = ("classes",)
+_WORDS = ("classes", "labels")
+_NUMBERS = ("numbers",)
+METRICS: Mapping[str, MetricKind] = {
+    "accuracy": MetricKind("Accuracy", _WORDS, "Share of samples whose class is right", is_share=True),
+    "top-k": MetricKind("Top-k accuracy", _CLASSES, "Share whose class is among the k likeliest", is_share=True),
+    "f-score": MetricKind("F-score", _WORDS, "Harmonic mean of precision and recall of a class, averaged over classes"),
+    "precision": MetricKind("Precision", _WORDS, "Of those taken for a class the share that is, averaged over classes"),
+    "recall": MetricKind("Recall", _WORDS, "Of those of a class the share that is found, averaged over classes"),
+    "auc": MetricKind(
+        "AUC",
+        _WORDS,
+        "Area under the receiver operating curve, each class against the rest; not at every step; by torchmetrics",
+    ),
+    "rmse": MetricKind("RMSE", _NUMBERS, "Root of the squared error, mean over samples and responses", False),
+    "mae": MetricKind("MAE", _NUMBERS, "Absolute error, mean over samples and responses", False),
+    "mape": MetricKind(
+        "MAPE", _NUMBERS, "Absolute error as a share of the target, mean over both; MATLAB's is in percent", False
+    ),
+    "r2": MetricKind("R²", _NUMBERS, "1 - squared error / variance of the targets, mean over responses"),
+}
+DEFAULTS: Mapping[str, str] = {"classes": "accuracy", "labels": "accuracy", "numbers": "rmse"}
+"""What `auto` stands for, by the task."""
+AVERAGED = ("f-score", "precision", "recall", "auc")
+
+
+def title_of(name: str) -> str:
+    """A metric's name as a heading."""
+    return METRICS[name].title if name in METRICS else name
+
+
+def is_share(name: str) -> bool:
+    """Whether values of the metric are shown in percent."""
+    return name in METRICS and METRICS[name].is_share
+
+
+def _chosen(*names: str) -> Any:
+    return lambda options: bool(set(names) & set(options.metrics))
+
+
+class MetricOptions(Record):
+    """How good the network is, in the words of its task."""
+
+    metrics = Choices(
+        ("auto",),
+        options=("auto", *METRICS),
+        notes={"auto": "accuracy for classes, rmse for numbers", **{name: kind.note for name, kind in METRICS.items()}},
+        group="Metrics",
+        help="What is watched beside the loss, the main one first; default auto. MATLAB: Metrics, none",
+    )
+    metric_average = Choice(
+        "macro",
+        options=("macro", "micro", "weighted"),
+        notes={
+            "macro": "The mean over the classes that occur",
+            "micro": "Of all decisions together; precision, recall and F-score then are the accuracy",
+            "weighted": "The mean over the classes, each as often as it occurs",
+        },
+        label="Average over classes",
+        group="Metrics",
+        help="How the figures of the classes become one; default macro. MATLAB: AverageType; torchmetrics: average",
+        visible_when=_chosen(*AVERAGED),
+    )
+    f_score_beta = Float(
+        1.0,
+        above=0.0,
+        high=100.0,
+        label="F-score beta",
+        group="Metrics",
+        help="How much more recall counts than precision; default 1: the same. MATLAB: Beta",
+        visible_when=_chosen("f-score"),
+    )
+    top_k = Int(
+        5,
+        low=1,
+        high=100_000,
+        unit="classes",
+        label="Top-k classes",
+        group="Metrics",
+        help="Among how many of the likeliest classes the right one may be; default 5. MATLAB: NumTopKClasses",
+        visible_when=_chosen("top-k"),
+    )
+
+    def metrics_for(self, task: str) -> tuple[str, ...]:
+        """The metrics by name, the main one first, for data of this task; `auto` follows it."""
+        named = (DEFAULTS.get(task, "") if name == "auto" else name for name in self.metrics)
+        return tuple(dict.fromkeys(name for name in named if name))
+
+    @property
+    def possible_metrics(self) -> tuple[str, ...]:
+        """The names that the metrics of this run may have: with `auto`, what it stands for is not known here."""
+        automatic = dict.fromkeys(DEFAULTS.values()) if "auto" in self.metrics else ()
+        return tuple(dict.fromkeys([*automatic, *(name for name in self.metrics if name != "auto")]))
+
+
+def not_chosen(name: str, known: Sequence[str]) -> str:
+    """What to do about a metric that an option goes by and that is not chosen."""
+    return f"{name} is not among the metrics ({', '.join(known)}). Add it to them, or choose one of them."
+
+
+def offered(*before: str) -> Any:
+    """Which figures an option can go by: these words, and the metrics that are chosen."""
+    return lambda options: (*before, *options.possible_metrics)

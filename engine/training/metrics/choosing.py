@@ -1,0 +1,71 @@
+"""From the options to the metrics of a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.data.facts import DataFacts
+from engine.project.training import TrainingOptions
+from engine.training.batches import Tensors
+from engine.training.metrics.classwise import ClassFigure, Confusion, OfCounts, f_score, precision, recall
+from engine.training.metrics.errors import R2, Mae, Mape, Rmse, centre_of
+from engine.training.metrics.hits import Accuracy, LabelAccuracy, TopK
+from engine.training.metrics.metric import Metric
+from engine.training.metrics.ranking import Auc
+
+MOST_IN_TABLE = 100
+"""With more classes the table of which is taken for which is not kept."""
+
+
+def metrics_for(
+    options: TrainingOptions, facts: DataFacts, targets: Tensors, *, logits: bool = True
+) -> tuple[Metric, ...]:
+    """The metrics that the options ask for, the main one first. `targets` are those of the whole training part;
+    `logits` says that the outputs are no probabilities yet. Raises `UserError` where a library is missing."""
+    return tuple(_metric(name, options, facts, targets, logits) for name in options.metrics_for(facts.task))
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """Stands for the loss where there is no metric."""
+
+    name: str = "loss"
+    higher_is_better: bool = False
+
+
+def named(choice: str, metrics: Sequence[Metric]) -> Metric:
+    """The metric that an option goes by: the one of this name, else the main one, which is the first."""
+    by_name = {metric.name: metric for metric in metrics}
+    return by_name.get(choice) or next(iter(metrics), _Loss())
+
+
+def confusion_for(facts: DataFacts) -> Confusion | None:
+    """The table of which class is taken for which, for data of classes, if they are not too many."""
+    count = len(facts.classes)
+    return Confusion(count) if facts.task == "classes" and 0 < count <= MOST_IN_TABLE else None
+
+
+def _metric(name: str, options: TrainingOptions, facts: DataFacts, targets: Tensors, logits: bool) -> Metric:
+    is_labels = facts.task == "labels"
+    threshold = 0.0 if logits else 0.5
+    match name:
+        case "accuracy":
+            return LabelAccuracy(threshold) if is_labels else Accuracy()
+        case "top-k":
+            return TopK(options.top_k)
+        case "auc":
+            return Auc(facts.outputs, options.metric_average, is_labels, logits)
+        case "rmse":
+            return Rmse()
+        case "mae":
+            return Mae()
+        case "mape":
+            return Mape()
+        case "r2":
+            return R2(centre_of(targets[0]))
+    of_counts: dict[str, OfCounts] = {
+        "precision": precision,
+        "recall": recall,
+        "f-score": f_score(options.f_score_beta),
+    }
+    at = threshold if is_labels else None
+    return ClassFigure(name, of_counts[name], facts.outputs, options.metric_average, at)

@@ -1,0 +1,110 @@
+"""Precision, recall and F-score: of each class, and averaged. And the table of which class is taken for which."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from engine.data.facts import IGNORED
+from engine.training.batches import Tensors
+from engine.training.metrics.elements import channels_last, run_of_each
+
+OfCounts = Callable[[float, float, float], float]
+"""A figure of one class: right ones, those taken for the class, those of the class."""
+
+
+def precision(right: float, taken: float, there: float) -> float:
+    """Of those taken for the class the share that is; 0 where none is taken for it."""
+    return right / taken if taken else 0.0
+
+
+def recall(right: float, taken: float, there: float) -> float:
+    """Of those of the class the share that is found; 0 where there is none."""
+    return right / there if there else 0.0
+
+
+def f_score(beta: float) -> OfCounts:
+    """(1 + b²) · precision · recall / (b² · precision + recall); 0 where both are."""
+
+    def of_counts(right: float, taken: float, there: float) -> float:
+        below = beta * beta * there + taken
+        return (1 + beta * beta) * right / below if below else 0.0
+
+    return of_counts
+
+
+@dataclass(frozen=True)
+class ClassFigure:
+    """A figure of each class, averaged: `macro` is the mean over classes that occur in targets or outputs, `weighted`
+    counts each as often as it occurs in targets, `micro` is the figure of all counts together.
+
+    With a threshold the targets are labels: taken for true where the output is above it, each for itself.
+    """
+
+    name: str
+    of_counts: OfCounts
+    classes: int
+    average: str = "macro"
+    threshold: float | None = None
+    higher_is_better: bool = True
+    width: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", 3 * self.classes)
+
+    def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
+        """For each class: right ones, those taken for it, those of it."""
+        if self.threshold is not None:
+            return self._sums_of_labels(outputs[0], targets[0], counts, self.threshold)
+        scores, target = channels_last(outputs[0]), targets[0]
+        taken, counted = scores.argmax(dim=-1), target != IGNORED
+        runs = run_of_each(counts).reshape(-1, *[1] * (target.ndim - 1)).expand_as(target)
+        several = [counted & (taken == target), counted, counted]
+        chosen = [target, taken, target]
+        places = zip(several, chosen, strict=True)
+        found = [self._per_class(runs[which], of[which], len(counts)) for which, of in places]
+        return torch.cat(found, dim=1)
+
+    def _per_class(self, runs: torch.Tensor, classes: torch.Tensor, count: int) -> torch.Tensor:
+        return _counted(runs * self.classes + classes, count * self.classes).reshape(count, self.classes)
+
+    def _sums_of_labels(
+        self, output: torch.Tensor, target: torch.Tensor, counts: torch.Tensor, threshold: float
+    ) -> torch.Tensor:
+        output, target = (channels_last(x).reshape(len(x), -1, self.classes) for x in (output, target))
+        counted, taken, there = ~target.isnan(), output > threshold, target > 0.5
+        each = torch.cat([(counted & x).sum(dim=1) for x in (taken & there, taken, there)], dim=1)
+        return torch.segment_reduce(each.double(), "sum", lengths=counts, axis=0)
+
+    def value(self, sums: Sequence[float]) -> float:
+        """The average."""
+        counts = [sums[start : start + self.classes] for start in range(0, 3 * self.classes, self.classes)]
+        if self.average == "micro":
+            totals = [sum(column) for column in counts]
+            return self.of_counts(*totals) if totals[1] or totals[2] else math.nan
+        each = [(self.of_counts(*of), of[1] + of[2] > 0, of[2]) for of in zip(*counts, strict=True)]
+        weights = [there if self.average == "weighted" else float(occurs) for _, occurs, there in each]
+        total = sum(weights)
+        if not total:
+            return math.nan
+        return sum(figure * weight for (figure, _, _), weight in zip(each, weights, strict=True)) / total
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often each class is taken for each: the table behind the figures of the classes."""
+
+    classes: int
+
+    def of(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        """Right class × taken class, counted in double precision."""
+        scores, target = channels_last(outputs[0]), targets[0]
+        counted = target != IGNORED
+        taken = scores.argmax(dim=-1)[counted]
+        return _counted(target[counted] * self.classes + taken, self.classes**2).reshape(self.classes, self.classes)
+
+
+def _counted(places: torch.Tensor, size: int) -> torch.Tensor:
+    """How often each place occurs."""
+    return torch.bincount(places.flatten(), minlength=size).double()
