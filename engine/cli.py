@@ -32,6 +32,7 @@ COMMANDS = (
     "note",
     "tag",
     "delete",
+    "curves",
     "export",
     "measure",
     "devices",

@@ -2,26 +2,29 @@
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
 DEPTH_LIMIT = 64
 
 
-def read_object(path: Path, limit_bytes: int) -> dict[str, Any] | None:
+def read_object(path: Path, limit_bytes: int, *, may_be_deep: bool = False) -> dict[str, Any] | None:
     """The object in a file of at most so many bytes and 64 levels, or None where there is none, or it is damaged.
 
+    `may_be_deep` leaves levels to who uses it: looking at all of a large object takes longer than reading it.
     Raises `OSError` for a file that is there and cannot be read.
     """
     try:
         with open(path, "rb") as file:
-            data = file.read(limit_bytes + 1)
+            size = os.fstat(file.fileno()).st_size  # a buffer of the limit's size would cost more than the reading
+            data = file.read(min(size, limit_bytes) + 1)
         value = json.loads(data) if len(data) <= limit_bytes else None
         if b"\\ud" in data.lower():  # half of a pair of characters, which no file and no screen takes
             value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (FileNotFoundError, ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and not _is_deeper(value, DEPTH_LIMIT) else None
+    return value if isinstance(value, dict) and (may_be_deep or not is_deeper(value, DEPTH_LIMIT)) else None
 
 
 def number_in(value: Any) -> float | None:
@@ -34,7 +37,8 @@ def number_in(value: Any) -> float | None:
         return math.inf if value > 0 else -math.inf
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether lists and objects lie in each other over more levels than these."""
     layer = [value]
     for _ in range(levels):
         layer = [

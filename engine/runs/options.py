@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.errors import FieldErrors
 from engine.project.project import SECTIONS
+from engine.runs.objects import DEPTH_LIMIT, is_deeper
 
 Options = Mapping[str, Any]
 """Values as JSON by their `--set` paths, such as `training.max_epochs`; what is not there has its default."""
@@ -47,7 +48,7 @@ def options_in(project: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for section in SECTIONS:
         values = project.get(section) if isinstance(project, dict) else None
-        if isinstance(values, dict):
+        if isinstance(values, dict) and not is_deeper(values, DEPTH_LIMIT):
             found |= {f"{section}.{name}": value for name, value in values.items()}
     return found
 
@@ -55,7 +56,10 @@ def options_in(project: Any) -> dict[str, Any]:
 def network_in(project: Any) -> str:
     """A fingerprint of the network in the JSON of a project file; where layers stand does not count."""
     network = project.get("network") if isinstance(project, dict) else None
-    return _fingerprint(json.dumps(network)) if network else ""
+    try:
+        return _fingerprint(json.dumps(network)) if network else ""
+    except RecursionError:  # deeper than any project that can be opened
+        return ""
 
 
 @lru_cache(16)

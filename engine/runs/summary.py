@@ -147,7 +147,7 @@ def read_summary(path: Path) -> RunSummary:
     What is damaged counts as not said; a damaged `run.json` gives the state `damaged`. Raises `OSError`.
     """
     info, result = _read(path, "run.json"), _read(path, "result.json")
-    project = _read(path, "project.netwright")
+    project = read_object(path / "project.netwright", LIMIT_BYTES["project.netwright"], may_be_deep=True)
     environment = (info or {}).get("environment")
     return RunSummary(
         path=path,
@@ -225,7 +225,7 @@ def _tail(path: Path) -> Iterator[Event]:
     with contextlib.suppress(OSError), open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - TAIL_BYTES))
-        for line in file.read(TAIL_BYTES).split(b"\n"):
+        for line in file.read(min(size, TAIL_BYTES)).split(b"\n"):
             with contextlib.suppress(ValueError, RecursionError, AttributeError):
                 yield read_event(json.loads(line))
 

@@ -1,0 +1,92 @@
+"""The curves of runs for other programs: as one table (CSV), or as a log folder of TensorBoard."""
+
+import csv
+import io
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.errors import UserError
+from engine.exchange import tensorboard
+from engine.files import write_atomically
+from engine.runs.events import Points
+from engine.runs.folder import EventReader, RunFolder
+
+
+@dataclass
+class Curve:
+    """One quantity of one part of the data: steps, values, and when they were told, in seconds since the epoch."""
+
+    name: str
+    split: str
+    steps: "array[float]" = field(default_factory=lambda: array("d"))
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+    times: "array[float]" = field(default_factory=lambda: array("d"))
+
+    def append(self, points: Points) -> None:
+        """Add points; those at or after their first step were told before the run went back, and are replaced."""
+        values = [float(value) for value in points.values[self.name]]
+        keep = bisect_left(self.steps, points.first_step)
+        for known in (self.steps, self.values, self.times):
+            del known[keep:]
+        self.steps.extend(points.first_step + at * points.steps_apart for at in range(len(values)))
+        self.values.extend(values)
+        self.times.extend([points.time] * len(values))
+
+
+def curves_of(run: RunFolder) -> list[Curve]:
+    """Every curve of a run, as its event log tells them."""
+    found: dict[tuple[str, str], Curve] = {}
+    reader = EventReader(run)
+    while events := reader.read():
+        for event in events:
+            if isinstance(event, Points):
+                for name in event.values:
+                    found.setdefault((event.split, name), Curve(name, event.split)).append(event)
+    return list(found.values())
+
+
+def write_curves(runs: Sequence[RunFolder], format: str, target: Path) -> list[Path]:
+    """Write the curves of runs into a file (csv) or a folder (tensorboard). Returns the files. Raises `UserError`."""
+    try:
+        if format == "csv":
+            write_atomically(target, _as_csv(runs).encode("utf-8", "backslashreplace"))
+            return [target]
+        return list(_for_tensorboard(runs, target))
+    except OSError as error:
+        raise UserError(f"{error.filename or target} cannot be written: {error.strerror}.") from None
+
+
+def _as_csv(runs: Sequence[RunFolder]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("run", "curve", "split", "step", "value"))
+    for run in runs:
+        for curve in curves_of(run):
+            for step, value in zip(curve.steps, curve.values, strict=True):
+                writer.writerow((run.path.name, curve.name, curve.split, f"{step:.0f}", f"{value:.9g}"))
+    return text.getvalue()
+
+
+def _for_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
+    """A folder a run and part, so that TensorBoard draws the parts of a run in one chart."""
+    for run in runs:
+        parts: dict[str, list[Curve]] = {}
+        for curve in curves_of(run):
+            parts.setdefault(curve.split, []).append(curve)
+        for split, curves in parts.items():
+            folder = target / run.path.resolve().name / split
+            folder.mkdir(parents=True, exist_ok=True)
+            for old in folder.glob("events.out.tfevents.*.netwright"):
+                old.unlink()  # of an earlier export: TensorBoard would draw both
+            first = min((curve.times[0] for curve in curves if curve.times), default=0.0)
+            path = folder / f"events.out.tfevents.{first:.0f}.netwright"
+            scalars = (
+                tensorboard.scalar(curve.name, int(step), value, time)
+                for curve in curves
+                for step, value, time in zip(curve.steps, curve.values, curve.times, strict=True)
+            )
+            write_atomically(path, tensorboard.log(first, scalars))
+            yield path
