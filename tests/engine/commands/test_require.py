@@ -130,7 +130,7 @@ def test_what_can_never_be_reached_is_refused_before_training(text: str, data: D
 def test_what_can_be_reached_is_not_refused() -> None:
     refuse_impossible([parse("accuracy>0.9"), parse("validation.loss<1")], facts(test=0), ("accuracy",))
     refuse_impossible([parse("rmse<1"), parse("training.loss<1")], facts("numbers", test=0), ("rmse",))
-    refuse_impossible([parse("mae<1")], facts("numbers"), "mae")
+    refuse_impossible([parse("mae<1")], facts("numbers"), ("mae",))
 
 
 def suite(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
