@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 from app.dialogs import messages
 from app.runs.curves import CurveCard
 from app.runs.facts_panel import FactsPanel
+from app.runs.metric_cards import MetricCards
 from app.runs.supervisor import Outcome
 from designer import theme
-from engine.project.options.metrics import is_share, title_of
 from engine.runs.events import Event, Message, Points, Started
 from engine.runs.folder import RunFolder
 
@@ -43,9 +43,8 @@ class Monitor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._folder: RunFolder | None = None
-        self.metric_card = CurveCard("Accuracy")
+        self.metrics = MetricCards()
         self.loss_card = CurveCard("Loss", token="loss")
-        self.cards = (self.metric_card, self.loss_card)
         self.facts = FactsPanel()
         self.facts.stop_clicked.connect(self.stop_requested)
         self.facts.stop_after_epoch_clicked.connect(self.stop_after_epoch_requested)
@@ -64,12 +63,22 @@ class Monitor(QWidget):
         row.addWidget(side)
         self.show_nothing()
 
+    @property
+    def metric_card(self) -> CurveCard:
+        """The curves of the main metric."""
+        return self.metrics.main
+
+    @property
+    def cards(self) -> tuple[CurveCard, ...]:
+        """Every card, the loss last."""
+        return (*self.metrics.cards, self.loss_card)
+
     def _make_curves(self) -> QWidget:
         area = QWidget()
         column = QVBoxLayout(area)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
-        column.addWidget(self.metric_card, 1)
+        column.addWidget(self.metrics, 1)
         column.addWidget(self.loss_card, 1)
         column.addLayout(self._make_controls())
         return area
@@ -96,7 +105,7 @@ class Monitor(QWidget):
         menu.addAction("Drawings (SVG)…", lambda: self._export_pictures("svg"))
         menu.addAction("Numbers (CSV)…", self._export_csv)
         export.setMenu(menu)
-        for widget in (label, self.smoothing, self._smoothing_value, log_y):
+        for widget in (self.metrics.choice, label, self.smoothing, self._smoothing_value, log_y):
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(export)
@@ -104,21 +113,21 @@ class Monitor(QWidget):
 
     def _set_smoothing(self, percent: int) -> None:
         self._smoothing_value.setText(f"{percent / 100:.2f}")
-        for card in self.cards:
-            card.set_smoothing(percent / 100)
+        for part in (self.metrics, self.loss_card):
+            part.set_smoothing(percent / 100)
 
     # ---- what a run says ----
 
     def show_nothing(self) -> None:
         """Before the first run."""
-        for card in self.cards:
-            card.clear()
+        for part in (self.metrics, self.loss_card):
+            part.clear()
         self.facts.show_nothing()
 
     def show_starting(self, name: str) -> None:
         """A run is being prepared."""
-        for card in self.cards:
-            card.clear()
+        for part in (self.metrics, self.loss_card):
+            part.clear()
         self.facts.show_starting(name)
 
     def show_refused(self, message: str) -> None:
@@ -128,32 +137,28 @@ class Monitor(QWidget):
     def show_run(self, folder: RunFolder) -> None:
         """Another run is shown from now on; its events follow."""
         self._folder = folder
-        for card in self.cards:
-            card.clear()
+        for part in (self.metrics, self.loss_card):
+            part.clear()
         self.facts.show_run(folder)
 
     def take(self, event: Event) -> None:
         """One event of the run."""
         if isinstance(event, Started):
-            self._show_metric(event.metric)
-            for card in self.cards:
-                card.set_expected_steps(event.iterations)
-                card.set_epoch_steps(event.steps_per_epoch)
+            self.metrics.set_main(event.metric)
+            for part in (self.metrics, self.loss_card):
+                part.set_expected_steps(event.iterations)
+                part.set_epoch_steps(event.steps_per_epoch)
         if isinstance(event, Points):
             self._draw(event)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":
             self.facts.add_line("!", event.text)
 
-    def _show_metric(self, metric: str) -> None:
-        self.metric_card.title = title_of(metric)
-        self.metric_card.set_percent(is_share(metric))
-
     def _draw(self, points: Points) -> None:
         if points.split not in ("training", "validation"):
             return
         for name, values in points.values.items():
-            card = self.loss_card if name == "loss" else self.metric_card
+            card = self.loss_card if name == "loss" else self.metrics.card(name)
             card.append(points.split, points.first_step, points.steps_apart, [float(v) for v in values])
 
     def show_stopping(self, *, after_epoch: bool) -> None:
@@ -174,8 +179,8 @@ class Monitor(QWidget):
             return
         base = Path(name).with_suffix("")
         try:
-            for card, what in zip(self.cards, (self.metric_card.title.lower(), "loss"), strict=True):
-                target = base.with_name(f"{base.name}-{what}.{kind}")
+            for card in self.cards:
+                target = base.with_name(f"{base.name}-{card.title.lower()}.{kind}")
                 card.export_png(target) if kind == "png" else card.export_svg(target)
         except OSError as error:
             self._complain(name, error)
@@ -203,8 +208,8 @@ class Monitor(QWidget):
 
     def shutdown(self) -> None:
         """Let go of the plots, in order."""
-        for card in self.cards:
-            card.shutdown()
+        for part in (self.metrics, self.loss_card):
+            part.shutdown()
 
 
 def _number(value: Any) -> str:

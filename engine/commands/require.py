@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.data.facts import PARTS, DataFacts
 from engine.errors import UserError, did_you_mean
+from engine.project.options.metrics import of_training
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -74,6 +75,11 @@ def refuse_impossible(requirements: list[Requirement], facts: DataFacts, metrics
             hint = did_you_mean(requirement.name, names)
             known = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
             raise UserError(f'--require "{requirement.text}": this run has {known}, not {requirement.name}.{hint}')
+        if requirement.part == "training" and not of_training(requirement.name):
+            message = (
+                f"{requirement.name} is measured at validations and test alone. Require validation.{requirement.name}."
+            )
+            raise UserError(f'--require "{requirement.text}": {message}')
         parts = [requirement.part] if requirement.part else ["test", "validation"]
         if not any(facts.samples.get(part) for part in parts):
             raise UserError(

@@ -10,13 +10,14 @@ from engine.fields import Choice, Choices, Float, Int, Record
 @dataclass(frozen=True)
 class MetricKind:
     """What is known of a metric without computing it. `tasks` are the kinds of targets that it fits; a share is shown
-    in percent."""
+    in percent; one that is not `of_training` is measured at validations and test alone."""
 
     title: str
     tasks: tuple[str, ...]
     note: str
     higher_is_better: bool = True
     is_share: bool = False
+    of_training: bool = True
 
 
 _CLASSES = ("classes",)
@@ -32,6 +33,7 @@ METRICS: Mapping[str, MetricKind] = {
         "AUC",
         _WORDS,
         "Area under the receiver operating curve, each class against the rest; not at every step; by torchmetrics",
+        of_training=False,
     ),
     "rmse": MetricKind("RMSE", _NUMBERS, "Root of the squared error, mean over samples and responses", False),
     "mae": MetricKind("MAE", _NUMBERS, "Absolute error, mean over samples and responses", False),
@@ -53,6 +55,11 @@ def title_of(name: str) -> str:
 def is_share(name: str) -> bool:
     """Whether values of the metric are shown in percent."""
     return name in METRICS and METRICS[name].is_share
+
+
+def of_training(name: str) -> bool:
+    """Whether the metric is measured while training too."""
+    return name not in METRICS or METRICS[name].of_training
 
 
 def _chosen(*names: str) -> Any:

@@ -118,3 +118,24 @@ def test_a_file_that_cannot_be_written_is_told(
     for kind in ("png", "svg"):
         monitor._export_pictures(kind)
     assert len(said) == 3
+
+
+def test_of_several_metrics_one_is_shown_and_all_are_exported(monitor, tmp_path) -> None:
+    monitor.take(STARTED)
+    monitor.take(points("training", 1))
+    assert monitor.metrics.choice.isHidden()
+    for name in ("f-score", "top-k"):
+        monitor.take(points("validation", 1, name))
+    assert not monitor.metrics.choice.isHidden()
+    names = [monitor.metrics.choice.list.itemText(index) for index in range(3)]
+    assert names == ["Accuracy", "F-score", "Top-k accuracy"]
+    assert monitor.metrics.currentWidget() is monitor.metric_card
+    assert len(monitor.metric_card.rows()) == 2, "points of other metrics are not its own"
+    monitor.metrics.show_metric("f-score")
+    assert monitor.metrics.currentWidget().title == "F-score"
+    monitor.write_csv(tmp_path / "curves.csv")
+    curves = {line.split(",")[0] for line in (tmp_path / "curves.csv").read_text().splitlines()[1:]}
+    assert curves == {"accuracy", "f-score", "top-k accuracy", "loss"}
+    monitor.show_nothing()
+    assert monitor.metrics.choice.isHidden()
+    assert len(monitor.cards) == 2

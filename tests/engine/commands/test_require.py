@@ -163,3 +163,13 @@ def test_a_failed_run_as_junit(tmp_path: Path) -> None:
 def test_where_no_junit_can_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--junit .*/no/a\.xml cannot be written: No such file or directory\."):
         write_junit(tmp_path / "no" / "a.xml", RESULT, [])
+
+
+def test_a_metric_of_any_name_can_be_required_where_it_is_measured() -> None:
+    result = {"loss": 0.1, "metrics": {"f-score": 0.8}, "validation": {"f-score": 0.7, "auc": 0.9}}
+    assert parse("f-score>=0.7").holds(result)
+    assert parse("training.f-score > 0.75").holds(result)
+    assert not parse("validation.top-k>=0.1").holds(result)
+    refuse_impossible([parse("f-score>0"), parse("validation.auc>0.5")], facts(), ("accuracy", "f-score", "auc"))
+    with pytest.raises(UserError, match=r"measured at validations and test alone. Require validation.auc."):
+        refuse_impossible([parse("training.auc>0.5")], facts(), ("auc",))

@@ -46,3 +46,13 @@ def test_every_option_belongs_to_a_group() -> None:
         "Reproducibility",
         "Own code",
     ]
+
+
+def test_what_goes_by_a_metric_names_one_that_is_chosen() -> None:
+    (problem,) = TrainingOptions(metrics=("accuracy", "auc"), objective_metric="f-score").problems()
+    assert problem.path == "objective_metric"
+    assert problem.message == "f-score is not among the metrics (accuracy, auc). Add it to them, or choose one of them."
+    assert not TrainingOptions(metrics=("auto", "auc"), objective_metric="auc", target_metric="none").problems()
+    assert not TrainingOptions(objective_metric="rmse").problems(), "auto may be rmse: the data decides"
+    offered = FIELDS["objective_metric"].offered  # type: ignore[attr-defined]  # it is a Choice
+    assert set(offered(TrainingOptions(metrics=("mae", "r2")))) == {"loss", "metric", "mae", "r2"}
