@@ -120,10 +120,19 @@ def reset_action(menu: QMenu, label: FieldLabel) -> QAction:
 
 
 class Row:
-    """One field in a form. Holds what was typed and refused; the record is the form's."""
+    """One field in a form. Holds what was typed and refused; the record is the form's.
+
+    Its widgets are made when they are first seen or asked for: most options of a long form never apply.
+    """
 
     def __init__(
-        self, field: Field[Any], record: Record, *, is_wide: bool, typed: Callable[[str, object], None]
+        self,
+        field: Field[Any],
+        record: Record,
+        *,
+        is_wide: bool,
+        typed: Callable[[str, object], None],
+        reset: Callable[[str], None],
     ) -> None:
         self.field = field
         self.error = ""
@@ -139,51 +148,45 @@ class Row:
         """Whether the values and the search leave it to be shown."""
         self.has_default = True
         """Whether there is something to reset to."""
-        self.widget = editor_for(field, getattr(record, field.name), lambda raw: typed(field.name, raw))
-        assert isinstance(self.widget, FieldEditor)
-        self._editor: FieldEditor = self.widget
-        self.label = FieldLabel(field.label, is_muted=not is_wide)
-        self.label.setBuddy(self.widget)
-        self.help = QLabel() if is_wide else None
+        self._record = record
+        self._is_wide = is_wide
+        self._typed, self._reset = typed, reset
+        self._place: Callable[[_Parts], None] = lambda parts: None
+        self._parts: _Parts | None = None
         self._error_label: QLabel | None = None
-        self._cell = QVBoxLayout()
-        self._name_things()
 
-    def _name_things(self) -> None:
-        unit = f", in {self.field.unit}" if self.field.unit else ""
-        self.widget.setAccessibleName(f"{self.field.label}{unit}")
-        line = self.widget.findChild(QLineEdit) or self.widget
-        if line is not self.widget:
-            line.setAccessibleName(self.widget.accessibleName())
-        line.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        line.customContextMenuRequested.connect(lambda at: self._show_menu(line, at))
-        if self.help is not None:
-            theme.mark(self.help, "role", "help")
-            self.help.setWordWrap(True)
+    @property
+    def is_made(self) -> bool:
+        """Whether it has widgets yet."""
+        return self._parts is not None
 
-    def _show_menu(self, line: QWidget, at: QPoint) -> None:
-        menu = line.createStandardContextMenu() if isinstance(line, QLineEdit) else QMenu(line)
-        menu.addSeparator()
-        menu.addAction(reset_action(menu, self.label))
-        menu.exec(line.mapToGlobal(at))
-        menu.deleteLater()
+    @property
+    def widget(self) -> QWidget:
+        """The editor."""
+        return self._made().editor
+
+    @property
+    def label(self) -> FieldLabel:
+        """The field's name, with the dot."""
+        return self._made().label
+
+    @property
+    def help(self) -> QLabel | None:
+        """The words beside the editor, in a wide form."""
+        return self._made().help
+
+    def _made(self) -> "_Parts":
+        if self._parts is None:
+            value = getattr(self._record, self.field.name)
+            parts = _Parts(self.field, value, lambda raw: self._typed(self.field.name, raw), is_wide=self._is_wide)
+            parts.label.reset_requested.connect(lambda: self._reset(self.field.name))
+            self._parts = parts
+            self._place(parts)
+        return self._parts
 
     def place(self, grid: QGridLayout, line: int, field_width: int | None) -> None:
-        """Put the row's widgets into a line of the grid."""
-        self._cell.setContentsMargins(0, 0, 0, 0)
-        self._cell.setSpacing(4)
-        if field_width is not None and not isinstance(self.field, Bool):
-            self.widget.setFixedWidth(field_width)
-        self.widget.setFixedHeight(HEIGHT)
-        self._cell.addWidget(self.widget)
-        top = Qt.AlignmentFlag.AlignTop
-        grid.addWidget(self.label, line, 0, top)
-        # Without an alignment: Qt would give an aligned cell no more height than an unwrapped error needs.
-        self._cell.addStretch(1)
-        grid.addLayout(self._cell, line, 1)
-        if self.help is not None:
-            self.help.setMinimumHeight(HEIGHT)
-            grid.addWidget(self.help, line, 2, top)
+        """Put the row's widgets into a line of the grid, once they are made."""
+        self._place = lambda parts: parts.place(grid, line, field_width)
 
     @property
     def message(self) -> str:
@@ -203,17 +206,26 @@ class Row:
 
     def show(self, record: Record, *, keep_typing: bool) -> None:
         """Show the record's value; a refused text stays if asked."""
-        self._editor.show_record(record)
+        self._record = record
+        if self._parts is not None:
+            self._parts.field_editor.show_record(record)
         if self.error and keep_typing:
             return
         self.error = ""
+        if self._parts is None:
+            return
         if self.is_several:
-            self._editor.show_several()
+            self._parts.field_editor.show_several()
         else:
-            self._editor.show_value(getattr(record, self.field.name))
+            self._parts.field_editor.show_value(getattr(record, self.field.name))
 
     def decorate(self, record: Record) -> None:
         """Bring dot, help, tooltips, error and visibility in step with the record."""
+        self.applies = self.is_found and record.is_visible(self.field.name)
+        if not self.is_made and not (self.applies and not self.is_folded):
+            return
+        if not self.is_made and self.is_several:
+            self._made().field_editor.show_several()
         value = getattr(record, self.field.name)
         default = self._in_words(self.field.default_for(record))
         is_changed = self.has_default and self.is_changed(record)
@@ -228,9 +240,8 @@ class Row:
         if self.help is not None:
             self.help.setText(note or help_text)
             self.help.setToolTip(help_text)
-        self._editor.set_invalid(bool(self.message))
+        self._made().field_editor.set_invalid(bool(self.message))
         self._show_message()
-        self.applies = self.is_found and record.is_visible(self.field.name)
         self.set_visible(self.applies and not self.is_folded)
 
     def is_changed(self, record: Record) -> bool:
@@ -254,7 +265,7 @@ class Row:
             self._error_label = QLabel()
             self._error_label.setWordWrap(True)
             theme.mark(self._error_label, "role", "error")
-            self._cell.insertWidget(1, self._error_label)
+            self._made().cell.insertWidget(1, self._error_label)
         self._error_label.setText(self.message)
         self._error_label.setVisible(bool(self.message))
 
@@ -266,7 +277,7 @@ class Row:
     @property
     def is_shown(self) -> bool:
         """Whether the row is to be seen in its form."""
-        return not self.widget.isHidden()
+        return self._parts is not None and not self._parts.editor.isHidden()
 
     def set_visible(self, is_visible: bool) -> None:
         """Show or hide the whole row."""
@@ -286,3 +297,54 @@ class Row:
         )
         text = f"{field.label} {field.name} {field.group} {field.help} {field.unit} {notes}".lower()
         return all(word in text for word in words)
+
+
+class _Parts:
+    """The widgets of a row."""
+
+    def __init__(self, field: Field[Any], value: object, typed: Callable[[object], None], *, is_wide: bool) -> None:
+        self.field = field
+        self.editor = editor_for(field, value, typed)
+        assert isinstance(self.editor, FieldEditor)
+        self.field_editor: FieldEditor = self.editor
+        self.label = FieldLabel(field.label, is_muted=not is_wide)
+        self.label.setBuddy(self.editor)
+        self.help = QLabel() if is_wide else None
+        self.cell = QVBoxLayout()
+        self._name_things()
+
+    def _name_things(self) -> None:
+        unit = f", in {self.field.unit}" if self.field.unit else ""
+        self.editor.setAccessibleName(f"{self.field.label}{unit}")
+        line = self.editor.findChild(QLineEdit) or self.editor
+        if line is not self.editor:
+            line.setAccessibleName(self.editor.accessibleName())
+        line.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        line.customContextMenuRequested.connect(lambda at: self._show_menu(line, at))
+        if self.help is not None:
+            theme.mark(self.help, "role", "help")
+            self.help.setWordWrap(True)
+
+    def _show_menu(self, line: QWidget, at: QPoint) -> None:
+        menu = line.createStandardContextMenu() if isinstance(line, QLineEdit) else QMenu(line)
+        menu.addSeparator()
+        menu.addAction(reset_action(menu, self.label))
+        menu.exec(line.mapToGlobal(at))
+        menu.deleteLater()
+
+    def place(self, grid: QGridLayout, line: int, field_width: int | None) -> None:
+        """Put the widgets into a line of the grid."""
+        self.cell.setContentsMargins(0, 0, 0, 0)
+        self.cell.setSpacing(4)
+        if field_width is not None and not isinstance(self.field, Bool):
+            self.editor.setFixedWidth(field_width)
+        self.editor.setFixedHeight(HEIGHT)
+        self.cell.addWidget(self.editor)
+        top = Qt.AlignmentFlag.AlignTop
+        grid.addWidget(self.label, line, 0, top)
+        # Without an alignment: Qt would give an aligned cell no more height than an unwrapped error needs.
+        self.cell.addStretch(1)
+        grid.addLayout(self.cell, line, 1)
+        if self.help is not None:
+            self.help.setMinimumHeight(HEIGHT)
+            grid.addWidget(self.help, line, 2, top)

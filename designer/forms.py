@@ -1,6 +1,7 @@
 """Forms made from declared fields: a record in, changed records out. Every form of the program is one of these."""
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import pairwise
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -55,28 +56,32 @@ class Form(QWidget):
         grid.setVerticalSpacing(16 if is_wide else 6)
         grid.setColumnMinimumWidth(0, WIDE_LABEL_WIDTH if is_wide else LABEL_WIDTH)
         grid.setColumnStretch(2 if is_wide else 1, 1)
+        line = 0
         for name, field in type(record).fields.items():
             if name in skip:
                 continue
             if self.rows:
-                self._place_below(grid, next(reversed(self.rows.values())).field.group, before=field.group)
+                line = self._place_below(grid, line, next(reversed(self.rows.values())).field.group, field.group)
             if has_headings and field.group and field.group not in self._sections:
                 heading = self._heading(field.group, folds=field.group in folded)
                 self._sections[field.group] = heading
-                grid.addWidget(heading, grid.rowCount(), 0, 1, 3 if is_wide else 2)
-            row = Row(field, record, is_wide=is_wide, typed=self._on_typed)
-            row.place(grid, grid.rowCount(), WIDE_FIELD_WIDTH if is_wide else None)
-            row.label.reset_requested.connect(lambda name=name: self.reset(name))
+                grid.addWidget(heading, line, 0, 1, 3 if is_wide else 2)
+                line += 1
+            row = Row(field, record, is_wide=is_wide, typed=self._on_typed, reset=self.reset)
+            row.place(grid, line, WIDE_FIELD_WIDTH if is_wide else None)
             self.rows[name] = row
+            line += 1
         if self.rows:
-            self._place_below(grid, next(reversed(self.rows.values())).field.group)
-        grid.setRowStretch(grid.rowCount(), 1)  # a form that is given more height stays together at the top
+            line = self._place_below(grid, line, next(reversed(self.rows.values())).field.group)
+        grid.setRowStretch(line, 1)  # a form that is given more height stays together at the top
         self._refresh(keep_typing=False)
 
-    def _place_below(self, grid: QGridLayout, group: str, before: str | None = None) -> None:
-        """What stands under a group, once the rows of the next one begin."""
-        if group != before and group in self._below:
-            grid.addWidget(self._below[group], grid.rowCount(), 0, 1, 3)
+    def _place_below(self, grid: QGridLayout, line: int, group: str, before: str | None = None) -> int:
+        """What stands under a group, once the rows of the next one begin; the next free line."""
+        if group == before or group not in self._below:
+            return line
+        grid.addWidget(self._below[group], line, 0, 1, 3)
+        return line + 1
 
     def _heading(self, group: str, *, folds: bool) -> QWidget:
         if folds:
@@ -192,9 +197,12 @@ class Form(QWidget):
                 row.error = ""
             row.problem = sentence(problems.get(name, ""))
         self._fold()
+        made = [row for row in self.rows.values() if row.is_made]
         for row in self.rows.values():
             row.show(self._record, keep_typing=keep_typing)
             row.decorate(self._record)
+        if made and len(made) < sum(row.is_made for row in self.rows.values()):
+            self._order_tabs()
         for group, heading in self._sections.items():
             heading.setVisible(any(row.applies for row in self._rows_of(group)))
         for group, widget in self._below.items():
@@ -202,6 +210,12 @@ class Form(QWidget):
         if self.is_valid != self._was_valid:
             self._was_valid = self.is_valid
             self.validity_changed.emit(self._was_valid)
+
+    def _order_tabs(self) -> None:
+        """The Tab key goes down the form, also through rows that were made late."""
+        editors = [row.widget for row in self.rows.values() if row.is_made]
+        for before, after in pairwise(editors):
+            QWidget.setTabOrder(before, after)
 
     def _rows_of(self, group: str) -> Iterator[Row]:
         return (row for row in self.rows.values() if row.field.group == group)

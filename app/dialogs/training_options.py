@@ -35,6 +35,7 @@ from engine.data.facts import DataFacts
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
 from engine.errors import UserError
+from engine.fields import FilePath
 from engine.project import own_code
 from engine.project.assignments import as_arguments, as_json
 from engine.project.check import check
@@ -80,7 +81,7 @@ class TrainingOptionsDialog(QDialog):
             project.training, is_wide=True, below={"Schedule": self._make_schedule_part()}, parent=self._holder
         )
         for row in self.training_form.rows.values():
-            if isinstance(row.widget, PathEditor):
+            if isinstance(row.field, FilePath) and isinstance(row.widget, PathEditor):
                 row.widget.base = base
         self.cards = EnvironmentCards(self._holder)
         self.sentence = QLabel(self._holder)

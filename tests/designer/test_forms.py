@@ -415,3 +415,20 @@ def test_without_any_word_the_field_asks_for_one(qtbot, shown) -> None:
     type_over(qtbot, form, "sounds", "peel")
     assert "did you mean" in form.reason.lower()
     assert form.record.sounds == ("ring",)
+
+
+def test_a_row_has_no_widgets_before_it_applies_and_then_its_place_in_the_order_of_the_tab_key(qtbot) -> None:
+    form = Form(TrainingOptions(), is_wide=True)
+    qtbot.addWidget(form)
+    assert form.rows["momentum"].is_made
+    assert not form.rows["epsilon"].is_made
+    form.set_value("solver", "adam")
+    assert form.rows["epsilon"].is_shown
+    made = [row.widget for row in form.rows.values() if row.is_made]
+    following = made[0].nextInFocusChain()
+    seen = [made[0]]
+    while following is not made[0]:
+        if following in made:
+            seen.append(following)
+        following = following.nextInFocusChain()
+    assert seen == made

@@ -16,5 +16,5 @@ class ReproducibilityOptions(Record):
         False,
         group="Reproducibility",
         help="Only algorithms that repeat bit for bit, at a cost on GPUs, and all threads of a worker always; "
-        "default off. torch: use_deterministic_algorithms; MATLAB: deep.gpu.deterministicAlgorithms",
+        "default off. torch and MATLAB have a switch for it too",
     )
