@@ -425,10 +425,8 @@ def test_a_row_has_no_widgets_before_it_applies_and_then_its_place_in_the_order_
     form.set_value("solver", "adam")
     assert form.rows["epsilon"].is_shown
     made = [row.widget for row in form.rows.values() if row.is_made]
-    following = made[0].nextInFocusChain()
-    seen = [made[0]]
-    while following is not made[0]:
-        if following in made:
-            seen.append(following)
+    seen, following = [made[0]], made[0].nextInFocusChain()
+    while following is not None and following is not made[0]:
+        seen += [following] if following in made else []
         following = following.nextInFocusChain()
     assert seen == made
