@@ -60,7 +60,7 @@ def test_weights_gradients_and_the_solvers_state_are_torchs(solver: str) -> None
     module(torch.rand(BATCH, 3, 12, 12)).square().sum().backward()
     stepper.step(options.initial_learn_rate)
     parameters = list(module.parameters())
-    state = stepper._optimizer.state
+    state = stepper._optimizer.state_dict()["state"]
     tensors = [value for kept in state.values() for value in kept.values() if isinstance(value, torch.Tensor)]
     memory = training_memory(analysis, BATCH, optimizer_states(solver, options.momentum))
     assert memory.weights == sum(p.numel() * p.element_size() for p in parameters)
