@@ -1,5 +1,6 @@
 """The curves of several runs at once, read from their event logs a little at a time, and followed while runs go on."""
 
+import contextlib
 import time
 from collections.abc import Sequence
 from typing import Literal
@@ -53,7 +54,8 @@ class Trace:
             case events.Started():
                 self.steps_per_epoch = max(1, event.steps_per_epoch)
             case events.Points(split="training" | "validation"):
-                self._add(event)
+                with contextlib.suppress(TypeError, ValueError, OverflowError):  # a damaged line
+                    self._add(event)
             case events.Progress():
                 if event.iteration > self._steps[-1]:
                     self._steps.append(float(event.iteration))

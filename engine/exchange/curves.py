@@ -1,5 +1,6 @@
 """The curves of runs for other programs: as one table (CSV), or as a log folder of TensorBoard."""
 
+import contextlib
 import csv
 import io
 from array import array
@@ -44,7 +45,8 @@ def curves_of(run: RunFolder) -> list[Curve]:
         for event in events:
             if isinstance(event, Points):
                 for name in event.values:
-                    found.setdefault((event.split, name), Curve(name, event.split)).append(event)
+                    with contextlib.suppress(TypeError, ValueError, OverflowError):  # a damaged line
+                        found.setdefault((event.split, name), Curve(name, event.split)).append(event)
     return list(found.values())
 
 

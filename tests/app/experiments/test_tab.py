@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QTableWidget, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.dialogs.compare import CompareDialog
 from app.experiments.tab import ExperimentsTab
 from app.window import MainWindow
 from engine.project.file import load, save
@@ -262,5 +263,12 @@ def test_runs_are_compared(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab
     assert page.loss_overlay.along == "time"
     assert [number for number, _, _ in page.plots[1].readings(5.0)] == [0, 1]
     assert sorted(set(nameless(page))) == []
+
+    def read(dialog: QWidget) -> None:
+        assert isinstance(dialog, CompareDialog)
+        assert "equal" not in dialog.summary.text()
+
+    with Modal(read):
+        page.networks.click()
     page.back.click()
     assert tab.pages.currentWidget() is not page

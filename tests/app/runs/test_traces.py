@@ -1,5 +1,6 @@
 """The curves of several runs: read whole, placed by iteration, epoch and time, and followed."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -90,3 +91,16 @@ def test_close_ends_are_spread() -> None:
     assert spread([10.0, 11.0, 50.0], 17, 100) == [10, 27, 50]
     assert spread([90.0, 95.0], 17, 100) == [83, 100]
     assert spread([], 17, 100) == []
+
+
+def test_damaged_lines_are_passed_over(tmp_path: Path) -> None:
+    run = made(tmp_path, "a", 1)
+    log_curves(run, epochs=1, steps_per_epoch=4, seconds=1)
+    odd = {"kind": "points", "n": 9, "time": 1.0, "split": "training", "first_step": 9}
+    with run.events.open("a") as file:
+        for apart, values in ((1, {"loss": None}), (1, {"loss": ["x"]}), (0, {"loss": [1.0, 2.0]}), (1, {"loss": 3})):
+            file.write(json.dumps({**odd, "steps_apart": apart, "values": values}) + "\n")
+    trace = Trace(run)
+    while trace.read():
+        pass
+    assert trace.curves["loss"].last_step == 4

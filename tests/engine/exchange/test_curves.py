@@ -91,3 +91,12 @@ def test_what_cannot_be_written_is_said(run: RunFolder, tmp_path: Path, capsys: 
     assert main(["curves", str(run.path), "--format", "tensorboard", "-o", str(tmp_path / "file")]) == 2
     assert "cannot be written: Not a directory" in capsys.readouterr().err
     assert write_curves([run], "csv", tmp_path / "all.csv") == [tmp_path / "all.csv"]
+
+
+def test_damaged_lines_are_passed_over(run: RunFolder) -> None:
+    before = [curve.steps.tolist() for curve in curves_of(run)]
+    odd = {"kind": "points", "n": 9, "time": 1.0, "split": "training", "first_step": 9, "steps_apart": 1}
+    with run.events.open("a") as file:
+        for values in ({"loss": None}, {"loss": ["x"]}, {"loss": [[1.0]]}, {"loss": 3}, {"loss": [10**400]}):
+            file.write(json.dumps({**odd, "values": values}) + "\n")
+    assert [curve.steps.tolist() for curve in curves_of(run)] == before
