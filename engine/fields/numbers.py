@@ -10,7 +10,9 @@ from engine.fields.field import JSON, Field
 class Int(Field[int]):
     """A whole number within limits."""
 
-    def __init__(self, default: int, *, low: int = 0, high: int = 2**31 - 1, **described: Any) -> None:
+    def __init__(
+        self, default: int | Callable[[Any], int], *, low: int = 0, high: int = 2**31 - 1, **described: Any
+    ) -> None:
         super().__init__(default, **described)
         self.low = low
         self.high = high

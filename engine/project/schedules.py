@@ -31,7 +31,20 @@ def rate_at(options: TrainingOptions, step: int, steps_per_epoch: int, total_ste
 
     In a chain each phase is such a schedule, as if the run began and ended with it, times the factor of the phase; what
     comes behind a last phase of limited length goes on with it.
+
+    While stochastic weight averaging takes weights in, a constant rate takes the place of the schedule: over its anneal
+    epochs the rate goes there along half a cosine, a step each epoch (torch: SWALR).
     """
+    start = (options.swa_start_epoch - 1) * steps_per_epoch
+    if options.weight_averaging != "swa" or step < start:
+        return _scheduled(options, step, steps_per_epoch, total_steps, drops)
+    scheduled = _scheduled(options, start, steps_per_epoch, total_steps, drops)
+    epochs = (step - start) // steps_per_epoch
+    share = epochs / options.swa_anneal_epochs if options.swa_anneal_epochs else 1.0
+    return _between(scheduled, options.swa_learn_rate, min(1.0, share))
+
+
+def _scheduled(options: TrainingOptions, step: int, steps_per_epoch: int, total_steps: int, drops: int) -> float:
     if options.solver == "lm":
         return options.initial_learn_rate  # it has no rate: damping takes its place
     if options.schedule == "chain" and options.schedule_chain:
@@ -39,7 +52,7 @@ def rate_at(options: TrainingOptions, step: int, steps_per_epoch: int, total_ste
         phase = options.schedule_chain[number]
         length = phase.steps(steps_per_epoch) or max(1, total_steps - begin)
         alone = of_phase(options, phase, length)
-        return phase.factor * rate_at(alone, step - begin, steps_per_epoch, length, drops)
+        return phase.factor * _scheduled(alone, step - begin, steps_per_epoch, length, drops)
     warmup = options.warmup_iterations if options.schedule != "none" else 0
     length = max(1, total_steps - warmup)
     if step < warmup:

@@ -3,9 +3,10 @@
 All data is resident: held whole as tensors by every worker. Data that does not fit is not supported yet.
 """
 
+import copy
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -151,6 +152,12 @@ class Batches:
         if any(steps is not None for steps in self._part.lengths):
             return self._one_by_one(numbers, first)
         return self._several_at_once(numbers, first)
+
+    def of_all(self) -> Iterator[Batch]:
+        """This worker's share of batches that hold every sample once, in the order of the first epoch."""
+        whole = copy.copy(self)
+        whole.order = replace(self.order, keep_last=True)
+        return whole.of_epoch(1)
 
     def _share(self, step: int) -> tuple[slice | torch.Tensor, tuple[int, ...], int]:
         """Where this worker's samples of a batch are, at least one; how many of them belong to each piece, and how many

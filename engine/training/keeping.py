@@ -80,6 +80,8 @@ class Keeper:
         self.best_value = math.nan
         self.best_scores: Scores | None = None
         self.best_step = 0
+        self.is_settled = False
+        """Whether the kept network got other statistics in the end than those it was judged with."""
         self._unit = unit
         self._patience = options.validation_patience
         self._sign = -1.0 if self.objective == metric.name and metric.higher_is_better else 1.0
@@ -133,11 +135,14 @@ class Keeper:
 
     def finish(self, step: int, epoch: int) -> str:
         """Save best and last network; the unit then holds the one that is kept. Returns `best` or `last`."""
+        self.is_settled = self._unit.settle()
         self._put_down_last(step, epoch)
         if self._best is None:
             return "last"
-        self.put_down_best()
         self._unit.load(self._best)
+        if self._unit.settle():
+            self._best, self._best_waits = self._unit.state(), True
+        self.put_down_best()
         return "best"
 
     def state_dict(self) -> dict[str, Any]:

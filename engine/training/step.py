@@ -1,6 +1,8 @@
 """One step of training and one look at a part of the data, on whatever device, with whatever strategy."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,12 +14,14 @@ from engine.environments.gang import Gang
 from engine.environments.strategies.strategy import Strategy
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import UserError
+from engine.training.averaging import Average
 from engine.training.batches import Batch, Resident, Tensors, as_tuple
 from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss
 from engine.training.metrics import Confusion, Jury, Metric
+from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
 
@@ -80,11 +84,15 @@ class Unit:
         clip: Clip | None = None,
         rate: Callable[[int], float],
         precision: Precision | None = None,
+        average: Average | None = None,
+        population: Population | None = None,
         most_at_once: int = 256,
         custom_step: str = "",
         confusion: Confusion | None = None,
     ) -> None:
-        """`custom_step` names a function of the user's that gives the loss of a batch. Raises `UserError` for it."""
+        """`average` is judged and kept in the place of the weights; `population` makes the statistics of batch
+        normalisation of what is kept in the end. `custom_step` names a function of the user's that gives the loss of a
+        batch. Raises `UserError` for it."""
         self.metrics = tuple(metrics)
         self.rate = rate
         self._network = network
@@ -95,6 +103,8 @@ class Unit:
         self._share = share
         self._clip = clip
         self._precision = precision or Precision("fp32", torch.device("cpu"), gang)
+        self._average = average
+        self._population = population
         self._most_at_once = most_at_once
         called = partial(self._precision.call, strategy.module)
         self._custom = CustomStep(custom_step, network, called, loss) if custom_step else None
@@ -110,6 +120,8 @@ class Unit:
         done = self._evaluate(batch)
         search = self._search(batch, done) if self._solver.searches else None
         self._solver.step(self.rate(step), search, self._precision.scale)
+        if self._average is not None:
+            self._average.after_step(step)
         return done
 
     @property
@@ -164,6 +176,10 @@ class Unit:
     @torch.no_grad()
     def judge(self, part: Resident) -> Scores:
         """Loss and metrics over a part of the data; every worker looks at its share and gets the whole answer."""
+        with self._averaged(fresh=True):
+            return self._judge(part)
+
+    def _judge(self, part: Resident) -> Scores:
         self._network.eval()
         jury = Jury(self.metrics, self._gang, part.device, self._confusion)
         for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
@@ -173,19 +189,42 @@ class Unit:
         loss, metrics, confusion = jury.verdict()
         return Scores(loss / len(part), metrics, confusion)
 
+    def _averaged(self, *, fresh: bool = False) -> AbstractContextManager[None]:
+        """In here the network has the weights that are judged and kept."""
+        return contextlib.nullcontext() if self._average is None else self._average.applied(fresh=fresh)
+
+    def settle(self) -> bool:
+        """The network is what is kept from now on: it gets the average, if there is one, and the statistics of all
+        samples, if they are wanted, in which case it is judged anew: the answer says so. A collective."""
+        if self._average is not None:
+            self._average.put(fresh=True)
+            self._average = None
+        return self._population is not None and self._population.measure()
+
     def state(self) -> State:
-        """The network's weights and statistics as they are now, which training does not change any more."""
+        """The weights and statistics that are kept as they are now, which training does not change any more."""
+        with self._averaged():
+            return self._state()
+
+    def _state(self) -> State:
         return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
 
     def state_dict(self) -> dict[str, Any]:
         """All of it that training changes."""
-        return {"network": self.state(), "solver": self._solver.state_dict(), "scale": self._precision.state_dict()}
+        return {
+            "network": self._state(),
+            "solver": self._solver.state_dict(),
+            "scale": self._precision.state_dict(),
+            "average": self._average.state_dict() if self._average is not None else {},
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from there."""
         self.load(state["network"])
         self._solver.load_state_dict(state["solver"])
         self._precision.load_state_dict(state["scale"])
+        if self._average is not None:
+            self._average.load_state_dict(state["average"])
 
     def load(self, state: State) -> None:
         """Give the network these weights and statistics."""

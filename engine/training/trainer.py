@@ -363,6 +363,9 @@ class Trainer:
         # A request or patience may have come with the last step.
         is_complete = self._epochs_done >= self._extent.epochs
         kept = self._keeper.finish(self._step, self._epoch)
+        scores = self._keeper.best_scores if kept == "best" else self._last_scores
+        if self._keeper.is_settled and self._plan.validation is not None:
+            scores = self._unit.judge(self._plan.validation)
         test = self._unit.judge(self._plan.test) if self._plan.test is not None else None
         if test is not None:
             self._reporter.tested(self._keeper.best_step if kept == "best" else self._step, test)
@@ -375,7 +378,7 @@ class Trainer:
             iterations=self._step,
             loss=self._loss,
             metrics=self._recent_metrics(),
-            validation=self._keeper.best_scores if kept == "best" else self._last_scores,
+            validation=scores,
             test=test,
             kept=kept,
             samples_per_second=speed,

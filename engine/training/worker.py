@@ -47,6 +47,7 @@ from engine.project.target_scale import fitted_outputs
 from engine.runs.checkpoints import Checkpoint, beside, place
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder, frozen_code
+from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident, Tensors, as_tuple
 from engine.training.channel import Reports, RequestPipe
 from engine.training.checkpoint import RandomStates
@@ -58,6 +59,7 @@ from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Loss, loss_for
 from engine.training.metrics import Metric, confusion_for, metrics_for, named
 from engine.training.order import Order
+from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
 from engine.training.saving import Saver, nowhere
@@ -147,7 +149,9 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps)
     loss = _loss(setting, network, training.targets)
     metrics = metrics_for(options, setting.facts, training.targets)
-    unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang)
+    cut = options.sequence_length == "shortest"
+    batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation)
+    unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang, batches)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     objective = named(options.objective_metric, unit.metrics)
     keeper = Keeper(unit, options, objective, shelf, has_validation=validation is not None)
@@ -170,9 +174,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     )
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
-    cut = options.sequence_length == "shortest"
     hooks = _hooks(setting, network, schedule, whole, gang, clock)
-    batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation)
     saver = Saver(options, partial(beside, setting.folder) if is_first else nowhere)
     trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver)
     random = RandomStates(gang, setting.device)
@@ -235,12 +237,14 @@ def _unit(
     loss: Loss,
     metrics: Sequence[Metric],
     gang: Gang,
+    batches: Batches,
 ) -> Unit:
     """The network on its device, with all it takes to train and judge it."""
     options, share = setting.project.training, Share()
     _make_trainable(setting, network, gang, share)
     network.to(setting.device)
     said = _parameter_options(setting, network)
+    population = Population(network, share, precision, batches.of_all)
     least_squares = LevenbergMarquardt(options, network, said, gang) if options.solver == "lm" else None
     return Unit(
         network,
@@ -254,6 +258,8 @@ def _unit(
         rate=schedule,
         custom_step=own_code.target(options, "step_function"),
         precision=precision,
+        average=averaging(options, network, batches.order.steps_per_epoch, population),
+        population=population if options.batch_normalization_statistics == "population" else None,
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
         confusion=confusion_for(setting.facts),
     )

@@ -24,6 +24,30 @@ class Share:
     is_empty: bool = False
 
 
+class Tally:
+    """Mean and variance of everything that passed, whatever the sizes of the batches.
+
+    Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances, 1979.
+    """
+
+    def __init__(self) -> None:
+        self._count, self.mean, self._squares = (torch.zeros(()) for _ in range(3))
+
+    def add(self, mean: torch.Tensor, variance: torch.Tensor, count: torch.Tensor) -> None:
+        """So many numbers a channel with this mean and this (biased) variance."""
+        self._count = self._count.to(count)
+        total = self._count + count
+        away = mean - self.mean.to(mean)
+        self.mean = self.mean.to(mean) + away * (count / total)
+        self._squares = self._squares.to(mean) + variance * count + away.square() * (self._count * count / total)
+        self._count = total
+
+    @property
+    def variance(self) -> torch.Tensor:
+        """Of all of them, biased: they are the whole population."""
+        return self._squares / self._count
+
+
 class JoinedBatchNorm(_BatchNorm):
     """Takes the place of a BatchNorm1d, 2d or 3d: same parameters, buffers and state keys."""
 
@@ -41,16 +65,30 @@ class JoinedBatchNorm(_BatchNorm):
         self.num_batches_tracked = replaced.num_batches_tracked
         self._gang = gang
         self._share = share
-        self._is_frozen = False
+        self._tally: Tally | None = None
+        self.is_frozen = False
 
     def freeze(self) -> None:
         """From now on normalise by the running statistics, and leave them as they are, in training too."""
-        self._is_frozen = True
+        self.is_frozen = True
         self.train(False)
+
+    def gather(self) -> None:
+        """From now on normalise by the statistics of each batch, and remember them all."""
+        self.train()
+        self._tally = Tally()
+
+    @torch.no_grad()
+    def settle(self) -> None:
+        """The running statistics become those of all that was gathered."""
+        tally, self._tally = self._tally, None
+        if tally is not None and self.running_mean is not None and self.running_var is not None:
+            self.running_mean.copy_(tally.mean)
+            self.running_var.copy_(tally.variance)
 
     def train(self, mode: bool = True) -> Self:
         """A frozen one stays as it is outside training."""
-        return super().train(mode and not self._is_frozen)
+        return super().train(mode and not self.is_frozen)
 
     def _check_input_dim(self, input: torch.Tensor) -> None:
         """Any rank will do."""
@@ -60,13 +98,16 @@ class JoinedBatchNorm(_BatchNorm):
         steps of padded sequences are real: the others do not count."""
         if self.training and lengths is not None:
             return over_real_steps(self.forward, input, lengths)
-        alone = self._gang.size == 1 and input.numel() > input.shape[1]
+        alone = self._gang.size == 1 and self._tally is None and input.numel() > input.shape[1]
         if not self.training or alone:
             return super().forward(input)
         normalise: Callable[..., Any] = _Normalise.apply
         given = (input, self.weight, self.bias, self.eps, self._gang, self._share.is_empty)
         normalised, mean, variance, count = normalise(*given)
-        self._follow(mean, variance, count)
+        if self._tally is None:
+            self._follow(mean, variance, count)
+        else:
+            self._tally.add(mean, variance, count)
         return torch.as_tensor(normalised)
 
     @torch.no_grad()

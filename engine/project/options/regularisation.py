@@ -1,16 +1,22 @@
-"""What keeps weights and gradients small."""
+"""What keeps weights and gradients small, and what evens them out."""
 
 import math
+from typing import Any
 
-from engine.fields import Choice, Float, Record
+from engine.errors import FieldError, plural
+from engine.fields import Bool, Choice, Float, Int, Record
 
 
 def _clips(options: "RegularisationOptions") -> bool:
     return math.isfinite(options.gradient_threshold)
 
 
+def _averages(name: str) -> Any:
+    return lambda options: options.weight_averaging == name
+
+
 class RegularisationOptions(Record):
-    """What keeps weights and gradients small."""
+    """What keeps weights and gradients small, and what evens them out."""
 
     l2_regularization = Float(
         1e-4,
@@ -43,3 +49,95 @@ class RegularisationOptions(Record):
         "(global-l2norm) and clip_grad_value_ (absolute-value)",
         visible_when=_clips,
     )
+    weight_averaging = Choice(
+        "none",
+        options=("none", "ema", "swa"),
+        notes={
+            "none": "The weights of the last step count",
+            "ema": "Exponential moving average, renewed each step",
+            "swa": "Stochastic weight averaging: the mean over the ends of the last epochs, at a learn rate of its own",
+        },
+        group="Regularisation",
+        help="Average of the weights that is validated, kept and tested instead of them; training goes on with the "
+        "weights themselves; default none. torch: AveragedModel; MATLAB has none",
+    )
+    ema_decay = Float(
+        0.999,
+        low=0.0,
+        high=0.999999,
+        label="EMA decay",
+        group="Regularisation",
+        help="Share of the average that each step keeps, 0 to 1; default 0.999",
+        visible_when=_averages("ema"),
+    )
+    ema_warmup = Bool(
+        True,
+        label="EMA warm-up",
+        group="Regularisation",
+        help="After n steps the decay is at most (1 + n) / (10 + n), so that the first weights are soon forgotten; "
+        "default on. torch has none",
+        visible_when=_averages("ema"),
+    )
+    swa_start_epoch = Int(
+        lambda options: 1 + 3 * options.max_epochs // 4,
+        low=1,
+        high=1_000_000,
+        label="SWA start epoch",
+        group="Regularisation",
+        help="First epoch whose end is averaged; default after three quarters of them",
+        visible_when=_averages("swa"),
+    )
+    swa_learn_rate = Float(
+        lambda options: options.initial_learn_rate / 2,
+        above=0.0,
+        high=1000.0,
+        label="SWA learn rate",
+        group="Regularisation",
+        help="Constant learn rate while weights are averaged; default half the initial one. torch: SWALR's swa_lr",
+        visible_when=_averages("swa"),
+    )
+    swa_anneal_epochs = Int(
+        10,
+        low=0,
+        high=1_000_000,
+        unit="epochs",
+        label="SWA anneal epochs",
+        group="Regularisation",
+        help="How long the rate goes from the schedule's to the SWA learn rate, along a cosine; default 10, as torch",
+        visible_when=_averages("swa"),
+    )
+    batch_normalization_statistics = Choice(
+        "auto",
+        options=("auto", "moving", "population"),
+        notes={
+            "auto": "moving",
+            "moving": "Running mean and variance, renewed each step, as torch",
+            "population": "Mean and variance over all training samples, by one more pass when training is over",
+        },
+        group="Regularisation",
+        help="By what batch normalisation works once trained; default auto. MATLAB's auto may choose population, as "
+        "trainNetwork did; torch: update_bn. For swa they are always made by a pass over the samples",
+    )
+
+    def problems(self) -> list[FieldError]:
+        """What does not go together, and no more."""
+        found = super().problems()
+        if self.weight_averaging == "none":
+            return found
+        solver = getattr(self, "solver", "")
+        if solver in ("lbfgs", "lm"):
+            message = f"{solver} looks for the lowest loss by itself. Choose none, or another solver."
+            found.append(FieldError("weight_averaging", message))
+        if self.weight_averaging == "swa":
+            found += self._swa_problems()
+        return found
+
+    def _swa_problems(self) -> list[FieldError]:
+        epochs = getattr(self, "max_epochs", self.swa_start_epoch)
+        if self.swa_start_epoch > epochs:
+            message = f"nothing would be averaged: the run has {plural(epochs, 'epoch')}. Use at most {epochs:,}."
+            return [FieldError("swa_start_epoch", message)]
+        if "plateau" in getattr(self, "schedules", ()):
+            message = "swa has a learn rate of its own, which no validation lowers. Choose another schedule."
+            return [FieldError("weight_averaging", message)]
+        return []

@@ -11,17 +11,20 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim.swa_utils import SWALR, AveragedModel
 
 from engine.environments.gang import Gang, ProcessGang, SoloGang
 from engine.environments.strategies.strategy import strategy_for
 from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
 from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
+from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident
 from engine.training.clipping import clipping
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import loss_for
 from engine.training.order import Order
+from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
@@ -54,6 +57,8 @@ class Case:
     strategy: str = ""
     pieces: int = 1
     precision: str = "fp32"
+    average: Callable[[nn.Sequential], AveragedModel] | None = None
+    averages_from: int = 0
     rounding: float = 1e-6
     """By how much other parts of a batch may change a sum, against its size."""
 
@@ -95,6 +100,8 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
         return [book.step(x[start : start + BATCH], y[start : start + BATCH]) for start in starts], book.w.tolist()
     optimizer = case.optimizer(model)
     scheduler = case.scheduler(optimizer) if case.scheduler else None
+    average = case.average(model) if case.average else None
+    annealing = SWALR(optimizer, 0.05, anneal_epochs=2) if case.averages_from else None
     low = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(case.precision)
     scaler = torch.amp.GradScaler("cpu", enabled=case.precision == "fp16")
     losses = []
@@ -126,9 +133,18 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
         else:
             optimizer.step(closure)
         losses.append(seen[0])
+        epoch, is_end = 1 + step // STEPS_PER_EPOCH, (step + 1) % STEPS_PER_EPOCH == 0
+        if average is not None and (is_end and epoch >= case.averages_from if annealing else True):
+            average.update_parameters(model)
+            if annealing is not None and step < STEPS - 1:
+                annealing.step()
         if scheduler is not None and step < STEPS - 1:
             scheduler.step()
-    return losses, numbers_in(model)
+    if case.options.get("batch_normalization_statistics") == "population":
+        entering = model[0](inputs).detach()
+        model[1].running_mean.copy_(entering.mean(0))  # type: ignore[operator]
+        model[1].running_var.copy_(entering.var(0, correction=0))  # type: ignore[operator]
+    return losses, numbers_in(model if average is None else average.module)
 
 
 def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
@@ -147,6 +163,7 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
     share = Share()
     join_batch_norms(model, gang, share)
     kind = LevenbergMarquardt(options, model, case.said, gang) if options.solver == "lm" else None
+    population = Population(model, share, precision, lambda: batches.of_all())
     unit = Unit(
         model,
         strategy_for(case.strategy, model, gang, torch.device("cpu")),
@@ -157,6 +174,8 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         share=share,
         clip=clipping(options, model.parameters()),
         precision=precision,
+        population=population if options.batch_normalization_statistics == "population" else None,
+        average=averaging(options, model, STEPS_PER_EPOCH, population),
         rate=Schedule(options, STEPS_PER_EPOCH, STEPS),
     )
     order = Order(SAMPLES, BATCH, "never", 0)
@@ -166,6 +185,7 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):
             done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
             losses.append(float(gang.sum(done.loss.clone())))
+    unit.settle()
     return losses, numbers_in(model)
 
 

@@ -18,12 +18,17 @@ class FakeUnit:
 
     def __init__(self) -> None:
         self.weight = 0.0
+        self.settled = 0.0
 
     def state(self) -> State:
         return {"w": torch.tensor(self.weight)}
 
     def load(self, state: State) -> None:
         self.weight = float(state["w"])
+
+    def settle(self) -> bool:
+        self.weight += self.settled
+        return bool(self.settled)
 
 
 class Shelf:
@@ -86,6 +91,16 @@ def test_the_best_network_is_the_result() -> None:
     assert unit.weight == 1.0
     assert [(name, weight) for name, weight, _ in shelf.put_down] == [("last", 2.0), ("best", 1.0)]
     assert shelf.put_down[1][2] == {"iteration": 1, "epoch": 1, "objective": "loss", "value": 0.5}
+
+
+def test_what_a_network_gets_in_the_end_is_put_down_too() -> None:
+    kept, unit, shelf = keeper()
+    consider(kept, unit, (1.0, 0), (0.5, 0), (0.7, 0))
+    kept.put_down_best()
+    unit.settled = 0.25
+    kept.finish(9, 3)
+    assert kept.is_settled
+    assert [(name, weight) for name, weight, _ in shelf.put_down] == [("best", 1.0), ("last", 2.25), ("best", 1.25)]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from engine.environments.gang import SoloGang
 from engine.layers.weighted import ParameterOptions
@@ -182,6 +183,26 @@ CASES = {
         rounding=1e-3,
     ),
     "fp64": Case(PLAIN, sgd, precision="fp64", dtype=torch.float64, rounding=1e-14),
+    "ema": Case(
+        {**PLAIN, "weight_averaging": "ema", "ema_decay": 0.8, "ema_warmup": False},
+        sgd,
+        average=lambda model: AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.8)),
+        normalises=True,
+    ),
+    "ema, warming up": Case(
+        {**PLAIN, "weight_averaging": "ema", "ema_decay": 0.5},
+        sgd,
+        average=lambda model: AveragedModel(
+            model, avg_fn=lambda mean, new, n: mean + (new - mean) * (1 - min(0.5, (1 + int(n)) / (10 + int(n))))
+        ),
+    ),
+    "swa": Case(
+        {**PLAIN, "weight_averaging": "swa", "swa_start_epoch": 2, "swa_learn_rate": 0.05, "swa_anneal_epochs": 2},
+        sgd,
+        average=AveragedModel,
+        averages_from=2,
+    ),
+    "population": Case({**PLAIN, "batch_normalization_statistics": "population"}, sgd, normalises=True, pieces=2),
     "class weights, smoothing": Case(
         {**PLAIN, "class_weighting": "given", "class_weights": (1, 3, 0.5), "label_smoothing": 0.1}, sgd, weighted
     ),

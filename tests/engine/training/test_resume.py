@@ -232,7 +232,7 @@ def test_every_piece_of_a_training_is_registered() -> None:
         if "state_dict" in vars(cls)
     }
     pieces = {"Unit", "Schedule", "Keeper", "Reporter", "Trainer", "RandomStates", "FileHooks"}
-    in_unit = {"Solver", "LevenbergMarquardt"}
+    in_unit = {"Solver", "LevenbergMarquardt", "Precision", "Average"}
     in_solver = {"Tolerance", "_Fused"}
     assert found == pieces | in_unit | in_solver, "register it in engine.training.worker, or where its owner saves it"
 
