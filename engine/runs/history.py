@@ -18,6 +18,9 @@ from engine.runs.summary import (
     with_state_now,
 )
 
+CLOCKS_APART_S = 60.0
+"""How far the clock of a disk in the network may be behind."""
+
 
 def list_runs(folder: Path) -> list[RunSummary]:
     """The runs in this folder, newest first; what is not a run, or cannot be read, is left out. Raises `UserError`."""
@@ -86,13 +89,21 @@ def runs_of(project_path: Path | None) -> list[RunSummary]:
 
 
 def last_run(project_path: Path) -> RunFolder | None:
-    """The newest run of a project among those beside it, or None. Runs of a project that was moved with them count."""
-    found: list[tuple[float, str, RunFolder]] = []
+    """The newest run of a project among those beside it, or None. Runs of a project that was moved with them count.
+
+    Of thousands only those are read that can be the newest: no `run.json` was written before its run was made.
+    """
+    written: list[tuple[float, str]] = []
     with contextlib.suppress(OSError):
-        for path in runs_beside(project_path).iterdir():
-            with contextlib.suppress(UserError, OSError):
-                run = RunFolder(path)
-                info = run.read_info() if run.info.is_file() else {}
-                if Path(str(info.get("project_path", ""))).name == project_path.name:
-                    found.append((created_in(info), path.name, run))
-    return max(found, key=lambda run: run[:2])[2] if found else None
+        for entry in os.scandir(runs_beside(project_path)):
+            with contextlib.suppress(OSError):
+                written.append((os.stat(f"{entry.path}/run.json").st_mtime, entry.path))
+    best: tuple[float, str] | None = None
+    for when, path in sorted(written, reverse=True):
+        if best is not None and when + CLOCKS_APART_S < best[0]:
+            break
+        with contextlib.suppress(UserError, OSError):
+            info = RunFolder(Path(path)).read_info()
+            if Path(str(info.get("project_path", ""))).name == project_path.name:
+                best = max(best or (-1.0, ""), (created_in(info), path))
+    return RunFolder(Path(best[1])) if best is not None else None

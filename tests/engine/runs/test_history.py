@@ -259,3 +259,26 @@ def test_the_runs_of_a_project_lie_beside_it_or_in_the_users_folder(tmp_path: Pa
         made(folder, name, 1, project_path=of)
     assert sorted(run.path.name for run in runs_of(project)) == ["a", "c"]
     assert [run.path.name for run in runs_of(None)] == ["e"]
+
+
+def test_the_last_run_is_found_without_reading_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, now = tmp_path / "one.netwright", 1e9
+    for name, of, made_at, written_at in (
+        ("old", "one", 1000.0, 2000.0),
+        ("newest", "one", 8000.0, 8001.0),
+        ("long", "one", 5000.0, 9000.0),  # was begun earlier and written to later
+        ("other", "two", 9500.0, 9500.0),
+    ):
+        path = made(runs_beside(project), name, now + made_at, project_path=f"/elsewhere/{of}.netwright")
+        os.utime(path / "run.json", (now + written_at, now + written_at))
+    read: list[str] = []
+    read_info = RunFolder.read_info
+
+    def note(run: RunFolder) -> dict[str, Any]:
+        read.append(run.path.name)
+        return read_info(run)
+
+    monkeypatch.setattr(RunFolder, "read_info", note)
+    found = last_run(project)
+    assert found is not None
+    assert (found.path.name, read) == ("newest", ["other", "long", "newest"])
