@@ -77,7 +77,8 @@ class CustomStep:
         targets = batch.targets
         if batch.count == 0:
             outputs, targets = tuple(x[:0] for x in outputs), tuple(x[:0] for x in targets)
-        return loss.reshape(()) * (batch.count / batch.total), outputs, targets
+        loss = loss.reshape(()) if loss.dim() else loss
+        return loss if batch.count == batch.total else loss * (batch.count / batch.total), outputs, targets
 
     def _mean(self, outputs: torch.Tensor | Tensors, targets: torch.Tensor | Tensors) -> torch.Tensor:
         """The loss that the options name, mean over the samples."""
