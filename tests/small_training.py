@@ -7,9 +7,11 @@ import torch
 from torch import nn
 
 from engine.custom import known, trust
+from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.environments.gang import SoloGang
 from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share
+from engine.layers.types import features
 from engine.project import own_code
 from engine.project.extent import extent
 from engine.project.training import TrainingOptions
@@ -18,7 +20,7 @@ from engine.training.batches import Batches, Resident
 from engine.training.hooks import FileHooks, Run
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.losses import loss_for
-from engine.training.metrics import Accuracy
+from engine.training.metrics import metrics_for, named
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
 from engine.training.solvers import Solver
@@ -26,6 +28,7 @@ from engine.training.step import Unit
 from engine.training.trainer import Outcome, Plan, Trainer
 
 STEPS_PER_EPOCH = 3
+FACTS = DataFacts((InputFacts("x", features(2)),), {"training": 9, "validation": 9}, classes_of("a", "b", "c"))
 
 
 class Kept:
@@ -56,23 +59,22 @@ class Small:
     def run(self) -> Outcome:
         """Train it."""
         options, part, network = self.options, self.part, self.network
-        gang, metric, clock = SoloGang(), Accuracy(), Clock()
+        gang, clock, metrics = SoloGang(), Clock(), metrics_for(options, FACTS, part.targets)
         unit = Unit(
             network,
             Single(network),
             Solver(options, network),
             loss_for(options, "classes", part.targets),
-            [metric],
+            metrics,
             gang,
             share=Share(),
             rate=lambda step: 0.1 / (step + 1),
             custom_step=own_code.target(options, "step_function"),
         )
         steps = self._epochs * STEPS_PER_EPOCH
-        reporter = Reporter(
-            [metric], Recorder([metric], gang, lambda: 0, clock), self.outbox, NoRequests(), clock, steps
-        )
-        keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
+        recorder = Recorder(metrics, gang, lambda: 0, clock)
+        reporter = Reporter(metrics, recorder, self.outbox, NoRequests(), clock, steps)
+        keeper = Keeper(unit, options, named(options.objective_metric, metrics), NoShelf(), has_validation=True)
         hooks = None
         if options.hooks_file:
             seen = Run(network, self._folder, self._epochs, 3, 0, 1, rate_at=unit.rate, clock=lambda: clock.elapsed_s)

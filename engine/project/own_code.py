@@ -29,6 +29,7 @@ class Role:
 
 ROLES: dict[str, Role] = {
     "loss_function": Role("loss", ("outputs", "targets")),
+    "metric_function": Role("metric", ("outputs", "targets")),
     "step_function": Role("training_step", ("network", "inputs", "targets", "loss")),
 }
 """The functions that a training option names, by the option."""

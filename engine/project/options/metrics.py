@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.fields import Choice, Choices, Float, Int, Record
+from engine.errors import FieldError
+from engine.fields import Bool, Choice, Choices, FilePath, Float, Int, Record
+from engine.project.options.code import PYTHON
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ METRICS: Mapping[str, MetricKind] = {
         "MAPE", _NUMBERS, "Absolute error as a share of the target, mean over both; MATLAB's is in percent", False
     ),
     "r2": MetricKind("R²", _NUMBERS, "1 - squared error / variance of the targets, mean over responses"),
+    "custom": MetricKind("Custom metric", (*_WORDS, *_NUMBERS, "transcripts"), "A Python function of your own"),
 }
 DEFAULTS: Mapping[str, str] = {"classes": "accuracy", "labels": "accuracy", "numbers": "rmse"}
 """What `auto` stands for, by the task."""
@@ -76,6 +79,21 @@ class MetricOptions(Record):
         group="Metrics",
         help="What is watched beside the loss, the main one first; default auto. MATLAB: Metrics, none",
     )
+    metric_function = FilePath(
+        "",
+        pattern=PYTHON,
+        group="Metrics",
+        help="A Python file with a function metric(outputs, targets) that gives one number a sample, or their mean; "
+        "FILE.py:NAME where it has another name; default none. MATLAB: a function handle in Metrics",
+        visible_when=_chosen("custom"),
+    )
+    metric_higher_is_better = Bool(
+        True,
+        label="Higher is better",
+        group="Metrics",
+        help="Which way the custom metric is up, for best network, patience and target; default on. MATLAB: Maximize",
+        visible_when=_chosen("custom"),
+    )
     metric_average = Choice(
         "macro",
         options=("macro", "micro", "weighted"),
@@ -108,6 +126,13 @@ class MetricOptions(Record):
         help="Among how many of the likeliest classes the right one may be; default 5. MATLAB: NumTopKClasses",
         visible_when=_chosen("top-k"),
     )
+
+    def problems(self) -> list[FieldError]:
+        """A custom metric without its file."""
+        found = super().problems()
+        if "custom" in self.metrics and not self.metric_function:
+            found.append(FieldError("metric_function", "choose the Python file with your metric."))
+        return found
 
     def metrics_for(self, task: str) -> tuple[str, ...]:
         """The metrics by name, the main one first, for data of this task; `auto` follows it."""

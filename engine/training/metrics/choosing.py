@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.data.facts import DataFacts
+from engine.project import own_code
 from engine.project.training import TrainingOptions
 from engine.training.batches import Tensors
 from engine.training.metrics.classwise import ClassFigure, Confusion, OfCounts, f_score, precision, recall
 from engine.training.metrics.errors import R2, Mae, Mape, Rmse, centre_of
 from engine.training.metrics.hits import Accuracy, LabelAccuracy, TopK
 from engine.training.metrics.metric import Metric
+from engine.training.metrics.own import OwnMetric
 from engine.training.metrics.ranking import Auc
 
 MOST_IN_TABLE = 100
@@ -60,6 +62,9 @@ def _metric(name: str, options: TrainingOptions, facts: DataFacts, targets: Tens
             return Mae()
         case "mape":
             return Mape()
+        case "custom":
+            target = own_code.target(options, "metric_function")
+            return OwnMetric(target, higher_is_better=options.metric_higher_is_better)
         case "r2":
             return R2(centre_of(targets[0]))
     of_counts: dict[str, OfCounts] = {

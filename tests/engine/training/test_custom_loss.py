@@ -72,10 +72,7 @@ def test_several_outputs_and_targets_come_as_they_are(tmp_path: Path) -> None:
     [
         ("return 1.0", "own.py: loss returned a float for 5 samples. Return one number, the mean over the samples, or"),
         ("return outputs", "own.py: loss returned a tensor of (5, 3) for 5 samples."),
-        (
-            "return functional.mse_loss(outputs, targets)",
-            "went wrong: own.py, line 3: RuntimeError: The size of tensor",
-        ),
+        ("return outputs @ targets", "went wrong: own.py, line 3: RuntimeError: "),
     ],
 )
 def test_what_cannot_be_used_is_said(tmp_path: Path, body: str, words: str) -> None:
