@@ -100,6 +100,7 @@ class LossOptions(Record):
         help="The loss compares normalised responses, so that its size does not depend on their units; metrics, and "
         "what is exported, keep the units; default off. The last layer must be an inverse normalisation with fitted "
         "numbers, whose kind says how. MATLAB: NormalizeTargets",
+        visible_when=lambda options: options.loss not in CLASS_LOSSES,
     )
 
     def problems(self) -> list[FieldError]:
