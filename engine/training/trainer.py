@@ -316,7 +316,7 @@ class Trainer:
     def _tell(self, moment: str, **seen: Any) -> None:
         """Call the user's function of a moment, which may end the run."""
         with self._reporter.clock.aside():
-            ends = self._hooks.at(moment, self._epoch, self._step, **seen)
+            ends = self._hooks.at(moment, self._epoch, self._step, epochs=self._extent.epochs, **seen)
         if ends and not self._stop_because:
             self._stop_because = self._hooks.ended_by(moment)
 
