@@ -1,10 +1,14 @@
-"""The curves of a run's metrics: one card each, one of them shown, chosen from a list where there are several."""
+"""The curves of a run's metrics, and which class was taken for which: one card each, of which one is shown."""
+
+from collections.abc import Mapping
 
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QWidget
 
+from app.runs.confusion_chart import ConfusionCard
 from app.runs.curves import CurveCard
 from designer import theme
 from engine.project.options.metrics import is_share, title_of
+from engine.runs.confusion import Confusion
 
 
 class MetricCards(QStackedWidget):
@@ -14,6 +18,7 @@ class MetricCards(QStackedWidget):
         super().__init__(parent)
         self.main = CurveCard("Accuracy")
         self._others: dict[str, CurveCard] = {}
+        self._tables: list[ConfusionCard] = []
         self._main_name = ""
         self._smoothing, self._expected_steps, self._epoch_steps = 0.0, 0, 0
         self.addWidget(self.main)
@@ -43,9 +48,23 @@ class MetricCards(QStackedWidget):
             card.set_expected_steps(self._expected_steps)
             card.set_epoch_steps(self._epoch_steps)
             self._others[name] = card
-            self.addWidget(card)
+            self.insertWidget(len(self._others), card)
             self._list()
         return self._others[name]
+
+    def set_confusions(self, tables: Mapping[str, Confusion]) -> None:
+        """Which class the kept network took for which, by part of the data: the last entries of the list."""
+        self._drop_tables()
+        for part, table in tables.items():
+            self._tables.append(ConfusionCard(f"Confusion matrix, {part}", table))
+            self.addWidget(self._tables[-1])
+        self._list()
+
+    def _drop_tables(self) -> None:
+        for table in self._tables:
+            self.removeWidget(table)
+            table.deleteLater()
+        self._tables = []
 
     def show_metric(self, name: str) -> None:
         """Show the card of this metric, where there is one."""
@@ -75,6 +94,7 @@ class MetricCards(QStackedWidget):
     def clear(self) -> None:
         """Forget all points, for another run: the metrics may be others."""
         self.main.clear()
+        self._drop_tables()
         for card in self._others.values():
             card.shutdown()
             self.removeWidget(card)
@@ -91,12 +111,12 @@ class MetricCards(QStackedWidget):
     def _list(self) -> None:
         shown = self.currentIndex()
         self.choice.list.clear()
-        self.choice.list.addItems([card.title for card in self.cards])
+        self.choice.list.addItems([*(card.title for card in self.cards), *(table.title for table in self._tables)])
         self.choice.list.setCurrentIndex(shown)
-        self.choice.setVisible(bool(self._others))
+        self.choice.setVisible(self.count() > 1)
 
     def _on_chosen(self, index: int) -> None:
-        self.setCurrentWidget(self.cards[index])
+        self.setCurrentIndex(index)
 
 
 class _Choice(QWidget):
@@ -104,10 +124,10 @@ class _Choice(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        label = QLabel("Metric")
+        label = QLabel("Show")
         theme.mark(label, "role", "muted")
         self.list = QComboBox()
-        self.list.setAccessibleName("Metric whose curve is shown")
+        self.list.setAccessibleName("What is shown above the loss")
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         label.setBuddy(self.list)
         row = QHBoxLayout(self)

@@ -1,5 +1,6 @@
 """The Train tab: live curves of a run, where it is, where it runs, and the controls to stop it."""
 
+import contextlib
 import csv
 import math
 from pathlib import Path
@@ -26,6 +27,7 @@ from app.runs.facts_panel import FactsPanel
 from app.runs.metric_cards import MetricCards
 from app.runs.supervisor import Outcome
 from designer import theme
+from engine.runs.confusion import read_confusions
 from engine.runs.events import Event, Message, Points, Started
 from engine.runs.folder import RunFolder
 
@@ -169,6 +171,9 @@ class Monitor(QWidget):
         """The run has ended."""
         for card in self.cards:
             card.show_end()
+        if self._folder is not None:
+            with contextlib.suppress(OSError):  # a chart that cannot be read is not shown
+                self.metrics.set_confusions(read_confusions(self._folder.path))
         self.facts.show_outcome(outcome)
 
     # ---- leaving as files ----

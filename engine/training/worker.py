@@ -45,6 +45,7 @@ from engine.project.file import load as load_project
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
 from engine.runs.checkpoints import Checkpoint, beside, place
+from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder, frozen_code
 from engine.training.averaging import averaging
@@ -185,7 +186,12 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         saver.go_on(Checkpoint(place(setting.folder, seat.checkpoint), seat.checkpoint))
         schedule.multiply(seat.rate_factor)
     try:
-        return trainer.run(), gang
+        outcome = trainer.run()
+        if is_first:
+            scores = {"validation": outcome.validation, "test": outcome.test}
+            tables = {name: judged.confusion for name, judged in scores.items() if judged is not None}
+            write_confusions(setting.folder.path, setting.facts.classes, tables)
+        return outcome, gang
     except NonFiniteLossError:
         gang.close()  # all find it at the same step, and the first one has still to tell and to save
         raise
