@@ -6,23 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
-    QListWidget,
-    QListWidgetItem,
     QMenu,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
+from app.dialogs.grouped_area import GroupedArea, Line
 from app.dialogs.phase_list import PhaseList
 from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
@@ -69,11 +66,11 @@ class TrainingOptionsDialog(QDialog):
         self.presets = presets or Presets(presets_file())
         self._project, self._inventory, self._facts = project, inventory, facts
         self._environment = project.environment
-        self._is_jumping = False
         self.setWindowTitle("Training options")
         self.setMinimumSize(860, 480)
         self.resize(1080, 820)
-        self._make_area()
+        self._grouped = GroupedArea(self, _CONTENT_WIDTH + 48)
+        self.area, self.groups, self._holder = self._grouped.area, self._grouped.groups, self._grouped.holder
         self.environment_form = Form(
             project.environment, is_wide=True, skip=("target",), has_headings=False, parent=self._holder
         )
@@ -179,14 +176,10 @@ class TrainingOptionsDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self._make_top())
-        column.addWidget(_Line())
-        middle = QHBoxLayout()
-        middle.setSpacing(0)
-        middle.addLayout(self._make_groups())
-        middle.addWidget(_Line())
-        middle.addWidget(self.area, 1)
-        column.addLayout(middle, 1)
-        column.addWidget(_Line())
+        column.addWidget(Line())
+        self._grouped.set_headings({ENVIRONMENT: None, **self.training_form.sections})
+        column.addWidget(self._grouped, 1)
+        column.addWidget(Line())
         column.addLayout(self._make_bottom())
 
     def _make_top(self) -> QHBoxLayout:
@@ -204,23 +197,6 @@ class TrainingOptionsDialog(QDialog):
         row.addWidget(self.search)
         return row
 
-    def _make_groups(self) -> QHBoxLayout:
-        self.groups = QListWidget()
-        self.groups.setAccessibleName("Groups of options")
-        self.groups.setFixedWidth(164)
-        self.groups.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for name in (ENVIRONMENT, *self.training_form.sections):
-            item = QListWidgetItem(name)
-            item.setSizeHint(QSize(0, 32))
-            self.groups.addItem(item)
-        self.groups.setCurrentRow(0)
-        self.groups.currentRowChanged.connect(self._on_group_chosen)
-        self.groups.itemClicked.connect(lambda item: self._on_group_chosen(self.groups.row(item)))
-        row = QHBoxLayout()
-        row.setContentsMargins(12, 12, 12, 12)
-        row.addWidget(self.groups)
-        return row
-
     def _make_schedule_part(self) -> QWidget:
         """What stands under the fields of the schedule: the chain as rows, and the rate over the run."""
         part = QWidget(self._holder)
@@ -232,24 +208,6 @@ class TrainingOptionsDialog(QDialog):
         column.addWidget(self.phase_list)
         column.addWidget(self.rate_plot)
         return part
-
-    def _make_area(self) -> None:
-        """From the outside in: Qt dresses everything below a widget again that gets a parent."""
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._content = QWidget()
-        theme.mark(self._content, "role", "panel")
-        self.area.setWidget(self._content)
-        self._holder = QWidget(self._content)
-        self._holder.setMaximumWidth(_CONTENT_WIDTH + 48)
-        row = QHBoxLayout(self._content)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._holder, 1)
-        row.addStretch(0)
-        self.area.verticalScrollBar().valueChanged.connect(self._on_scrolled)
 
     def _fill_area(self) -> None:
         column = QVBoxLayout(self._holder)
@@ -327,19 +285,15 @@ class TrainingOptionsDialog(QDialog):
         self.trouble_button.setText(f"Go to {row.field.label}" if row else "Go to Environment")
         self.trouble_button.setVisible(bool(reason))
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
-        self._show_groups(has_cards=not self._environment_part.isHidden())
+        self._show_groups()
 
     def _batch(self, options: TrainingOptions) -> int:
         """Samples a step: all there are for a solver that takes them at once, where that is known."""
         return batch_size(options, self._facts.samples.get("training") if self._facts else None)
 
-    def _show_groups(self, *, has_cards: bool) -> None:
-        """The groups that have something to show."""
-        for row in range(self.groups.count()):
-            item = self.groups.item(row)
-            heading = self.training_form.sections.get(item.text())
-            is_shown = not heading.isHidden() if heading else has_cards or not self.environment_form.isHidden()
-            item.setHidden(not is_shown)
+    def _show_groups(self) -> None:
+        is_empty = self._environment_part.isHidden() and self.environment_form.isHidden()
+        self._grouped.hide_groups([ENVIRONMENT] if is_empty else [])
 
     def _data_problems(self) -> dict[str, str]:
         """What does not fit the data, by field. The network is left out: it has its own list."""
@@ -423,30 +377,8 @@ class TrainingOptionsDialog(QDialog):
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
         self.nothing.setText(f"No option matches “{text}”." if words else "All options have their defaults.")
         self.nothing.setVisible(not found and not has_cards)
-        self._show_groups(has_cards=has_cards)
+        self._show_groups()
         self.area.verticalScrollBar().setValue(0)
-
-    def _top_of(self, row: int) -> int:
-        heading = self.training_form.sections.get(self.groups.item(row).text())
-        if heading is None:
-            return 0
-        return heading.mapTo(self._content, heading.contentsRect().topLeft()).y() - 16
-
-    def _on_group_chosen(self, row: int) -> None:
-        self._is_jumping = True
-        self.area.verticalScrollBar().setValue(self._top_of(row))
-        self._is_jumping = False
-
-    def _on_scrolled(self, value: int) -> None:
-        """The group at the top is the current one, unless it was just chosen from the list."""
-        if self._is_jumping:
-            return
-        shown = [row for row in range(self.groups.count()) if not self.groups.item(row).isHidden()]
-        above = [row for row in shown if self._top_of(row) <= value + 8]
-        if above:
-            self.groups.blockSignals(True)
-            self.groups.setCurrentRow(above[-1])
-            self.groups.blockSignals(False)
 
     def changeEvent(self, event: QEvent) -> None:
         """Read files again that may have been changed in an editor meanwhile."""
@@ -464,19 +396,3 @@ class TrainingOptionsDialog(QDialog):
             self.ok_button.click() if self.ok_button.isEnabled() else self.show_trouble()
         elif isinstance(focused, QPushButton):
             focused.click()
-
-
-class _Line(QWidget):
-    """One pixel between two parts, whichever way they lie."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setMinimumSize(1, 1)
-
-    def sizeHint(self) -> QSize:
-        """One pixel."""
-        return QSize(1, 1)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The line's colour."""
-        QPainter(self).fillRect(self.rect(), theme.current().line)
