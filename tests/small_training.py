@@ -14,6 +14,7 @@ from engine.environments.strategies.sync_batch_norm import Share
 from engine.layers.types import features
 from engine.project import own_code
 from engine.project.extent import extent
+from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
@@ -64,7 +65,7 @@ class Small:
             network,
             Single(network),
             Solver(options, network),
-            loss_for(options, "classes", part.targets),
+            loss_for(options, alone(*classes_of("a", "b", "c")), part.targets),
             metrics,
             gang,
             share=Share(),

@@ -11,7 +11,7 @@ from torch.fx.proxy import GraphAppendingTracer
 
 from engine.build import user_code
 from engine.build.names import unique
-from engine.build.plan import NamedCall, Plan, Step, plan
+from engine.build.plan import Logits, NamedCall, Plan, Step, plan
 from engine.custom.targets import is_users
 from engine.errors import UserError
 from engine.layers.addons import AddOn
@@ -29,11 +29,12 @@ class Value(NamedTuple):
     lengths: fx.Node | None = None
 
 
-def build(network: Network, analysis: Analysis, *, logits: bool = False, lengths: bool = False) -> fx.GraphModule:
+def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengths: bool = False) -> fx.GraphModule:
     """The network as a module. Weights are torch's own until `engine.build.init` or a file gives others.
 
     Forward takes one tensor for each input layer, in the order of `network.inputs`, and returns the output tensor, or a
-    tuple in the order of `network.output_ports`. `logits` leaves out a softmax at an output; the keys of the state are
+    tuple in the order of `network.output_ports`. `logits` leaves out a softmax at an output,
+    or what it says for each output; the keys of the state are
     the same either way: those of a layer in a block begin with the block's name, and the copy's number where it is
     repeated (`stage.2.conv.weight`).
 

@@ -1,6 +1,6 @@
 """The straight line of calls that a network becomes. The built module and the printed source both follow it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.build.names import RESERVED, layer_names, unique
@@ -11,7 +11,7 @@ from engine.layers.types import TensorType
 from engine.network import padded
 from engine.network.analysis import Analysis, Facts, copy_path
 from engine.network.network import Layer, Network, Port
-from engine.network.outputs import output_softmaxes
+from engine.network.outputs import folded, output_softmaxes
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,12 @@ class Plan:
                 yield from copy.all_steps()
 
 
-def plan(network: Network, analysis: Analysis, *, logits: bool = False, lengths: bool = False) -> Plan:
-    """The calls of the network in order. `logits` leaves out a softmax at an output; all names stay the same.
+Logits = bool | Mapping[Port, str]
+"""What is left out at outputs: nothing, each softmax, or at some outputs the layer of a type (softmax, sigmoid)."""
+
+
+def plan(network: Network, analysis: Analysis, *, logits: Logits = False, lengths: bool = False) -> Plan:
+    """The calls of the network in order. `logits` leaves out layers at outputs; all names stay the same.
 
     With `lengths` sequences of any length may be padded at their ends: layers that look further than one step become
     calls that are told how long each is. Raises `UserError` for a network with errors, naming the first, and for a
@@ -78,7 +82,8 @@ def plan(network: Network, analysis: Analysis, *, logits: bool = False, lengths:
     refuse_errors(analysis)
     refuse_unknown(network, analysis)
     inputs = tuple(layer.id for layer in network.inputs)
-    left_out = output_softmaxes(network) if logits else frozenset()
+    chosen = logits if isinstance(logits, Mapping) else {}
+    left_out = output_softmaxes(network) if logits is True else folded(network, chosen)
     return _plan(network, analysis, inputs, network.output_ports, left_out, "", lengths)
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from engine.data.facts import DataFacts
 from engine.errors import UserError
-from engine.network.outputs import output_softmaxes
+from engine.network.analysis import analyse
+from engine.network.outputs import folded
 from engine.project import code
 from engine.project.check import check
 from engine.project.file import load
 from engine.project.project import Project
+from engine.project.targets import wanted_of
 from engine.runs.folder import frozen_code, open_run
 
 if TYPE_CHECKING:
@@ -125,8 +127,12 @@ def _pytorch_notes(source: Source, facts: DataFacts | None, written: Path) -> li
         notes.append(f"Its weights are in {written.with_suffix('.safetensors')}; load() in the file takes them.")
     if facts is None:
         notes.append("The project's data cannot be read here: the file does not name the classes.")
-    elif facts.task == "classes" and not output_softmaxes(source.project.network):
-        notes.append("The network has no softmax at its end: the file gives scores, not probabilities.")
+    else:
+        wanted = wanted_of(source.project.network, analyse(source.project.network), facts, is_padded=False)
+        bare = {one.folds for one in wanted if one.folds and not folded(source.project.network, {one.port: one.folds})}
+        if bare:
+            which = " and no ".join(sorted(bare))
+            notes.append(f"The network has no {which} at its end: the file gives scores, not probabilities.")
     return notes
 
 

@@ -36,8 +36,9 @@ from engine.layers.types import Symbol, TensorType
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network, Port
-from engine.network.outputs import output_softmaxes
-from engine.project.check import match_inputs
+from engine.network.outputs import folded
+from engine.project.inputs import match_inputs
+from engine.project.targets import wanted_of
 from engine.version import VERSION
 
 OPSET = 20
@@ -73,8 +74,8 @@ def export_onnx(
     """
     refuse_network(network)
     refuse_destination(to)
-    if facts is not None and facts.task == "classes":
-        network = with_probabilities(network)
+    if facts is not None:
+        network = with_probabilities(network, facts)
     module = build(network, analyse(network)).eval()
     fill(module, state)
     refuse_size(module)
@@ -112,13 +113,19 @@ def refuse_size(module: fx.GraphModule) -> None:
         )
 
 
-def with_probabilities(network: Network) -> Network:
-    """The network with a softmax at its output, if it has one output and no softmax there yet."""
-    if len(network.output_ports) != 1 or output_softmaxes(network):
+def with_probabilities(network: Network, facts: DataFacts) -> Network:
+    """The network with a softmax, or a sigmoid for labels, at each output that is trained as logits and has none. Of
+    several outputs `mask` becomes `mask_probabilities`."""
+    if len(network.output_ports) != len(facts.targets):
         return network
-    network, softmax = edits.add_layer(network, layer_type("softmax")())
-    port = next(port for port in network.output_ports if port.layer != softmax.id)
-    return edits.connect(network, port, Port(softmax.id, softmax.type.input_ports()[0]))
+    is_only = len(facts.targets) == 1
+    for one in wanted_of(network, analyse(network), facts, is_padded=False):
+        if one.folds and not folded(network, {one.port: one.folds}):
+            network, last = edits.add_layer(network, layer_type(one.folds)())
+            network = edits.connect(network, one.port, Port(last.id, last.type.input_ports()[0]))
+            name = f"{one.name}_probabilities"
+            network = network if is_only or name in network.by_name else edits.rename(network, last.id, name)
+    return network
 
 
 def metadata(network: Network, facts: DataFacts | None) -> dict[str, str]:
@@ -129,8 +136,11 @@ def metadata(network: Network, facts: DataFacts | None) -> dict[str, str]:
     }
     if facts is not None:
         described["task"] = facts.task
-        if facts.task == "classes":
+        if facts.classes:
             described["classes"] = json.dumps(list(facts.classes), ensure_ascii=False)
+        if len(facts.targets) > 1:
+            told = [{"name": t.name, "task": t.task, "classes": list(t.classes)} for t in facts.targets]
+            described["targets"] = json.dumps(told, ensure_ascii=False)
         fed = match_inputs(network, facts)
         columns = {network.layers[id].name: given.columns for id, given in fed.items() if given.columns}
         if columns:

@@ -11,7 +11,7 @@ from engine.layers.types import TensorType
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network
-from engine.project.check import match_inputs
+from engine.project.inputs import match_inputs
 
 Arrays = tuple[np.ndarray, ...]
 BATCH_SIZES = (1, 2, 5)

@@ -3,28 +3,28 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from engine.data.facts import DataFacts, InputFacts
+from engine.data.facts import DataFacts
 from engine.errors import UserError, plural
 from engine.fields import Choice
-from engine.layers.block import Block, BlockOutput
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.types import TensorType, clash
 from engine.network.analysis import Analysis, analyse
 from engine.network.blocks import Path, analysis_in, network_in
 from engine.network.freezing import frozen_parameters
 from engine.network.memory import Memory, all_known, optimizer_states, training_memory
-from engine.network.network import Layer, Network, Port
+from engine.network.network import Layer
 from engine.network.problems import Fix, Problem
 from engine.project import fixes, own_code
 from engine.project.advice import advice
 from engine.project.code import with_code_fix
 from engine.project.ends import idle_inputs, nothing_learns, several_networks, several_outputs
 from engine.project.extent import batch_size
+from engine.project.inputs import match_inputs
 from engine.project.least_squares import least_squares_problems
 from engine.project.lengths import length_problems
 from engine.project.matching import with_channel_fix
 from engine.project.metrics_fit import metric_problems
-from engine.project.options.loss import CLASS_LOSSES
+from engine.project.output_problems import loss_problems, output_count_problem, output_problems
 from engine.project.project import Project
 from engine.project.schedules import plateau_begin
 from engine.project.scopes import block_paths, lifted, lowered, project_in
@@ -111,18 +111,6 @@ def _option_problems(project: Project) -> Iterator[Problem]:
     yield from own_code.problems(project.training)
 
 
-def match_inputs(network: Network, facts: DataFacts) -> dict[str, InputFacts]:
-    """Which input of the data feeds which input layer, by the layer's id: by name where all names agree, else in order.
-
-    Shorter than the network's inputs where the data has fewer.
-    """
-    layers = network.inputs
-    by_name = {i.name: i for i in facts.inputs}
-    if {layer.name for layer in layers} == set(by_name):
-        return {layer.id: by_name[layer.name] for layer in layers}
-    return {layer.id: given for layer, given in zip(layers, facts.inputs, strict=False)}
-
-
 def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
     network = project.network
     if network.inputs and len(network.inputs) != len(facts.inputs):
@@ -155,25 +143,10 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
     if plateau_begin(project.training, 1) is not None and not facts.samples.get("validation"):
         message = "The plateau schedule follows validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.schedule", message)
-    yield from _task_problems(project, facts)
-
-
-def _task_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
-    """A loss or a metric that is meant for another kind of responses."""
-    is_class = facts.task == "classes"
-    field, chosen, any_task = TrainingOptions.fields["loss"], project.training.loss, ("auto", "custom")
-    assert isinstance(field, Choice)
-    if chosen not in any_task and (chosen in CLASS_LOSSES) != is_class:
-        fitting = [word for word in field.options if word in any_task or (word in CLASS_LOSSES) == is_class]
-        message = f"'{chosen}' does not fit data whose responses are {facts.task}. Use {' or '.join(fitting)}."
-        yield Problem("error", "", "", "training.loss", message)
+    yield from loss_problems(project, analysis, facts)
     yield from metric_problems(project.training, facts)
-    given = project.training.class_weights
-    if project.training.class_weighting == "given" and is_class and given and len(given) != len(facts.classes):
-        message = (
-            f"The data has {len(facts.classes):,} classes, the list {plural(len(given), 'weight')}. Give one each."
-        )
-        yield Problem("error", "", "", "training.class_weights", message)
+
+
 
 
 def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
@@ -200,19 +173,12 @@ def _batch_fix(training: int) -> Fix | None:
     return fixes.option(f"Set to {training:,}", mini_batch_size=training) if training else None
 
 
-KNOWN = ("classes", "numbers")
-
-
 def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
     """What is wrong with the ends of the network. Without data any single output will do."""
     network = project.network
     yield from idle_inputs(network)
     if (problem := several_networks(network, facts)) is not None:
         yield problem
-        return
-    if facts is not None and (len(facts.targets) > 1 or facts.targets[0].per != "sample" or facts.task not in KNOWN):
-        message = f"Training cannot take {', '.join(target.spoken() for target in facts.targets)} yet."
-        yield Problem("error", "", "", "data", message)
         return
     ports = network.output_ports
     if any(port.layer not in analysis.facts for port in ports):
@@ -221,52 +187,8 @@ def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | No
         yield problem
     if (problem := several_outputs(network, facts)) is not None:
         yield problem
-    elif len(ports) == 1 and facts is not None and not network.layers[ports[0].layer].type.is_input:
-        yield from _single_output_problems(project, ports[0], analysis, facts)
-
-
-def _single_output_problems(project: Project, port: Port, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
-    layer = project.network.layers[port.layer]
-    output = analysis.facts[layer.id].at(port.name)
-    if output.kind == "complex":
-        message = f"The network ends in {output}; responses are real numbers. Put a complex-to-real layer at the end."
-        yield Problem("error", layer.id, layer.name, "", message)
-        return
-    if output.layout != "features":
-        message = (
-            f"The network ends in {output}; the data has one response a sample. "
-            "End it in one vector a sample: a fully connected layer, a global pooling, or the last step of a sequence."
-        )
-        yield Problem("error", layer.id, layer.name, "", message)
-        return
-    if facts.task == "numbers" and layer.acting.key in ("softmax", "log_softmax"):
-        message = "Softmax gives probabilities, but the responses are numbers. Remove it."
-        yield Problem("warning", layer.id, layer.name, "", message)
-    if clash(output["C"], facts.outputs):
-        what = "classes" if facts.task == "classes" else "responses"
-        path, source = _deciding(project.network, port) or ((), None)
-        message = f"The network has {output.short()} outputs; the data has {facts.outputs:,} {what}."
-        label, values = f"Set outputs to {facts.outputs:,}", {"outputs": facts.outputs}
-        fix = fixes.fields(label, {source.id: values}) if source else None
-        at = source or layer
-        problem = Problem("error", at.id, at.name, "outputs" if source else "", message, fix)
-        yield lifted(project, path, problem)
-
-
-def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | None:
-    """The layer whose field `outputs` decides the size that leaves here, and the path of the blocks that it is in: up
-    through layers of one input and equal sizes, and into blocks that are not repeated."""
-    while True:
-        layer = network.layers[port.layer]
-        type = layer.acting
-        if "outputs" in type.fields and not type.is_measured:
-            return (), layer
-        if isinstance(type, Block):
-            outputs = dict(zip(type.output_ports(), type.ids(BlockOutput), strict=True))
-            source = type.network.incoming[outputs[port.name]].get("in")
-            found = _deciding(type.network, source) if source is not None and type.repeat == 1 else None
-            return ((layer.id, *found[0]), found[1]) if found else None
-        feeds = network.incoming[layer.id]
-        if len(feeds) != 1 or type.family not in ("Activation", "Normalisation", "Utility"):
-            return None
-        (port,) = feeds.values()
+    elif facts is not None:
+        if (problem := output_count_problem(network, facts)) is not None:
+            yield problem
+        else:
+            yield from output_problems(project, analysis, facts)

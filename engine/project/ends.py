@@ -90,10 +90,18 @@ def _parts(network: Network) -> list[list[str]]:
 
 
 def several_outputs(network: Network, facts: DataFacts | None) -> Problem | None:
-    """Outputs beside the main one, which is the one that most layers lead to, else the first."""
+    """Outputs beyond the targets of the data, or beside the main one, which is the one that most layers lead to."""
     ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
-    if len(ports) < 2:
+    if len(ports) < 2 or (facts is not None and len(ports) <= len(facts.targets)):
         return None
+    if facts is not None and len(facts.targets) > 1:
+        names = ", ".join(network.layers[port.layer].name for port in ports[:6]) + (", ..." if len(ports) > 6 else "")
+        told = ", ".join(target.name for target in facts.targets)
+        message = (
+            f"The data has {len(facts.targets)} targets ({told}); {len(ports)} outputs are not connected further: "
+            f"{names}. Join or remove some."
+        )
+        return Problem("error", "", "", "", message)
     reach = {port: _upstream(network, port.layer) for port in ports} if len(ports) <= _MANY else {}
     main = max(reach, key=lambda port: len(reach[port]), default=None)
     spare = [port for port in ports if port != main]

@@ -19,7 +19,7 @@ from engine.training.batches import Batch, Resident, Tensors, as_tuple
 from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
 from engine.training.lm import LevenbergMarquardt
-from engine.training.losses import Loss
+from engine.training.losses import Ends, Loss
 from engine.training.metrics import Confusion, Jury, Metric
 from engine.training.population import Population
 from engine.training.precision import Precision
@@ -89,10 +89,11 @@ class Unit:
         most_at_once: int = 256,
         custom_step: str = "",
         confusion: Confusion | None = None,
+        ends: Ends | None = None,
     ) -> None:
         """`average` is judged and kept in the place of the weights; `population` makes the statistics of batch
-        normalisation of what is kept in the end. `custom_step` names a function of the user's that gives the loss of a
-        batch. Raises `UserError` for it."""
+        normalisation of what is kept in the end. `ends` brings outputs and targets into the form that metrics take.
+        `custom_step` names a function of the user's that gives the loss of a batch. Raises `UserError` for it."""
         self.metrics = tuple(metrics)
         self.rate = rate
         self._network = network
@@ -106,6 +107,7 @@ class Unit:
         self._average = average
         self._population = population
         self._most_at_once = most_at_once
+        self._ends = ends or Ends(())
         called = partial(self._precision.call, strategy.module)
         self._custom = CustomStep(custom_step, network, called, loss) if custom_step else None
         self._confusion = confusion
@@ -171,7 +173,8 @@ class Unit:
             )
         scale = self._precision.scale
         self._strategy.backward(loss if scale is None else scale.scale(loss))
-        return Done(loss.detach(), tuple(x.detach() for x in outputs), targets, batch.count, batch.total)
+        outputs, targets = self._ends(tuple(x.detach() for x in outputs), targets)
+        return Done(loss.detach(), outputs, targets, batch.count, batch.total)
 
     @torch.no_grad()
     def judge(self, part: Resident) -> Scores:
@@ -184,7 +187,8 @@ class Unit:
         jury = Jury(self.metrics, self._gang, part.device, self._confusion)
         for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
             outputs = as_tuple(self._precision.call(self._network, *piece.inputs))
-            jury.see(self._loss(outputs, piece.targets), outputs, piece.targets)
+            loss = self._loss(outputs, piece.targets)
+            jury.see(loss, *self._ends(outputs, piece.targets))
         self._network.train()
         loss, metrics, confusion = jury.verdict()
         return Scores(loss / len(part), metrics, confusion)

@@ -5,7 +5,7 @@ from engine.errors import UserError
 from engine.layers.attention import Embedding
 from engine.network.analysis import Analysis
 from engine.network.network import Layer, Network
-from engine.project.check import match_inputs
+from engine.project.inputs import match_inputs
 
 
 def refuse_unknown_indices(network: Network, analysis: Analysis, data: LoadedData) -> None:

@@ -38,12 +38,13 @@ from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at
 from engine.network.network import Network
 from engine.project import own_code
-from engine.project.check import match_inputs
 from engine.project.code import ready
 from engine.project.extent import Extent, extent
 from engine.project.file import load as load_project
+from engine.project.inputs import match_inputs
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
+from engine.project.targets import Wanted, folding, wanted_of
 from engine.runs.checkpoints import Checkpoint, beside, place
 from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
@@ -57,7 +58,7 @@ from engine.training.hooks import FileHooks, Run
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
 from engine.training.lm import LevenbergMarquardt
-from engine.training.losses import Loss, loss_for
+from engine.training.losses import Ends, Loss, loss_for
 from engine.training.metrics import Metric, confusion_for, metrics_for, named
 from engine.training.order import Order
 from engine.training.population import Population
@@ -124,6 +125,16 @@ class Setting:
     def facts(self) -> DataFacts:
         """What is known of the data."""
         return self.data.facts
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether sequences of different lengths come in."""
+        return any(given.lengths for _, given, _ in _inputs(self.project.network, self.facts))
+
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """What each output is to give."""
+        return wanted_of(self.project.network, self.analysis, self.facts, is_padded=self.is_padded)
 
 
 def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
@@ -200,7 +211,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
 def _loss(setting: Setting, network: nn.Module, targets: Tensors) -> Loss:
     """What is minimised: of responses as they are, or without their units."""
     options, names = setting.project.training, prefixes(setting.project.network, setting.analysis)
-    loss = loss_for(options, setting.facts.task, targets)
+    loss = loss_for(options, setting.wanted, targets)
     if not options.normalize_targets:
         return loss
     ends = fitted_outputs(setting.project.network)
@@ -266,6 +277,7 @@ def _unit(
         precision=precision,
         average=averaging(options, network, batches.order.steps_per_epoch, population),
         population=population if options.batch_normalization_statistics == "population" else None,
+        ends=Ends(setting.wanted),
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
         confusion=confusion_for(setting.facts),
     )
@@ -331,8 +343,7 @@ def _network(setting: Setting) -> nn.Module:
     """The built network with its initial weights, and the normalisation of its inputs fitted on the training part."""
     network, seed = setting.project.network, setting.project.training.seed
     torch.manual_seed(seed)
-    is_padded = any(given.lengths for _, given, _ in _inputs(network, setting.facts))
-    module = build(network, setting.analysis, logits=setting.facts.task == "classes", lengths=is_padded)
+    module = build(network, setting.analysis, logits=folding(setting.wanted), lengths=setting.is_padded)
     initialize(module, seed, _parameter_options(setting, module))
     names = prefixes(network, setting.analysis)
     training = setting.data.part("training")
@@ -347,7 +358,7 @@ def _network(setting: Setting) -> nn.Module:
         last = network.layers[id].acting
         assert isinstance(last, InverseNorm)
         axis = setting.analysis.facts[id].output.dim("C")
-        fit_inverse(module.get_submodule(names[id][0]), last.kind, training.targets[end], axis)
+        fit_inverse(module.get_submodule(names[id][0]), last.kind, training.targets[setting.wanted[end].number], axis)
     return module
 
 
@@ -359,13 +370,14 @@ def _part(setting: Setting, precision: Precision, name: str) -> Resident | None:
     chosen = _inputs(setting.project.network, setting.facts)
     arrays = [part.inputs[number] for _, _, number in chosen]
     kinds = [given.type.kind for _, given, _ in chosen]
-    return precision.data(Resident.of(arrays, kinds, part.targets, setting.device, _lengths(setting, part)))
+    targets = [part.targets[one.number] for one in setting.wanted]
+    return precision.data(Resident.of(arrays, kinds, targets, setting.device, _lengths(setting, part)))
 
 
 def _lengths(setting: Setting, part: Part) -> list[Array | None]:
     """The lengths for each input layer that the built network takes some for; nothing where no data is padded."""
     chosen = _inputs(setting.project.network, setting.facts)
-    if not any(given.lengths for _, given, _ in chosen):
+    if not setting.is_padded:
         return []
     found: list[Array | None] = []
     for id, _, number in chosen:
@@ -400,7 +412,7 @@ def _choose_threads(
         return []
     trial = copy.deepcopy(network)
     _make_trainable(setting, trial, SoloGang(), Share())
-    loss = loss_for(setting.project.training, setting.facts.task, training.targets)
+    loss = loss_for(setting.project.training, setting.wanted, training.targets)
     count = max(1, place["samples"] // setting.project.training.gradient_accumulation)
     inputs, targets = training.inputs_at(slice(count)), training.targets_at(slice(count))
 

@@ -1,22 +1,79 @@
 """What is minimised."""
 
+import re
 from typing import Any
 
-from engine.errors import FieldError
-from engine.fields import Bool, Choice, FilePath, Float, Floats, Record
+from engine.errors import FieldError, did_you_mean
+from engine.fields import Bool, Choice, FilePath, Float, Floats, Record, Text
 from engine.project.options.code import PYTHON
 
-LOSSES = ("auto", "cross-entropy", "focal", "half-mse", "mse", "mae", "huber", "custom")
-CLASS_LOSSES = ("cross-entropy", "focal")
+LOSS_TASKS = {
+    "cross-entropy": ("classes",),
+    "index-cross-entropy": ("classes",),
+    "binary-cross-entropy": ("labels", "classes"),
+    "focal": ("classes",),
+    "dice": ("classes", "labels"),
+    "generalized-dice": ("classes", "labels"),
+    "dice-cross-entropy": ("classes", "labels"),
+    "ctc": ("transcripts",),
+    "half-mse": ("numbers",),
+    "mse": ("numbers",),
+    "mae": ("numbers",),
+    "huber": ("numbers",),
+}
+"""What the targets may ask for, for each loss."""
+AUTO_LOSSES = {
+    "classes": "cross-entropy",
+    "numbers": "half-mse",
+    "labels": "binary-cross-entropy",
+    "transcripts": "ctc",
+}
+LOSSES = ("auto", *LOSS_TASKS, "custom")
+CLASS_LOSSES = tuple(name for name, tasks in LOSS_TASKS.items() if "classes" in tasks)
+OVERLAPS = ("dice", "generalized-dice", "dice-cross-entropy")
 SQUARED_LOSSES = ("half-mse", "mse")
+OUTPUT_LOSS = re.compile(r"(\w+)\s*[:=]\s*([a-z-]+)(?:\s*[*×]\s*(\d+(?:\.\d*)?(?:e-?\d+)?))?")
 
 
 def _loss(*names: str) -> Any:
-    return lambda options: options.loss in names
+    return lambda options: any(name in names for name in options.losses)
 
 
 def _loss_of_classes(options: "LossOptions") -> bool:
-    return options.loss in ("auto", *CLASS_LOSSES)
+    return any(name in ("auto", *CLASS_LOSSES) for name in options.losses)
+
+
+class OutputLosses(Text):
+    """A loss and a weight for some outputs by name, such as `mask: dice * 0.5, kind: cross-entropy`."""
+
+    expects = "a loss for each output by its name, such as mask: dice * 0.5, kind: cross-entropy"
+
+    def check(self, value: object) -> str:
+        if isinstance(value, dict):
+            value = ", ".join(f"{name}: {said}" for name, said in value.items())
+        text = super().check(value)
+        return ", ".join(_spoken(name, *said) for name, said in self.read(text).items())
+
+    def read(self, text: str) -> dict[str, tuple[str, float]]:
+        """Loss and weight by the name of the output. Raises `FieldError`."""
+        found: dict[str, tuple[str, float]] = {}
+        for part in text.split(",") if text.strip() else ():
+            matched = OUTPUT_LOSS.fullmatch(part.strip())
+            if matched is None:
+                raise self.refuse(text)
+            name, loss, weight = matched.groups()
+            if loss not in LOSSES or loss == "custom":
+                known = [word for word in LOSSES if word != "custom"]
+                hint = did_you_mean(loss, known)
+                raise FieldError(self.name, f"'{loss}' is no loss of one output: {', '.join(known)}.{hint}")
+            if name in found:
+                raise FieldError(self.name, f"output '{name}' is named twice.")
+            found[name] = loss, 1.0 if weight is None else Float(1.0, low=0.0).check(float(weight))
+        return found
+
+
+def _spoken(name: str, loss: str, weight: float) -> str:
+    return f"{name}: {loss}" + ("" if weight == 1.0 else f" * {weight:.12g}")
 
 
 class LossOptions(Record):
@@ -26,9 +83,18 @@ class LossOptions(Record):
         "auto",
         options=LOSSES,
         notes={
-            "auto": "cross-entropy for classes, half-mse for numbers",
-            "cross-entropy": "Mean negative log likelihood of the right class",
+            "auto": "cross-entropy for classes, half-mse for numbers, binary-cross-entropy for labels, ctc for "
+            "transcripts",
+            "cross-entropy": "Mean negative log likelihood of the right class; a softmax at the output is part of it",
+            "index-cross-entropy": "MATLAB's name for cross-entropy of class numbers; here they always are: the same",
+            "binary-cross-entropy": "Of each label by itself, or of two classes told apart by one output; a sigmoid at "
+            "the output is part of it. torch: BCEWithLogitsLoss",
             "focal": "Cross-entropy that counts samples less the surer they are: (1 - p)^gamma times it",
+            "dice": "1 - overlap: 2 Σ p t / (Σ p² + Σ t²), mean over classes, of each sample by itself",
+            "generalized-dice": "MATLAB's generalizedDice: overlap of all classes together, weighted by 1 / size²",
+            "dice-cross-entropy": "The sum of dice and cross-entropy (for labels, binary cross-entropy)",
+            "ctc": "Transcripts at no given step: negative log likelihood, mean over samples, as in MATLAB; torch "
+            "divides that of each sample by the length of its transcript",
             "half-mse": "MATLAB's mse: half the squared error, summed over responses, mean over samples",
             "mse": "torch's MSELoss: squared error, mean over all elements",
             "mae": "Absolute error, mean over all elements",
@@ -36,9 +102,25 @@ class LossOptions(Record):
             "custom": "A Python function of your own",
         },
         group="Loss",
-        help="What is minimised; default auto. MATLAB: lossFcn; torch: a module such as CrossEntropyLoss, "
-        "which takes logits: a softmax at the output is left out of the loss's input here, and kept in "
-        "the network",
+        help="What is minimised; default auto. Of steps, pixels and voxels it is the mean over those of a sample that "
+        "count, then over samples; torch's mean is over all of a batch. MATLAB: lossFcn; torch: a module such as "
+        "CrossEntropyLoss, which takes logits: a softmax or sigmoid at the output is left out before the loss here, "
+        "and kept in the network",
+    )
+    output_losses = OutputLosses(
+        "",
+        group="Loss",
+        help="Where the data has several targets: loss and weight of outputs by name, such as mask: dice * 0.5, kind: "
+        "cross-entropy; default none: each has the loss above where it fits, else auto, and weight 1. MATLAB and torch: "
+        "a function that adds them up",
+    )
+    ctc_blank = Choice(
+        "first",
+        options=("first", "last"),
+        label="CTC blank",
+        group="Loss",
+        help="Which channel of the output is the blank; default first. MATLAB: BlankIndex; torch: blank, 0",
+        visible_when=_loss("ctc"),
     )
     loss_function = FilePath(
         "",
@@ -57,9 +139,9 @@ class LossOptions(Record):
             "given": "Each class counts as the class weights say",
         },
         group="Loss",
-        help="How much samples of each class count; default none. The mean is over samples, as in MATLAB, where torch "
-        "divides by the sum of their weights",
-        visible_when=_loss("auto", "cross-entropy", "focal"),
+        help="How much samples (steps, pixels) of each class count; default none. The mean is over samples, as in "
+        "MATLAB, where torch divides by the sum of their weights. Of labels: how much one counts where it is true",
+        visible_when=_loss_of_classes,
     )
     class_weights = Floats(
         low=0.0,
@@ -75,7 +157,9 @@ class LossOptions(Record):
         group="Loss",
         help="Share of each label that is spread evenly over all classes, 0 to 1; default 0. torch: "
         "label_smoothing; MATLAB has none",
-        visible_when=_loss("auto", "cross-entropy"),
+        visible_when=_loss(
+            "auto", "cross-entropy", "index-cross-entropy", "binary-cross-entropy", "dice-cross-entropy"
+        ),
     )
     focal_gamma = Float(
         2.0,
@@ -102,6 +186,16 @@ class LossOptions(Record):
         "numbers, whose kind says how. MATLAB: NormalizeTargets",
         visible_when=lambda options: options.loss not in CLASS_LOSSES,
     )
+
+    @property
+    def named_losses(self) -> dict[str, tuple[str, float]]:
+        """Loss and weight of the outputs that are named."""
+        return OutputLosses("").read(self.output_losses)
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """All losses that are chosen: that of all outputs, and those of outputs by name."""
+        return (self.loss, *(loss for loss, _ in self.named_losses.values()))
 
     def problems(self) -> list[FieldError]:
         """What does not go together among these, and no more."""

@@ -10,7 +10,8 @@ from engine.errors import UserError
 from engine.layers.types import TensorType, features, image, sequence, tokens
 from engine.network.network import Network
 from engine.network.problems import Problem
-from engine.project.check import check, describe, match_inputs
+from engine.project.check import check, describe
+from engine.project.inputs import match_inputs
 from engine.project.project import Project
 from tests.builders import add, chain, classifier, layer
 

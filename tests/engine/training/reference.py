@@ -13,10 +13,12 @@ import torch
 from torch import nn
 from torch.optim.swa_utils import SWALR, AveragedModel
 
+from engine.data.facts import classes_of, numbers_of
 from engine.environments.gang import Gang, ProcessGang, SoloGang
 from engine.environments.strategies.strategy import strategy_for
 from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
 from engine.layers.weighted import ParameterOptions
+from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident
@@ -168,7 +170,7 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         model,
         strategy_for(case.strategy, model, gang, torch.device("cpu")),
         kind or Solver(options, model, case.said),
-        loss_for(options, case.task, (targets,)),  # type: ignore[arg-type]  # a word from the table
+        loss_for(options, alone(*(classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3))), (targets,)),
         metrics=[],
         gang=gang,
         share=share,

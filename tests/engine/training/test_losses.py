@@ -6,6 +6,8 @@ import torch
 from sklearn.utils.class_weight import compute_class_weight
 from torch.nn import functional
 
+from engine.data.facts import classes_of, numbers_of
+from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.training.losses import class_weights, cross_entropy, focal, half_mse, huber, loss_for, mae, mse
 
@@ -54,12 +56,12 @@ def test_an_empty_share_has_loss_zero_and_gradient_zero() -> None:
 
 
 def test_auto_follows_the_task() -> None:
-    for options, task, target, expected in (
-        (TrainingOptions(), "classes", CLASSES, cross_entropy),
-        (TrainingOptions(), "numbers", TARGET, half_mse),
-        (TrainingOptions(loss="mae"), "numbers", TARGET, mae),
+    for options, wanted, target, expected in (
+        (TrainingOptions(), classes_of("a", "b"), CLASSES, cross_entropy),
+        (TrainingOptions(), numbers_of(2), TARGET, half_mse),
+        (TrainingOptions(loss="mae"), numbers_of(2), TARGET, mae),
     ):
-        chosen = loss_for(options, task, (target,))  # type: ignore[arg-type]  # a word from the table
+        chosen = loss_for(options, alone(*wanted), (target,))
         assert float(chosen((OUTPUT,), (target,))) == float(expected(OUTPUT, target))
 
 
