@@ -11,6 +11,7 @@ from engine.commands.require import Requirement, parse, refuse_impossible
 from engine.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError, plural
 from engine.project.environment import TARGETS
 from engine.project.project import Project
+from engine.project.targets import in_order
 from engine.runs.folder import RunFolder
 from engine.runs.origin import origin
 from engine.runs.words import duration, metric_value
@@ -94,7 +95,7 @@ def _refuse_workers(num_workers: int | None, project: Project) -> None:
 def _refuse_impossible(requirements: list[Requirement], project: Project, path: Path) -> None:
     facts = facts_of(project, origin(path).base)
     if facts is not None:
-        refuse_impossible(requirements, facts, project.training.metrics_for(facts.task))
+        refuse_impossible(requirements, facts, project.training.metrics_for(in_order(project.network, facts).task))
 
 
 def _detach(folder: RunFolder, as_json: bool) -> int:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from engine.data.facts import DataFacts
 from engine.errors import UserError, plural
-from engine.fields import Choice
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.types import TensorType, clash
 from engine.network.analysis import Analysis, analyse
@@ -29,7 +28,7 @@ from engine.project.project import Project
 from engine.project.schedules import plateau_begin
 from engine.project.scopes import block_paths, lifted, lowered, project_in
 from engine.project.target_scale import target_scale_problems
-from engine.project.training import TrainingOptions
+from engine.project.targets import in_order
 
 
 @dataclass(frozen=True)
@@ -144,9 +143,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
         message = "The plateau schedule follows validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.schedule", message)
     yield from loss_problems(project, analysis, facts)
-    yield from metric_problems(project.training, facts)
-
-
+    yield from metric_problems(project.training, in_order(project.network, facts))
 
 
 def _input_fix(layer: Layer, given: TensorType) -> Fix | None:

@@ -1,7 +1,7 @@
 """Which output of a network gives which target of the data, and which loss each output has. Standard library only."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.data.facts import DataFacts, TargetFacts
 from engine.layers.types import TensorType
@@ -62,6 +62,15 @@ def match_targets(network: Network, facts: DataFacts) -> dict[Port, int]:
     if set(names) == set(by_name):
         return {port: by_name[name] for port, name in zip(ports, names, strict=True)}
     return dict(zip(ports, range(len(facts.targets)), strict=False))
+
+
+def in_order(network: Network, facts: DataFacts) -> DataFacts:
+    """The facts with the targets in the order of the outputs that give them; that of the first is the main one."""
+    if len(facts.targets) == 1:
+        return facts
+    numbers = list(match_targets(network, facts).values())
+    rest = [number for number in range(len(facts.targets)) if number not in numbers]
+    return replace(facts, targets=tuple(facts.targets[number] for number in (*numbers, *rest)))
 
 
 def wanted_of(network: Network, analysis: Analysis, facts: DataFacts, *, is_padded: bool) -> tuple[Wanted, ...]:

@@ -187,8 +187,7 @@ class Unit:
         jury = Jury(self.metrics, self._gang, part.device, self._confusion)
         for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
             outputs = as_tuple(self._precision.call(self._network, *piece.inputs))
-            loss = self._loss(outputs, piece.targets)
-            jury.see(loss, *self._ends(outputs, piece.targets))
+            jury.see(self._loss(outputs, piece.targets), *self._ends(outputs, piece.targets))
         self._network.train()
         loss, metrics, confusion = jury.verdict()
         return Scores(loss / len(part), metrics, confusion)

@@ -44,7 +44,7 @@ from engine.project.file import load as load_project
 from engine.project.inputs import match_inputs
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
-from engine.project.targets import Wanted, folding, wanted_of
+from engine.project.targets import Wanted, folding, in_order, wanted_of
 from engine.runs.checkpoints import Checkpoint, beside, place
 from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
@@ -160,7 +160,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     )
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps)
     loss = _loss(setting, network, training.targets)
-    metrics = metrics_for(options, setting.facts, training.targets)
+    metrics = metrics_for(options, in_order(setting.project.network, setting.facts), training.targets)
     cut = options.sequence_length == "shortest"
     batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation)
     unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang, batches)
@@ -279,7 +279,7 @@ def _unit(
         population=population if options.batch_normalization_statistics == "population" else None,
         ends=Ends(setting.wanted),
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
-        confusion=confusion_for(setting.facts),
+        confusion=confusion_for(in_order(setting.project.network, setting.facts)),
     )
 
 

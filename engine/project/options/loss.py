@@ -111,8 +111,8 @@ class LossOptions(Record):
         "",
         group="Loss",
         help="Where the data has several targets: loss and weight of outputs by name, such as mask: dice * 0.5, kind: "
-        "cross-entropy; default none: each has the loss above where it fits, else auto, and weight 1. MATLAB and torch: "
-        "a function that adds them up",
+        "cross-entropy; default none: each has the loss above where it fits, else auto, and weight 1. MATLAB and "
+        "torch: a function that adds them up",
     )
     ctc_blank = Choice(
         "first",
