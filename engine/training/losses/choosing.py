@@ -28,7 +28,8 @@ def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensor
     """The loss that the options ask for: the sum over outputs of what each is to give, as often as its weight says.
     `targets` are those of the whole training part, on the device: class weights may follow from them."""
     if options.loss == "custom":
-        return CustomLoss(own_code.target(options, "loss_function"))
+        own, ends = CustomLoss(own_code.target(options, "loss_function")), Ends(wanted)
+        return lambda outputs, targets: own(outputs, ends(outputs, targets)[1])
     named = [loss_of(options, one) for one in wanted]
     chosen = zip(named, wanted, targets, strict=True)
     losses = [_of_one(name, options, one, target) for (name, _), one, target in chosen]
