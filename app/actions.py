@@ -25,6 +25,8 @@ class WindowState:
     can_redo: bool = False
     is_running: bool = False
     has_result: bool = False
+    is_paused: bool = False
+    can_resume: bool = False
 
 
 def _always(state: WindowState) -> bool:
@@ -348,6 +350,20 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "run.stop_after_epoch", "Stop after this epoch", "Run", "stop_after_epoch", enabled_when=lambda s: s.is_running
     ),
+    Action("run.pause", "Pause", "Run", "training.pause", enabled_when=lambda s: s.is_running and not s.is_paused),
+    Action(
+        "run.resume",
+        "Resume",
+        "Run",
+        "training.resume",
+        help="Go on with the run that is shown, from where it is",
+        enabled_when=lambda s: s.can_resume,
+    ),
+    Action(
+        "run.checkpoint", "Save a checkpoint", "Run", "training.save_checkpoint", enabled_when=lambda s: s.is_running
+    ),
+    Action("run.validate", "Validate now", "Run", "training.validate_now", enabled_when=lambda s: s.is_running),
+    Action("run.change", "Change rate or epochs…", "Run", "training.change", enabled_when=lambda s: s.is_running),
     Action(
         "run.options", "Training options…", "Run", "training.edit_options", "Ctrl+T", "settings", separator_before=True
     ),

@@ -87,8 +87,8 @@ class Request:
 class EngineServer(QObject):
     """A `serve` process with torch imported, and the requests that wait for its answers.
 
-    After a `train` request it has become the coordinator of that run; what was asked behind it and every later request
-    goes to a fresh one. One that dies fails its requests in words and is started again, a few times.
+    After a `train` or `resume` request it has become the coordinator of that run; what was asked behind it and every
+    later request goes to a fresh one. One that dies fails its requests in words and is started again, a few times.
     """
 
     ready = Signal()
@@ -179,7 +179,7 @@ class EngineServer(QObject):
             defect = "A defect of Netwright: " if error.get("defect") else ""
             request.on_error(defect + error["message"])
             return
-        if request.do == "train":
+        if request.do in ("train", "resume"):
             self._let_go()
         request.on_result(message["result"])
 

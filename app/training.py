@@ -36,6 +36,7 @@ class Training(QObject):
         self._is_behind = False
         self._was_over = False
         self._of = ""
+        self._state = ""
         self.inventory: DeviceInventory | None = None
 
     @property
@@ -105,6 +106,11 @@ class Training(QObject):
         monitor.stop_requested.connect(self.stop)
         monitor.stop_after_epoch_requested.connect(lambda: self.stop(after_epoch=True))
         monitor.train_requested.connect(self.start)
+        monitor.facts.pause_clicked.connect(self.pause)
+        monitor.facts.resume_clicked.connect(self.resume)
+        monitor.facts.checkpoint_clicked.connect(self.save_checkpoint)
+        monitor.facts.validate_clicked.connect(self.validate_now)
+        monitor.facts.change_clicked.connect(self.change)
         monitor.export_requested.connect(self._window.export_network)
 
     def show_project(self) -> None:
@@ -199,6 +205,7 @@ class Training(QObject):
         self._of = folder.path.name
         self._monitor.show_run(folder)
         self._supervisor.received.connect(self._monitor.take)
+        self._supervisor.received.connect(self._take_state)
         self._supervisor.ended.connect(self._on_ended)
         self._supervisor.start()
         self.state_changed.emit()
@@ -224,6 +231,84 @@ class Training(QObject):
         elif self._monitor is not None:
             self._monitor.show_stopping(after_epoch=after_epoch)
 
+    # ---- control while it runs ----
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the run that is shown waits."""
+        return self.is_running and self._state == "paused"
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the run that is shown can go on: it waits, or ended before it was complete."""
+        if self.is_running:
+            return self.is_paused
+        outcome = self._supervisor.outcome if self._supervisor else None
+        return outcome is not None and outcome.state in ("stopped", "failed", "lost")
+
+    def pause(self) -> None:
+        """Let the run wait."""
+        self._ask("pause")
+
+    def save_checkpoint(self) -> None:
+        """Have the complete state saved now."""
+        self._ask("checkpoint")
+
+    def validate_now(self) -> None:
+        """Have the network judged now."""
+        self._ask("validate")
+
+    def change(self) -> None:
+        """Ask for another learn rate or number of epochs, and pass it on."""
+        from app.dialogs.change_run import ChangeRun
+
+        now = self._monitor.facts.rate_and_epochs if self._monitor is not None else None
+        if now is None or not self.is_running:
+            return
+        dialog = ChangeRun(self._window, *now)
+        if dialog.exec():
+            self._ask("set", **dialog.chosen())
+        dialog.deleteLater()
+
+    def resume(self) -> None:
+        """Let a paused run go on, or go on with one that ended, in its folder."""
+        if self.is_paused:
+            self._ask("resume")
+            return
+        if not self.can_resume or self._supervisor is None or self._monitor is None:
+            return
+        folder = self._supervisor.folder
+        self._is_starting, self._stop_when_started = True, ""
+        self._monitor.facts.show_asked("resume")
+        self.state_changed.emit()
+        self._window.server.request("resume", {"run_dir": str(folder.path)}, self._on_started, self._on_not_resumed)
+
+    def _on_not_resumed(self, message: str) -> None:
+        self._is_starting = False
+        if self._monitor is not None:
+            self._monitor.facts.resume.setEnabled(True)
+        self._window.show_error("The run cannot go on", message)
+        self.state_changed.emit()
+
+    def _ask(self, what: str, **given: float) -> None:
+        """Put a request into the run's folder; the run answers through its events."""
+        if self._supervisor is None or self._supervisor.outcome is not None:
+            return
+        try:
+            self._supervisor.folder.request(what, **given)
+        except UserError as error:
+            self._window.show_error("The run cannot be asked", str(error))
+            return
+        if self._monitor is not None:
+            self._monitor.facts.show_asked(what)
+
+    def _take_state(self, event: object) -> None:
+        from engine.runs.events import StateChanged
+
+        if isinstance(event, StateChanged):
+            self._state = event.state
+            self.state_changed.emit()
+
     def choose_run(self) -> None:
         """Ask for the folder of a run, and show it."""
         from engine.runs.folder import open_run
@@ -240,6 +325,17 @@ class Training(QObject):
         self._is_behind = False
         self._window.show_train()
         self.follow(folder)
+
+    def may_leave(self) -> bool:
+        """Ask what shall become of a run that is under way; whether the window may close."""
+        if not self._is_starting and (self._supervisor is None or not self._is_alive(self._supervisor)):
+            return True
+        from app.dialogs.messages import ask_to_leave_training
+
+        answer = ask_to_leave_training(self._window, self._of)
+        if answer == "stop":
+            self.stop()
+        return answer != "cancel"
 
     def close(self) -> None:
         """Stop following; the run goes on."""

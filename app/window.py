@@ -370,6 +370,8 @@ class MainWindow(QMainWindow):
             can_redo=stack.canRedo(),
             is_running=self.training.is_running,
             has_result=self.training.run_folder is not None,
+            is_paused=self.training.is_paused,
+            can_resume=self.training.can_resume,
         )
         usable = enabled_ids(state)
         for id, action in self.actions_by_id.items():
@@ -560,8 +562,8 @@ class MainWindow(QMainWindow):
         QApplication.quit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask about unsaved work. A run goes on without the window."""
-        if not self._is_leaving and not self.files.may_leave():
+        """Ask about unsaved work, and whether a run goes on without the window."""
+        if not self._is_leaving and not (self.files.may_leave() and self.training.may_leave()):
             event.ignore()
             return
         if not self._is_leaving:

@@ -23,7 +23,7 @@ from engine.environments.threads import calm_threads
 from engine.errors import EXIT_DONE, UserError
 from engine.project.data import DataOptions
 from engine.project.file import loads
-from engine.runs.folder import RunFolder
+from engine.runs.folder import RunFolder, open_run
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
 IDLE_S = 0.2
@@ -167,11 +167,20 @@ def _train(given: dict[str, Any]) -> Answer:
     raise Handover(prepare(project, project_path, run_dir))
 
 
+def _resume(given: dict[str, Any]) -> Answer:
+    from engine.training.resuming import prepare_resume
+
+    folder = open_run(Path(given["run_dir"]))
+    prepare_resume(folder, given.get("settings", ()))
+    raise Handover(folder)
+
+
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "facts": _facts,
     "preview": _preview,
     "inventory": _inventory,
     "train": _train,
+    "resume": _resume,
 }
 
 

@@ -24,6 +24,23 @@ def ask_to_save(parent: QWidget, title: str) -> Answer:
     return answer
 
 
+Leaving = Literal["keep", "stop", "cancel"]
+
+
+def ask_to_leave_training(parent: QWidget, name: str) -> Leaving:
+    """What shall become of a run that is under way when the window closes."""
+    text = "It can go on in the background: the next window shows it. What it has learned is kept either way."
+    box = _box(parent, f"{name} is training.", text, "warning")
+    keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
+    stop = box.addButton("Stop it", QMessageBox.ButtonRole.DestructiveRole)
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(keep)
+    box.exec()
+    clicked = box.clickedButton()
+    box.deleteLater()
+    return "keep" if clicked == keep else "stop" if clicked == stop else "cancel"
+
+
 def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
     """Whether something shall be done that cannot be undone; the button that does it says what it does."""
     box = _box(parent, title, text, "warning")

@@ -125,6 +125,13 @@ class CurveCard(QFrame):
             self._drawing.points.setdefault(split, Points()).append(steps, list(values))
         self._stale()
 
+    def go_back(self, step: int) -> None:
+        """The run goes on from this step: what comes after it, and every test, is forgotten."""
+        self._drawing.training.truncate(self._drawing.training.index(step + 1))
+        for split, points in self._drawing.points.items():
+            points.truncate(-1 if split == "test" else step)
+        self._stale()
+
     def set_expected_steps(self, count: int) -> None:
         """How long the run will be: the right end of the plot; 0 if nobody knows."""
         self._drawing.expected_steps = count

@@ -2,14 +2,15 @@
 
 import math
 import time
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.elided import ElidedLabel
 from app.runs.supervisor import Outcome
 from designer import theme
-from engine.runs.events import Best, Ended, Event, Failed, Points, Progress, Started, StateChanged
+from engine.runs.events import Best, Ended, Event, Failed, Points, Progress, Requested, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder
 from engine.runs.words import bytes_in_words, duration, metric_value
 
@@ -31,12 +32,24 @@ STATES = {
     "starting": ("○ Starting", "muted"),
     "running": ("● Training", "good"),
     "stopping": ("◐ Stopping", "warning"),
-    "paused": ("॥ Paused", "warning"),
+    "paused": ("‖ Paused", "warning"),
     "finished": ("✓ Finished", "good"),
     "stopped": ("■ Stopped", "warning"),
     "failed": ("✕ Failed", "error"),
     "lost": ("✕ Lost", "error"),
     "refused": ("✕ Not started", "error"),
+}
+
+
+RESUMABLE = ("stopped", "failed", "lost")
+"""Ends that a run goes on from as it is; a finished one needs more epochs."""
+DONE = {
+    "pause": "paused, by you",
+    "resume": "goes on, by you",
+    "stop": "stop, by you",
+    "stop_after_epoch": "stops after this epoch, by you",
+    "checkpoint": "checkpoint saved, by you",
+    "validate": "validated, by you",
 }
 
 
@@ -87,6 +100,11 @@ class FactsPanel(QWidget):
 
     stop_clicked = Signal()
     stop_after_epoch_clicked = Signal()
+    pause_clicked = Signal()
+    resume_clicked = Signal()
+    checkpoint_clicked = Signal()
+    validate_clicked = Signal()
+    change_clicked = Signal()
     train_clicked = Signal()
     export_clicked = Signal()
 
@@ -147,13 +165,31 @@ class FactsPanel(QWidget):
     def _make_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
+        self.pause = QPushButton("Pause")
+        self.resume = QPushButton("Resume")
         self.stop = QPushButton("Stop")
         self.after_epoch = QPushButton("After epoch")
         self.train = QPushButton("Train again")
         self.export = QPushButton("Export network…")
         self.stop.setToolTip("Stop now; what was learned is kept (Shift+F5)")
         self.after_epoch.setToolTip("Stop when this epoch is complete")
+        self.pause.setToolTip("Let the run wait where it is, without using the processor")
+        self.resume.setToolTip("Go on where the run is, from its last checkpoint")
+        self.more = QPushButton("⋯")
+        self.more.setAccessibleName("More")
+        self.more.setFixedWidth(36)
+        self.more.setStyleSheet(
+            "QPushButton { padding: 5px 0; } QPushButton::menu-indicator { width: 0; image: none; }"
+        )
+        self.more.setToolTip("Save a checkpoint, validate now, change the learn rate or the epochs")
+        menu = QMenu(self.more)
+        menu.addAction("Save a checkpoint", self.checkpoint_clicked.emit)
+        menu.addAction("Validate now", self.validate_clicked.emit)
+        menu.addAction("Change rate or epochs…", self.change_clicked.emit)
+        self.more.setMenu(menu)
         for button, signal in (
+            (self.pause, self.pause_clicked),
+            (self.resume, self.resume_clicked),
             (self.stop, self.stop_clicked),
             (self.after_epoch, self.stop_after_epoch_clicked),
             (self.train, self.train_clicked),
@@ -161,6 +197,7 @@ class FactsPanel(QWidget):
         ):
             button.clicked.connect(signal)
             row.addWidget(button)
+        row.insertWidget(4, self.more)
         row.addStretch(1)
         return row
 
@@ -173,6 +210,12 @@ class FactsPanel(QWidget):
         theme.mark(self.status, "role", role)
         alive = state in ("starting", "running", "stopping", "paused")
         over = state in ("finished", "stopped", "failed", "lost", "refused")
+        self.pause.setVisible(alive and state != "paused")
+        self.pause.setEnabled(state == "running")
+        self.resume.setVisible(state in ("paused", *RESUMABLE))
+        self.resume.setEnabled(True)
+        self.more.setVisible(alive)
+        self.more.setEnabled(state in ("running", "paused"))
         self.stop.setVisible(alive)
         self.after_epoch.setVisible(alive)
         self.stop.setEnabled(state in ("starting", "running", "paused"))
@@ -232,6 +275,20 @@ class FactsPanel(QWidget):
         else:
             self._set_state("stopping")
 
+    def show_asked(self, what: str) -> None:
+        """A request is on its way: its button waits for the answer."""
+        if what == "pause":
+            self.pause.setEnabled(False)
+        elif what == "resume":
+            self.resume.setEnabled(False)
+
+    @property
+    def rate_and_epochs(self) -> tuple[float, int] | None:
+        """The learn rate of now, and how many epochs are planned, of a run that is under way."""
+        if self._started is None or self._last_progress is None:
+            return None
+        return self._last_progress[0].rate, self._started.epochs
+
     def show_outcome(self, outcome: Outcome) -> None:
         """The run has ended."""
         self._set_state(outcome.state)
@@ -260,9 +317,16 @@ class FactsPanel(QWidget):
                 self._on_part(event)
             case Best():
                 self.progress.set("Best", f"{metric_value(event.objective, event.value)} at {event.iteration:,}")
+            case Requested():
+                self._on_request(event)
+            case Resumed():
+                self.progress.set("Test", "")
+                self._set_reason("", "help")
+                self.add_line(f"{event.iteration:,}", f"goes on: {event.reason}")
             case Failed():
                 self.add_line("✕", event.cause)
             case Ended():
+                self._state = event.state  # of a run that was resumed, what follows counts again
                 self.bar.setValue(1000 if event.state == "finished" else self.bar.value())
 
     def _on_started(self, event: Started) -> None:
@@ -277,6 +341,21 @@ class FactsPanel(QWidget):
         self.where.set("Samples", counts)
         self.progress.show()
         self.where.show()
+
+    def _on_request(self, event: Requested) -> None:
+        words = DONE.get(event.what, "")
+        if event.what == "rate":
+            words = f"learn rate {event.value:.4g}, by you"
+        elif event.what == "epochs":
+            words = f"{event.value:,.0f} epochs, by you"
+            if self._started is not None:
+                epochs = int(event.value)
+                steps = epochs * self._started.steps_per_epoch
+                self._started = replace(self._started, epochs=epochs, iterations=steps)
+                if self._last_progress is not None:
+                    self._show_progress(self._last_progress[0], 0.0)
+        if words and event.what != "stop_after_epoch":  # which was said when it was asked for
+            self.add_line(f"{event.iteration:,}", words)
 
     def _on_part(self, points: Points) -> None:
         last = {name: values[-1] for name, values in points.values.items() if values}

@@ -28,7 +28,7 @@ from app.runs.metric_cards import MetricCards
 from app.runs.supervisor import Outcome
 from designer import theme
 from engine.runs.confusion import read_confusions
-from engine.runs.events import Event, Message, Points, Started
+from engine.runs.events import Event, Message, Points, Requested, Resumed, Started
 from engine.runs.folder import RunFolder
 
 START_SMOOTHING = 0.6
@@ -45,6 +45,7 @@ class Monitor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._folder: RunFolder | None = None
+        self._steps_per_epoch = 0
         self.metrics = MetricCards()
         self.loss_card = CurveCard("Loss", token="loss")
         self.facts = FactsPanel()
@@ -147,11 +148,18 @@ class Monitor(QWidget):
         """One event of the run."""
         if isinstance(event, Started):
             self.metrics.set_main(event.metric)
+            self._steps_per_epoch = event.steps_per_epoch
             for part in (self.metrics, self.loss_card):
                 part.set_expected_steps(event.iterations)
                 part.set_epoch_steps(event.steps_per_epoch)
         if isinstance(event, Points):
             self._draw(event)
+        if isinstance(event, Resumed):
+            for card in self.cards:
+                card.go_back(event.iteration)
+        if isinstance(event, Requested) and event.what == "epochs" and self._steps_per_epoch:
+            for part in (self.metrics, self.loss_card):
+                part.set_expected_steps(int(event.value) * self._steps_per_epoch)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":
             self.facts.add_line("!", event.text)

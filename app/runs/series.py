@@ -313,6 +313,11 @@ class Points:
             self._steps[keep:] = [float(step) for step in steps]
             self._values[keep:] = [float(value) for value in values]
 
+    def truncate(self, step: float) -> None:
+        """Forgets what comes after a step."""
+        keep = bisect_right(self._steps, step)
+        del self._steps[keep:], self._values[keep:]
+
     def arrays(self) -> tuple[Floats, Floats]:
         """All steps and values; non-finite values are gaps (NaN)."""
         values = np.array(self._values, np.float64)

@@ -45,6 +45,7 @@ class Supervisor(QObject):
         self.outcome: Outcome | None = None
         self._reader = EventReader(folder, limit_bytes=2**17)
         self._cause = ""
+        self._ended: Ended | None = None
         self._timer = QTimer(self, interval=poll_ms)
         self._timer.timeout.connect(self.poll)
 
@@ -71,20 +72,20 @@ class Supervisor(QObject):
             return
         state = self.folder.state()  # asked first: what is read after an end is all there is
         deadline = time.monotonic() + BUDGET_S
-        ended: Ended | None = None
         while events := self._reader.read():
             for event in events:
                 self.received.emit(event)
                 if isinstance(event, Failed):
                     self._cause = event.cause
-                ended = event if isinstance(event, Ended) else None  # one that was resumed goes on behind its end
-            if ended is not None and not self._reader.has_more:
-                self._end(ended.state, ended.reason or self._cause)
-                return
+                # One that was resumed goes on behind its end.
+                self._ended = event if isinstance(event, Ended) else None
             if time.monotonic() > deadline:
                 return  # the rest at the next tick
         if state in ENDS:
-            self._end(state, LOST if state == "lost" else self._cause)
+            if self._ended is not None:
+                self._end(self._ended.state, self._ended.reason or self._cause)
+            else:
+                self._end(state, LOST if state == "lost" else self._cause)
 
     def _end(self, state: str, reason: str) -> None:
         self._timer.stop()

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         for event in events:
             printer(event)
             state = event.state if isinstance(event, Ended) else ""  # one that was resumed goes on behind its end
-        if (state and not reader.has_more) or (ended_before and not events):
+        if ended_before and not events:
             break
         if not events:
             time.sleep(POLL_S)

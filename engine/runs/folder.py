@@ -372,14 +372,6 @@ class EventReader:
         self._offset = 0
         self._rest = b""
 
-    @property
-    def has_more(self) -> bool:
-        """Whether there is something that was not read."""
-        try:
-            return self._path.stat().st_size > self._offset
-        except OSError:
-            return False
-
     def read(self) -> list[Event]:
         """The events that came since the last call, at most about `limit_bytes` of them. Damaged lines are left out."""
         try:

@@ -1,18 +1,35 @@
 """Which run the Train tab shows when another project is opened."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.dialogs.change_run import ChangeRun
 from app.runs.monitor import Monitor
 from app.window import MainWindow
 from engine.project.file import save
 from engine.project.project import Project
-from engine.runs.events import Ended
-from engine.runs.folder import EventLog, RunFolder, create, runs_beside, take_lock
+from engine.runs.events import Ended, Progress, Started, StateChanged
+from engine.runs.folder import EventLog, RunFolder, create, runs_beside, take_lock, update_info
 from tests.builders import classifier
+
+STARTED = Started(
+    environment={"resolved": "cpu", "workers": 1},
+    hardware="CPU",
+    epochs=30,
+    iterations=300,
+    steps_per_epoch=10,
+    metric="accuracy",
+    samples={"training": 100},
+    parameters=12,
+)
+PROGRESS = Progress(
+    epoch=1, iteration=5, elapsed_s=1.0, remaining_s=9.0, rate=0.01, samples_per_second=9.5, memory_bytes=2**20
+)
 
 
 @pytest.fixture
@@ -78,3 +95,51 @@ def test_a_run_that_goes_on_stays_in_the_train_tab(qtbot: QtBot, window: MainWin
         assert "run_one goes on" in monitor_of(window).facts.lines.text()
     finally:
         os.close(lock)
+
+
+@contextlib.contextmanager
+def living(window: MainWindow, path: Path) -> Iterator[RunFolder]:
+    """A run that is under way and shown, by a log of its own."""
+    run = run_of(path, "run_one")
+    lock = take_lock(run)
+    update_info(run, state="running")
+    log = EventLog(run)
+    log.append(STARTED)
+    log.append(StateChanged(state="running"))
+    log.append(PROGRESS)
+    try:
+        window.training.follow(run)
+        yield run
+    finally:
+        log.close()
+        os.close(lock)
+
+
+def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def type_and_accept(dialog: ChangeRun) -> bool:
+        dialog.rate.setText("0.5")
+        assert dialog.ok.isEnabled()
+        return True
+
+    monkeypatch.setattr("app.dialogs.change_run.ChangeRun.exec", type_and_accept)
+    with living(window, one) as run:
+        facts = monitor_of(window).facts
+        qtbot.waitUntil(lambda: facts.rate_and_epochs is not None)
+        facts.pause.click()
+        facts.checkpoint_clicked.emit()
+        facts.validate_clicked.emit()
+        facts.change_clicked.emit()
+        asked = run.take_requests()
+    assert asked == [{"do": "pause"}, {"do": "checkpoint"}, {"do": "validate"}, {"do": "set", "rate": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "may", "asked"), [("keep", True, []), ("stop", True, [{"do": "stop"}]), ("cancel", False, [])]
+)
+def test_closing_while_a_run_is_under_way_asks(
+    qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, answer: str, may: bool, asked: list
+) -> None:
+    monkeypatch.setattr("app.dialogs.messages.ask_to_leave_training", lambda parent, name: answer)
+    with living(window, one) as run:
+        assert window.close() is may
+        assert run.take_requests() == asked

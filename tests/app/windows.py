@@ -37,6 +37,7 @@ def shown_windows(qtbot: QtBot) -> Iterator[MakeWindow]:
     yield make
     for window in windows:
         window.editor.mark_saved()
+        window._is_leaving = True  # nobody is there to answer
         window.close()
         window.shutdown()
         window.deleteLater()

@@ -188,7 +188,7 @@ def test_a_killed_coordinator_is_a_lost_run(qtbot, window: MainWindow, tmp_path:
     assert psutil.wait_procs(workers, timeout=PATIENCE_S)[1] == [], "workers end with their coordinator"
 
 
-def test_stop_keeps_what_was_learned(qtbot, window: MainWindow, tmp_path: Path) -> None:
+def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindow, tmp_path: Path) -> None:
     folder = start(qtbot, window, tmp_path / "net.netwright")
     qtbot.mouseClick(window.bar.train, Qt.MouseButton.LeftButton)
     panel = monitor_of(window).facts
@@ -196,6 +196,19 @@ def test_stop_keeps_what_was_learned(qtbot, window: MainWindow, tmp_path: Path) 
     assert panel.status.text() == "■ Stopped"
     assert panel.export.isVisible()
     assert folder.kept() is not None
+    done = max(step for split, step, _ in monitor_of(window).loss_card.rows() if split == "training")
+    qtbot.mouseClick(panel.resume, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.pause.isEnabled() and panel.pause.isVisible(), timeout=PATIENCE_MS)
+    assert any("goes on: resumed on request" in line for line in panel.lines.text().splitlines())
+    qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.status.text() == "‖ Paused", timeout=PATIENCE_MS)
+    window.actions_by_id["run.resume"].trigger()
+    qtbot.waitUntil(lambda: panel.status.text() == "● Training", timeout=PATIENCE_MS)
+    window.training.stop()
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
+    steps = [step for split, step, _ in monitor_of(window).loss_card.rows() if split == "training"]
+    assert steps == list(range(1, len(steps) + 1)), "every step once"
+    assert len(steps) > done
 
 
 def test_stop_pressed_before_the_run_has_a_folder_still_stops_it(qtbot, window: MainWindow, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app.runs.facts_panel import STATES, FactsPanel
 from app.runs.supervisor import Outcome
-from engine.runs.events import Best, Failed, Points, Progress, Started, StateChanged
+from engine.runs.events import Best, Failed, Points, Progress, Requested, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder
 
 STARTED = Started(
@@ -149,3 +149,45 @@ def test_the_buttons_say_what_they_are_for(qtbot, panel: FactsPanel) -> None:
     with qtbot.waitSignals([panel.train_clicked, panel.export_clicked]):
         panel.train.click()
         panel.export.click()
+
+
+@pytest.mark.parametrize(
+    ("state", "pause", "resume", "more"),
+    [
+        ("starting", True, False, True),
+        ("running", True, False, True),
+        ("paused", False, True, True),
+        ("stopping", True, False, True),
+        ("finished", False, False, False),
+        ("stopped", False, True, False),
+        ("failed", False, True, False),
+        ("lost", False, True, False),
+    ],
+)
+def test_a_run_can_be_held_and_gone_on_with(
+    panel: FactsPanel, state: str, *, pause: bool, resume: bool, more: bool
+) -> None:
+    run(panel)
+    panel._set_state(state)
+    assert (panel.pause.isVisible(), panel.resume.isVisible(), panel.more.isVisible()) == (pause, resume, more)
+    assert panel.more.isEnabled() == (state in ("running", "paused"))
+    panel.grab()
+    assert panel.width() == 380, "nothing is cut off"
+
+
+def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
+    run(panel)
+    for event in (STARTED, StateChanged(state="running"), progress(20, epoch=2)):
+        panel.take(event)
+    assert panel.rate_and_epochs == (0.01, 3000)
+    panel.take(Requested(what="rate", iteration=20, value=0.002))
+    panel.take(Requested(what="epochs", iteration=20, value=40))
+    panel.take(Requested(what="checkpoint", iteration=21))
+    panel.take(Resumed(iteration=20, after=5, reason="Worker 1 was killed", restarts=1))
+    assert panel.lines.text().splitlines() == [
+        "20  learn rate 0.002, by you",
+        "20  40 epochs, by you",
+        "21  checkpoint saved, by you",
+        "20  goes on: Worker 1 was killed",
+    ]
+    assert panel.epoch.text() == "Epoch 2 of 40"

@@ -1,13 +1,14 @@
 """Following a run by its folder, without any engine: the test writes the folder."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.runs.supervisor import LOST, Outcome, Supervisor
-from engine.runs.events import Ended, Event, Failed, Message, Points, StateChanged
+from engine.runs.events import Ended, Event, Failed, Message, Points, Resumed, StateChanged
 from engine.runs.folder import EventLog, RunFolder, create, take_lock, update_info
 
 POLL_MS = 5
@@ -34,8 +35,6 @@ def follow(run: RunFolder) -> tuple[Supervisor, list[Event], list[Outcome]]:
 
 
 def test_events_arrive_in_order_and_once_while_the_run_lives(qtbot: QtBot, run: RunFolder) -> None:
-    import os
-
     lock = take_lock(run)
     log = EventLog(run)
     update_info(run, state="running")
@@ -46,6 +45,7 @@ def test_events_arrive_in_order_and_once_while_the_run_lives(qtbot: QtBot, run: 
         log.append(points(step))
     qtbot.waitUntil(lambda: len(events) == 101)
     log.append(Ended(state="finished", reason="all done", result={}))
+    update_info(run, state="finished")
     qtbot.waitUntil(lambda: bool(outcomes))
     supervisor.close()
     log.close()
@@ -57,8 +57,6 @@ def test_events_arrive_in_order_and_once_while_the_run_lives(qtbot: QtBot, run: 
 
 
 def test_a_half_written_line_waits_for_its_rest(qtbot: QtBot, run: RunFolder) -> None:
-    import os
-
     lock = take_lock(run)
     update_info(run, state="running")
     line = json.dumps(Message(n=1, severity="note", text="hello").write()) + "\n"
@@ -120,3 +118,23 @@ def test_a_long_log_is_read_in_slices(qtbot: QtBot, run: RunFolder) -> None:
     qtbot.waitUntil(lambda: bool(outcomes))
 
     assert len(events) == 20_001
+
+
+def test_a_run_that_was_resumed_goes_on_behind_its_first_end(qtbot: QtBot, run: RunFolder) -> None:
+    """Its log ends with an end until the engine writes the first event of the second try."""
+    lock = take_lock(run)
+    update_info(run, state="starting")
+    log = EventLog(run)
+    log.append(Ended(state="stopped", reason="stopped on request", result={}))
+    supervisor, events, outcomes = follow(run)
+    qtbot.waitUntil(lambda: len(events) == 1)
+    log.append(Resumed(iteration=4, after=0, reason="resumed on request"))
+    qtbot.waitUntil(lambda: len(events) == 2)
+    supervisor.poll()
+    assert outcomes == []
+    log.append(Ended(state="finished", reason="all done", result={}))
+    update_info(run, state="finished")
+    qtbot.waitUntil(lambda: bool(outcomes))
+    assert outcomes == [Outcome("finished", "all done")]
+    log.close()
+    os.close(lock)
