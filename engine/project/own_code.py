@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from engine.custom import known
 from engine.custom.functions import Named, split_reference
@@ -16,6 +16,7 @@ HOOKS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_checkpoint"
 """The moments of a training, and the functions of a file of hooks that are called at them."""
 STATE = ("state_dict", "load_state_dict")
 """The functions of a file of hooks that tell what it keeps, and take it back."""
+LONGEST = 20
 Look = Callable[[str], CodeFile | None]
 
 
@@ -87,6 +88,12 @@ def look_in(base: Path) -> Look:
     return lambda name: known.peek(name, base)
 
 
+def _where(name: str, file: str, given: Named) -> str:
+    """The function with its line, and with so much of the file's name as stands in one line of a form."""
+    short = PurePath(file).name
+    return f"The function {name} ({short if len(short) <= LONGEST else '…' + short[-LONGEST:]}, line {given.line})"
+
+
 def _error(code: CodeFile, file: str) -> str:
     """What keeps the file from being read; not with a name at its beginning, which a form would spell large."""
     return f"The file {code.error}" if code.error.startswith(file) else code.error
@@ -101,7 +108,7 @@ def _misfit(code: CodeFile, file: str, name: str, arguments: tuple[str, ...]) ->
         return (
             f"The file {file} has no function '{name}'.{hint} Define {name}({', '.join(arguments)}), or name another."
         )
-    return _wrong_arguments(given, f"The function {name} ({file}, line {given.line})", arguments)
+    return _wrong_arguments(given, _where(name, file, given), arguments)
 
 
 def _wrong_arguments(given: Named, what: str, arguments: tuple[str, ...]) -> str:
@@ -135,12 +142,10 @@ def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:
             yield "error", f"The file {file} has {present[0]} and needs {' and '.join({*STATE} - {*present})} too."
         hooks |= {name: code.functions[name] for name in present}
     for name, given in hooks.items():
-        if message := _wrong_arguments(
-            given, f"The function {name} ({file}, line {given.line})", _GIVEN.get(name, ("run",))
-        ):
+        if message := _wrong_arguments(given, _where(name, file, given), _GIVEN.get(name, ("run",))):
             yield "error", message
     for name, given in code.functions.items():
         if name.startswith("on_") and name not in HOOKS and given.least <= 1 <= given.most:
             hint = did_you_mean(name, HOOKS)
-            what = f"The function {name} ({file}, line {given.line}) is never called: there is no such moment."
+            what = f"{_where(name, file, given)} is never called: there is no such moment."
             yield "warning", f"{what}{hint}"
