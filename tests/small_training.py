@@ -18,7 +18,7 @@ from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
-from engine.training.hooks import FileHooks, Run
+from engine.training.hooks import hooks_for
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.losses import loss_for
 from engine.training.metrics import metrics_for, named
@@ -76,10 +76,8 @@ class Small:
         recorder = Recorder(metrics, gang, lambda: 0, clock)
         reporter = Reporter(metrics, recorder, self.outbox, NoRequests(), clock, steps)
         keeper = Keeper(unit, options, named(options.objective_metric, metrics), NoShelf(), has_validation=True)
-        hooks = None
-        if options.hooks_file:
-            seen = Run(network, self._folder, self._epochs, 3, 0, 1, rate_at=unit.rate, clock=lambda: clock.elapsed_s)
-            hooks = FileHooks(options.hooks_file, seen, gang)
-        plan = Plan(extent(options, 9), options.validation_frequency, 0, part, part)
+        whole = extent(options, 9)
+        hooks = hooks_for(options, network, self._folder, whole, gang, rate=unit.rate, clock=clock)
+        plan = Plan(whole, options.validation_frequency, 0, part, part)
         batches = Batches(part, Order(9, 3, options.shuffle, 0), gang)
         return Trainer(plan, unit, batches, reporter, keeper, hooks).run()

@@ -18,7 +18,9 @@ from torch import nn
 from engine.build.user_code import defined
 from engine.environments.gang import Gang
 from engine.errors import RunError
+from engine.project.extent import Extent
 from engine.project.own_code import HOOKS, STATE
+from engine.project.training import TrainingOptions
 from engine.training.checkpoint import plain
 from engine.training.own_code import failure
 from engine.training.step import Done, Scores
@@ -57,6 +59,14 @@ class NoHooks:
         return False
 
 
+class Clock(Protocol):
+    """Says how long the run takes."""
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since training began."""
+
+
 @dataclass
 class Run:
     """What a hook sees of the run: the one argument of each. It is the same object all the time.
@@ -73,7 +83,7 @@ class Run:
     rank: int
     workers: int
     rate_at: Callable[[int], float]
-    clock: Callable[[], float]
+    clock: Clock
     epoch: int = 0
     step: int = 0
     validation: Mapping[str, float] | None = None
@@ -101,7 +111,7 @@ class Run:
     @property
     def elapsed_s(self) -> float:
         """Seconds since training began."""
-        return self.clock()
+        return self.clock.elapsed_s
 
 
 class FileHooks:
@@ -177,3 +187,20 @@ class FileHooks:
             kind = type(answer).__name__
             raise RunError(f"{self._file}: {name} returned a {kind}. Return True to end the run, or nothing.")
         return bool(answer)
+
+
+def hooks_for(
+    options: TrainingOptions,
+    network: nn.Module,
+    folder: Path,
+    whole: Extent,
+    gang: Gang,
+    *,
+    rate: Callable[[int], float],
+    clock: Clock,
+) -> FileHooks | None:
+    """The user's functions, if the options name a file of them. Raises `UserError` where the file goes wrong."""
+    if not options.hooks_file:
+        return None
+    run = Run(network, folder, whole.epochs, whole.steps_per_epoch, gang.rank, gang.size, rate_at=rate, clock=clock)
+    return FileHooks(options.hooks_file, run, gang)

@@ -54,7 +54,7 @@ from engine.training.batches import Batches, Resident, Tensors, as_tuple
 from engine.training.channel import Reports, RequestPipe
 from engine.training.checkpoint import RandomStates
 from engine.training.clipping import clipping
-from engine.training.hooks import FileHooks, Run
+from engine.training.hooks import hooks_for
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
 from engine.training.lm import LevenbergMarquardt
@@ -186,7 +186,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     )
     # From here on each worker has random numbers of its own: for dropout.
     torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
-    hooks = _hooks(setting, network, schedule, whole, gang, clock)
+    hooks = hooks_for(options, network, setting.folder.path, whole, gang, rate=schedule, clock=clock)
     saver = Saver(options, partial(beside, setting.folder) if is_first else nowhere)
     trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver)
     random = RandomStates(gang, setting.device)
@@ -218,31 +218,6 @@ def _loss(setting: Setting, network: nn.Module, targets: Tensors) -> Loss:
     return normalised(
         loss, {end: scale_of(network.get_submodule(names[id][0]), setting.device) for end, id in ends.items()}
     )
-
-
-def _hooks(
-    setting: Setting,
-    network: nn.Module,
-    schedule: Schedule,
-    whole: Extent,
-    gang: Gang,
-    clock: Clock,
-) -> FileHooks | None:
-    """The user's functions, if the project names a file of them."""
-    options = setting.project.training
-    if not options.hooks_file:
-        return None
-    seen = Run(
-        network,
-        setting.folder.path,
-        whole.epochs,
-        whole.steps_per_epoch,
-        gang.rank,
-        gang.size,
-        rate_at=schedule,
-        clock=lambda: clock.elapsed_s,
-    )
-    return FileHooks(options.hooks_file, seen, gang)
 
 
 def _unit(

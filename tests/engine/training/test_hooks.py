@@ -11,6 +11,7 @@ from engine.custom import known, trust
 from engine.environments.gang import SoloGang
 from engine.errors import RunError
 from engine.training.hooks import FileHooks, Run
+from engine.training.reporting import Clock
 from engine.training.trainer import Outcome
 from tests.small_training import Small
 
@@ -90,7 +91,7 @@ def test_what_goes_wrong_is_told_with_file_and_line(tmp_path: Path) -> None:
 
 def test_what_they_keep_must_be_plain(tmp_path: Path) -> None:
     train(tmp_path, ALL + "def state_dict(): return {'a': (1, {2})}\ndef load_state_dict(state): ...\n")
-    run = Run(torch.nn.Linear(1, 1), tmp_path, 1, 1, 0, 1, rate_at=float, clock=float)
+    run = Run(torch.nn.Linear(1, 1), tmp_path, 1, 1, 0, 1, rate_at=float, clock=Clock())
     with pytest.raises(
         RunError, match=r"own\.py: state_dict returned what cannot be saved\. A state may not hold a set"
     ):
