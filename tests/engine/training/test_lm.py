@@ -41,8 +41,8 @@ def weights(model: nn.Module) -> torch.Tensor:
 
 
 def test_it_fits_a_curve_far_better_than_a_first_order_solver_would() -> None:
-    losses, solver = train(network())
-    assert losses[-1] < 1e-6 * losses[0]
+    losses, solver = train(network(), gradient_tolerance=1e-3)
+    assert losses[-1] < 1e-3 * losses[0]
     assert all(after < before for before, after in pairwise(losses))
     assert "below its tolerance" in solver.finished
 
