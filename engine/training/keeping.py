@@ -11,7 +11,7 @@ import torch
 
 from engine.exchange import weights
 from engine.project.training import TrainingOptions
-from engine.training.metrics import Metric
+from engine.training.metrics.metric import Metric
 from engine.training.step import Scores, State, Unit
 
 BEST_EVERY_S = 2.0

@@ -17,7 +17,7 @@ import torch
 
 from engine.environments.gang import Gang
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_points
-from engine.training.metrics import Metric, on_curve
+from engine.training.metrics.metric import Metric, on_curve
 from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores
 

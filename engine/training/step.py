@@ -20,7 +20,9 @@ from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses import Ends, Loss
-from engine.training.metrics import Confusion, Jury, Metric
+from engine.training.metrics.classwise import Confusion
+from engine.training.metrics.jury import Jury
+from engine.training.metrics.metric import Metric
 from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.solvers import Solver

@@ -18,7 +18,7 @@ from engine.training.batches import Batches, Resident
 from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
 from engine.training.limits import NO_LIMITS, Limits
-from engine.training.metrics import on_curve
+from engine.training.metrics.metric import on_curve
 from engine.training.reporting import Report, Reporter
 from engine.training.requests import NOTHING, Asked
 from engine.training.saving import Saver

@@ -18,6 +18,7 @@ NUMPY = {"numpy"}
 LIGHT = (
     "engine.custom",
     "engine.errors",
+    "engine.field_kinds",
     "engine.fields",
     "engine.files",
     "engine.version",

@@ -9,7 +9,9 @@ import torch
 
 from engine.project.training import TrainingOptions
 from engine.training.keeping import Keeper, Sometimes
-from engine.training.metrics import Accuracy, Metric, Rmse
+from engine.training.metrics.errors import Rmse
+from engine.training.metrics.hits import Accuracy
+from engine.training.metrics.metric import Metric
 from engine.training.step import Scores, State, Unit
 
 

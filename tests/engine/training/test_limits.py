@@ -17,7 +17,7 @@ from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.limits import Target, limits_for, validation_steps
 from engine.training.losses import half_mse, of_first
-from engine.training.metrics import Rmse
+from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
 from engine.training.solvers import Solver

@@ -9,7 +9,8 @@ import torch
 from engine.environments.gang import SoloGang
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.training.channel import Lines, Reports, RequestPipe
-from engine.training.metrics import Accuracy, Rmse
+from engine.training.metrics.errors import Rmse
+from engine.training.metrics.hits import Accuracy
 from engine.training.reporting import MOST_STEPS, Clock, Curve, Recorder, Reporter
 from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores

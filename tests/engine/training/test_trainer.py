@@ -16,7 +16,7 @@ from engine.runs.events import EpochEnded, Event, Points
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.losses import half_mse, of_first
-from engine.training.metrics import Rmse
+from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, Recorder, Reporter
 from engine.training.requests import NOTHING, Asked

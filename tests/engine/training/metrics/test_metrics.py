@@ -12,25 +12,13 @@ from sklearn import metrics as oracle
 
 from engine.data.facts import DataFacts, classes_of, numbers_of
 from engine.project.training import TrainingOptions
-from engine.training.metrics import (
-    R2,
-    Accuracy,
-    Auc,
-    ClassFigure,
-    Jury,
-    LabelAccuracy,
-    Mae,
-    Mape,
-    Metric,
-    Rmse,
-    TopK,
-    confusion_for,
-    metrics_for,
-    on_curve,
-    summed,
-)
-from engine.training.metrics.classwise import f_score, precision
-from engine.training.metrics.errors import centre_of
+from engine.training.metrics.choosing import confusion_for, metrics_for
+from engine.training.metrics.classwise import ClassFigure, f_score, precision
+from engine.training.metrics.errors import R2, Mae, Mape, Rmse, centre_of
+from engine.training.metrics.hits import Accuracy, LabelAccuracy, TopK
+from engine.training.metrics.jury import Jury
+from engine.training.metrics.metric import Metric, on_curve, summed
+from engine.training.metrics.ranking import Auc
 from engine.training.order import share_of
 from tests.engine.training.metrics.gangs import ThreadGang, on_threads
 
@@ -254,7 +242,7 @@ def test_torchmetrics_is_imported_only_for_the_metric_that_needs_it() -> None:
 import sys, torch
 from engine.data.facts import DataFacts, classes_of
 from engine.project.training import TrainingOptions
-from engine.training.metrics import metrics_for
+from engine.training.metrics.choosing import metrics_for
 facts = DataFacts((), {}, classes_of("a", "b"))
 target = (torch.tensor([0, 1]),)
 names = ("accuracy", "top-k", "f-score", "precision", "recall")
@@ -275,7 +263,7 @@ def test_a_torchmetrics_that_cannot_be_loaded_is_said_in_words(tmp_path, trouble
     code = f"""
 import sys; sys.path.insert(0, {str(tmp_path)!r})
 from engine.errors import UserError
-from engine.training.metrics import Auc
+from engine.training.metrics.ranking import Auc
 try: Auc(3)
 except UserError as error: print(error)
 """

@@ -14,7 +14,8 @@ from engine.layers.types import features
 from engine.project.check import check
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from engine.training.metrics import Jury, metrics_for, named
+from engine.training.metrics.choosing import metrics_for, named
+from engine.training.metrics.jury import Jury
 from engine.training.metrics.own import OwnMetric
 
 FACTS = DataFacts((InputFacts("x", features(3)),), {"training": 20}, classes_of("a", "b", "c"))

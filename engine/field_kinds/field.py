@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from engine.errors import FieldError
-from engine.fields.quoting import quoted
+from engine.field_kinds.quoting import quoted
 
 if TYPE_CHECKING:
-    from engine.fields.record import Record
+    from engine.field_kinds.record import Record
 
 T = TypeVar("T")
 JSON = Any

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from engine.errors import FieldError
-from engine.fields.field import JSON, Field
-from engine.fields.numbers import Float, Int
+from engine.field_kinds.field import JSON, Field
+from engine.field_kinds.numbers import Float, Int
 
 
 class Ints(Field[tuple[int, ...]]):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from engine.fields.field import JSON, Field
+from engine.field_kinds.field import JSON, Field
 
 
 class Int(Field[int]):

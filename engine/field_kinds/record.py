@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 from engine.errors import FieldError, FieldErrors, UserError, did_you_mean
-from engine.fields.field import JSON, Field
-from engine.fields.quoting import path_part, quoted
+from engine.field_kinds.field import JSON, Field
+from engine.field_kinds.quoting import path_part, quoted
 
 MOST_ERRORS = 20
 

@@ -5,8 +5,8 @@ from pathlib import PurePath
 from typing import Any
 
 from engine.errors import FieldError, did_you_mean
-from engine.fields.field import JSON, Field, Visible
-from engine.fields.quoting import is_unicode, quoted
+from engine.field_kinds.field import JSON, Field, Visible
+from engine.field_kinds.quoting import is_unicode, quoted
 
 
 class Bool(Field[bool]):

@@ -1,0 +1,1 @@
+"""Fields and records, one file a kind; `engine.fields` offers all of them."""
