@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import psutil
 import torch
-from torch import nn
+from torch import fx, nn
 
 from engine.build.init import initialize
 from engine.build.module import build, prefixes
@@ -64,6 +64,7 @@ from engine.training.metrics.metric import Metric
 from engine.training.order import Order
 from engine.training.population import Population
 from engine.training.precision import Precision
+from engine.training.recomputing import Recomputing
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
 from engine.training.saving import Saver, nowhere
 from engine.training.schedules import Schedule
@@ -237,11 +238,15 @@ def _unit(
     _make_trainable(setting, network, gang, share)
     network.to(setting.device)
     said = _parameter_options(setting, network)
+    called = network
+    if options.gradient_checkpointing != "off":
+        assert isinstance(network, fx.GraphModule)  # as it was built
+        called = Recomputing(network, options.gradient_checkpointing, share)
     population = Population(network, share, precision, batches.of_all)
     least_squares = LevenbergMarquardt(options, network, said, gang) if options.solver == "lm" else None
     return Unit(
         network,
-        strategy_for(seat.strategy, network, gang, setting.device),
+        strategy_for(seat.strategy, called, gang, setting.device),
         least_squares or Solver(options, network, said),
         loss,
         metrics,

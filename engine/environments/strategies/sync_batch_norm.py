@@ -19,9 +19,11 @@ from engine.environments.gang import Gang
 
 @dataclass
 class Share:
-    """What this worker holds of the batch now: an empty share runs one sample along, which must not count."""
+    """What this worker holds of the batch now: an empty share runs one sample along, which must not count. While a
+    segment is computed again for its gradients, nothing moves."""
 
     is_empty: bool = False
+    is_recomputing: bool = False
 
 
 class Tally:
@@ -99,12 +101,20 @@ class JoinedBatchNorm(_BatchNorm):
         if self.training and lengths is not None:
             return over_real_steps(self.forward, input, lengths)
         alone = self._gang.size == 1 and self._tally is None and input.numel() > input.shape[1]
-        if not self.training or alone:
+        if not self.training:
+            return super().forward(input)
+        if alone and self._share.is_recomputing:
+            # With the same tensors as the first time, whose number torch compares; copies move in their place.
+            mean, variance = (None if x is None else x.clone() for x in (self.running_mean, self.running_var))
+            return functional.batch_norm(input, mean, variance, self.weight, self.bias, True, 0.0, self.eps)
+        if alone:
             return super().forward(input)
         normalise: Callable[..., Any] = _Normalise.apply
         given = (input, self.weight, self.bias, self.eps, self._gang, self._share.is_empty)
         normalised, mean, variance, count = normalise(*given)
-        if self._tally is None:
+        if self._share.is_recomputing:
+            pass
+        elif self._tally is None:
             self._follow(mean, variance, count)
         else:
             self._tally.add(mean, variance, count)

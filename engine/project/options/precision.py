@@ -1,4 +1,4 @@
-"""With how many digits a run computes."""
+"""With how many digits a run computes, and what it computes twice to hold less."""
 
 from engine.errors import FieldError
 from engine.fields import Choice, Record
@@ -8,7 +8,7 @@ LOW_PRECISIONS = ("bf16", "fp16")
 
 
 class PrecisionOptions(Record):
-    """With how many digits a run computes."""
+    """With how many digits a run computes, and what it computes twice to hold less."""
 
     precision = Choice(
         "auto",
@@ -24,6 +24,19 @@ class PrecisionOptions(Record):
         },
         group="Precision and memory",
         help="How exactly a run computes; default auto. torch: set_float32_matmul_precision, autocast, GradScaler",
+    )
+    gradient_checkpointing = Choice(
+        "off",
+        options=("off", "auto", "blocks"),
+        notes={
+            "off": "All that the backward pass needs is held",
+            "auto": "About as many segments as the root of the number of layers, cut where little crosses",
+            "blocks": "Each block, and each of its copies, is a segment",
+        },
+        group="Precision and memory",
+        help="Holds only what enters a segment of the network and computes the rest again in the backward pass: same "
+        "numbers, less memory, about a third more time; default off. torch: utils.checkpoint; MATLAB has none",
+        visible_when=lambda options: options.solver != "lm",
     )
 
     def problems(self) -> list[FieldError]:

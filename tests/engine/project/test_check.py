@@ -108,6 +108,12 @@ def test_options_that_exclude_each_other(options: dict[str, Any], message: str) 
     assert (problem.severity, describe(problem)) == ("error", message)
 
 
+def test_checkpointing_by_blocks_without_blocks_is_a_warning() -> None:
+    problem = only(project(classifier(), gradient_checkpointing="blocks"), facts(image(1, 6, 6)))
+    assert (problem.severity, problem.field) == ("warning", "training.gradient_checkpointing")
+    assert "no blocks" in problem.message
+
+
 def test_a_full_batch_solver_has_no_mini_batch_that_could_be_too_large() -> None:
     made = project(classifier(), solver="lbfgs", mini_batch_size=1000)
     assert not check(made, facts(image(1, 6, 6))).problems
