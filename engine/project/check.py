@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.data.facts import DataFacts
 from engine.errors import UserError, plural
+from engine.layers.block import Block
 from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
 from engine.layers.types import TensorType, clash
 from engine.network.analysis import Analysis, analyse
