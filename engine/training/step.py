@@ -120,10 +120,11 @@ class Unit:
         if isinstance(self._solver, LevenbergMarquardt):
             loss, output = self._solver.step(batch)
             targets = tuple(x[: batch.count] for x in batch.targets)
-            return Done(loss, (output,), targets, batch.count, batch.total)
-        done = self._evaluate(batch)
-        search = self._search(batch, done) if self._solver.searches else None
-        self._solver.step(self.rate(step), search, self._precision.scale)
+            done = Done(loss, (output,), targets, batch.count, batch.total)
+        else:
+            done = self._evaluate(batch)
+            search = self._search(batch, done) if self._solver.searches else None
+            self._solver.step(self.rate(step), search, self._precision.scale)
         if self._average is not None:
             self._average.after_step(step)
         return done

@@ -385,10 +385,13 @@ def _choose_threads(
     """Try a step with one thread and with all of this worker's, unless the project says how many. Notes what it found.
 
     On a copy, and before the random numbers of training are seeded, so that nothing of it shows in the run. Where the
-    run is to repeat bit for bit, the load of the moment must not decide: all threads are used then.
+    run is to repeat bit for bit, the load of the moment must not decide: all threads are used then. Nor where several
+    workers each search along their own direction: another number of threads rounds in another way, and one of them
+    might look once more than the others.
     """
-    place = setting.info["places"][rank]
-    is_given = setting.project.environment.threads or setting.project.training.deterministic
+    place, options = setting.info["places"][rank], setting.project.training
+    searches_alike = options.is_full_batch and len(setting.info["places"]) > 1
+    is_given = setting.project.environment.threads or options.deterministic or searches_alike
     if setting.device.type != "cpu" or place["threads"] == 1 or is_given:
         return []
     trial = copy.deepcopy(network)
