@@ -2,6 +2,7 @@
 of it. Run as a script with a folder, a rank and a size, it trains every case as one worker of a gang."""
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
 from engine.training.step import Unit
 from tests.engine.training.by_the_book import BookLm
+from tests.engine.training.places import Ending
 
 SAMPLES, BATCH, EPOCHS = 23, 8, 4
 STEPS_PER_EPOCH = 3
@@ -61,6 +63,8 @@ class Case:
     precision: str = "fp32"
     average: Callable[[nn.Sequential], AveragedModel] | None = None
     averages_from: int = 0
+    ending: Ending | None = None
+    """What stands in the place of one response a sample."""
     rounding: float = 1e-6
     """By how much other parts of a batch may change a sum, against its size."""
 
@@ -68,7 +72,9 @@ class Case:
 def network(case: Case) -> nn.Sequential:
     torch.manual_seed(3)
     middle: list[nn.Module] = [nn.BatchNorm1d(6)] if case.normalises else []
-    return nn.Sequential(nn.Linear(4, 6), *middle, nn.Tanh(), nn.Linear(6, 3)).to(case.dtype)
+    shape = case.ending.shape if case.ending else (3,)
+    end: list[nn.Module] = [nn.Unflatten(1, shape)] if len(shape) > 1 else []
+    return nn.Sequential(nn.Linear(4, 6), *middle, nn.Tanh(), nn.Linear(6, math.prod(shape)), *end).to(case.dtype)
 
 
 def numbers_in(model: nn.Module) -> list[float]:
@@ -77,11 +83,13 @@ def numbers_in(model: nn.Module) -> list[float]:
     return [*vector.tolist(), *(float(x) for buffer in model.buffers() for x in buffer.flatten())]
 
 
-def data(task: str, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+def data(case: Case) -> tuple[torch.Tensor, torch.Tensor]:
     drawn = torch.Generator().manual_seed(4)
-    inputs = torch.randn(SAMPLES, 4, generator=drawn).to(dtype)
+    inputs = torch.randn(SAMPLES, 4, generator=drawn).to(case.dtype)
+    if case.ending:
+        return inputs, case.ending.targets(drawn, SAMPLES)
     classes = torch.randint(0, 3, (SAMPLES,), generator=drawn)
-    return inputs, classes if task == "classes" else 2 * torch.randn(SAMPLES, 3, generator=drawn)
+    return inputs, classes if case.task == "classes" else 2 * torch.randn(SAMPLES, 3, generator=drawn)
 
 
 def weights_and_biases(model: nn.Module, l2: float) -> list[dict[str, Any]]:
@@ -95,7 +103,7 @@ def weights_and_biases(model: nn.Module, l2: float) -> list[dict[str, Any]]:
 
 def by_torch(case: Case) -> tuple[list[float], list[float]]:
     """Loss of every step, and all weights at the end."""
-    model, (inputs, targets) = network(case), data(case.task, case.dtype)
+    model, (inputs, targets) = network(case), data(case)
     if case.by_hand:
         book, x, y = case.by_hand(model), inputs.numpy(), targets.numpy()
         starts = [step % STEPS_PER_EPOCH * BATCH for step in range(STEPS)]
@@ -161,16 +169,18 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
     precision, start = Precision(case.precision, torch.device("cpu"), gang), case
     if case.precision == "fp64":
         start = replace(case, dtype=torch.float32)
-    model, (inputs, targets) = precision.network(network(start)), data(case.task, start.dtype)
+    model, (inputs, targets) = precision.network(network(start)), data(start)
     share = Share()
     join_batch_norms(model, gang, share)
     kind = LevenbergMarquardt(options, model, case.said, gang) if options.solver == "lm" else None
     population = Population(model, share, precision, lambda: batches.of_all())
+    plain = classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3)
+    wanted = (case.ending.wanted,) if case.ending else alone(*plain)
     unit = Unit(
         model,
         strategy_for(case.strategy, model, gang, torch.device("cpu")),
         kind or Solver(options, model, case.said),
-        loss_for(options, alone(*(classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3))), (targets,)),
+        loss_for(options, wanted, (targets,)),
         metrics=[],
         gang=gang,
         share=share,

@@ -18,6 +18,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from engine.environments.gang import SoloGang
 from engine.layers.weighted import ParameterOptions
 from tests.engine.training.by_the_book import BookLbfgs, BookLm
+from tests.engine.training.places import ENDINGS
 from tests.engine.training.reference import STEPS, Case, by_engine, by_torch, weights_and_biases
 
 ROOT = Path(__file__).parents[3]
@@ -212,6 +213,7 @@ CASES = {
     "mae": numbers("mae", functional.l1_loss),
     "huber": numbers("huber", partial(functional.huber_loss, delta=0.7), huber_delta=0.7),
 }
+CASES |= {name: Case({**PLAIN, **ending.options}, sgd, ending.loss, ending=ending) for name, ending in ENDINGS.items()}
 
 
 @pytest.fixture(scope="module")
