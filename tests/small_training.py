@@ -20,7 +20,7 @@ from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
 from engine.training.hooks import hooks_for
 from engine.training.keeping import Keeper, NoShelf
-from engine.training.losses import loss_for
+from engine.training.losses.choosing import loss_for
 from engine.training.metrics.choosing import metrics_for, named
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter

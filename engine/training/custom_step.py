@@ -16,7 +16,7 @@ from engine.build.user_code import find
 from engine.custom.targets import split_code
 from engine.errors import RunError
 from engine.training.batches import Batch, Tensors, as_tuple, plain
-from engine.training.losses import Loss
+from engine.training.losses.choosing import Loss
 from engine.training.own_code import failure
 
 Call = Callable[..., torch.Tensor | Tensors]

@@ -19,7 +19,8 @@ from engine.training.batches import Batch, Resident, Tensors, as_tuple
 from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
 from engine.training.lm import LevenbergMarquardt
-from engine.training.losses import Ends, Loss
+from engine.training.losses.choosing import Loss
+from engine.training.losses.ends import Ends
 from engine.training.metrics.classwise import Confusion
 from engine.training.metrics.jury import Jury
 from engine.training.metrics.metric import Metric

@@ -11,7 +11,7 @@ from engine.build.modules.normalisation import InverseNormalize
 from engine.data.normalise import fit
 from engine.data.sources.source import Array
 from engine.training.batches import Tensors
-from engine.training.losses import Loss
+from engine.training.losses.choosing import Loss
 
 
 class Scale(NamedTuple):

@@ -58,7 +58,8 @@ from engine.training.hooks import hooks_for
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
 from engine.training.lm import LevenbergMarquardt
-from engine.training.losses import Ends, Loss, loss_for
+from engine.training.losses.choosing import Loss, loss_for
+from engine.training.losses.ends import Ends
 from engine.training.metrics.choosing import confusion_for, metrics_for, named
 from engine.training.metrics.metric import Metric
 from engine.training.order import Order

@@ -25,7 +25,7 @@ from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident
 from engine.training.clipping import clipping
 from engine.training.lm import LevenbergMarquardt
-from engine.training.losses import loss_for
+from engine.training.losses.choosing import loss_for
 from engine.training.order import Order
 from engine.training.population import Population
 from engine.training.precision import Precision

@@ -13,7 +13,8 @@ from engine.project.schedules import rate_at
 from engine.project.training import TrainingOptions
 from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident
-from engine.training.losses import half_mse, of_first
+from engine.training.losses.choosing import of_first
+from engine.training.losses.numbers import half_mse
 from engine.training.order import Order
 from engine.training.population import Population
 from engine.training.precision import Precision

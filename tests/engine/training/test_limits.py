@@ -16,7 +16,8 @@ from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.limits import Target, limits_for, validation_steps
-from engine.training.losses import half_mse, of_first
+from engine.training.losses.choosing import of_first
+from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter

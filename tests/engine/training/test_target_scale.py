@@ -3,7 +3,8 @@ import pytest
 import torch
 
 from engine.build.modules.normalisation import InverseNormalize
-from engine.training.losses import half_mse, mae, of_first
+from engine.training.losses.choosing import of_first
+from engine.training.losses.numbers import half_mse, mae
 from engine.training.target_scale import fit_inverse, normalised, scale_of
 
 

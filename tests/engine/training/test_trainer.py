@@ -15,7 +15,8 @@ from engine.project.training import TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
-from engine.training.losses import half_mse, of_first
+from engine.training.losses.choosing import of_first
+from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
 from engine.training.reporting import Clock, Recorder, Reporter

@@ -9,7 +9,9 @@ from torch.nn import functional
 from engine.data.facts import classes_of, numbers_of
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
-from engine.training.losses import class_weights, cross_entropy, focal, half_mse, huber, loss_for, mae, mse
+from engine.training.losses.choosing import loss_for
+from engine.training.losses.classes import class_weights, cross_entropy, focal
+from engine.training.losses.numbers import half_mse, huber, mae, mse
 
 OUTPUT = torch.tensor([[1.0, 2.0], [0.0, -1.0], [3.0, 0.5]])
 CLASSES = torch.tensor([1, 0, 0])

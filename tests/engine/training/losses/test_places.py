@@ -11,15 +11,11 @@ from engine.errors import UserError
 from engine.layers.types import features, image, sequence
 from engine.project.targets import Wanted, alone
 from engine.project.training import TrainingOptions
-from engine.training.losses import (
-    Ends,
-    binary_cross_entropy,
-    cross_entropy,
-    ctc,
-    focal,
-    loss_for,
-    positive_weights,
-)
+from engine.training.losses.choosing import loss_for
+from engine.training.losses.classes import cross_entropy, focal
+from engine.training.losses.ends import Ends
+from engine.training.losses.labels import binary_cross_entropy, positive_weights
+from engine.training.losses.transcripts import ctc
 from tests.engine.training.places import ENDINGS
 
 
