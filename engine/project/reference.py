@@ -26,17 +26,24 @@ Names are MATLAB's in snake_case where MATLAB has the option. Each can be set in
 project file (`"training": {{"max_epochs": 12}}`), and on the command line (`--set training.max_epochs=12`). Options
 that do not apply to what else is chosen are not looked at, and the dialog does not show them.
 
+The solvers lbfgs and lm take all training samples in each iteration, as in MATLAB: mini-batch size, epochs and
+shuffling do not apply, `max_iterations` limits the run, and it ends earlier where gradient or step is below its
+tolerance.
+
 The initial learn rate follows the solver: {rates}.
 
 With schedules, w is the warm-up and n the iteration from its end: the rate rises linearly over w iterations to where
 the schedule begins, and the schedule then runs over the rest. What each gives is the formula of torch's scheduler that
-is named beside it, which the tests compare it with.
+is named beside it, which the tests compare it with. A chain is written as text: `--set training.schedule=chain --set
+"training.schedule_chain=warmup 100 iterations, none 5 epochs, cosine times 0.5"`. Each schedule of it runs as if the
+run began and ended with it, from the initial learn rate times its factor, and may have options of its own behind it:
+`piecewise 9 epochs learn_rate_drop_period=3`.
 """
 
 
 def text() -> str:
     """The page."""
-    rates = ", ".join(f"{rate:g} for {solver}" for solver, rate in DEFAULT_RATES.items())
+    rates = ", ".join(f"{rate:g} for {solver}" for solver, rate in DEFAULT_RATES.items() if solver != "lm")
     parts = [_INTRODUCTION.format(command=COMMAND, rates=rates)]
     parts += _tables("training", TrainingOptions)
     parts += _tables("environment", EnvironmentOptions)
