@@ -12,6 +12,12 @@ LEAST_AUTOMATIC_SAMPLES = 32
 """Samples of a batch that make a further GPU worthwhile."""
 
 
+_STRATEGIES = {
+    "fully-sharded": " Each worker holds its part of the weights.",
+    "local-sgd": " The workers' weights are averaged every {:,} iterations.",
+}
+
+
 @dataclass(frozen=True)
 class WorkerPlace:
     """Where one worker runs: a device name for torch, CPU threads, and its samples of a full global batch."""
@@ -76,9 +82,12 @@ def resolve(
     """What will be used, where each mini-batch is computed in so many pieces. Raises `UnavailableError`, which says why
     the target cannot run here, or `UserError`."""
     placement = _resolve(options, inventory, mini_batch_size)
-    if pieces == 1:
-        return placement
-    return replace(placement, sentence=f"{placement.sentence} Each mini-batch is computed in {pieces:,} pieces.")
+    sentence = placement.sentence
+    if len(placement.workers) > 1:
+        sentence += _STRATEGIES.get(options.strategy, "").format(options.averaging_interval)
+    if pieces > 1:
+        sentence += f" Each mini-batch is computed in {pieces:,} pieces."
+    return replace(placement, sentence=sentence)
 
 
 def _resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int) -> Placement:

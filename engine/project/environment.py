@@ -3,13 +3,18 @@
 from typing import Any
 
 from engine.errors import FieldError
-from engine.fields import Choice, Int, Ints, Record
+from engine.fields import Bool, Choice, Int, Ints, Record
 
+STRATEGIES = ("auto", "data-parallel", "fully-sharded", "local-sgd")
 TARGETS = ("auto", "cpu", "multi-cpu", "gpu", "multi-gpu", "parallel")
 
 
 def _target(*names: str) -> Any:
     return lambda options: options.target in names
+
+
+def _strategy(*names: str) -> Any:
+    return lambda options: options.target not in ("cpu", "gpu") and options.strategy in names
 
 
 class EnvironmentOptions(Record):
@@ -57,6 +62,52 @@ class EnvironmentOptions(Record):
         group="Environment",
         help="0: a fair share of the cores",
         visible_when=_target("cpu", "multi-cpu"),
+    )
+
+    strategy = Choice(
+        "auto",
+        options=STRATEGIES,
+        notes={
+            "auto": "Data parallel",
+            "data-parallel": "Each worker holds the network and computes a part of each batch (torch: DDP)",
+            "fully-sharded": "Each worker holds a part of the weights, and gets the others as they are needed "
+            "(torch: FSDP2): less memory, more communication",
+            "local-sgd": "Each worker goes its own way, and the weights are averaged every few iterations: less "
+            "communication, other numbers",
+        },
+        label="Strategy",
+        group="Environment",
+        help="How several workers divide the work; default auto. MATLAB has data parallel only",
+        visible_when=_target("auto", "multi-cpu", "multi-gpu", "parallel"),
+    )
+    averaging_interval = Int(
+        8,
+        low=1,
+        high=1_000_000,
+        unit="iterations",
+        group="Environment",
+        help="Iterations between two averages of the weights; default 8. At 1 it is data parallel for sgdm. Averaged, "
+        "too, before every validation",
+        visible_when=_strategy("local-sgd"),
+    )
+    gradient_compression = Choice(
+        "none",
+        options=("none", "fp16", "power-sgd"),
+        notes={
+            "none": "Gradients are summed as they are",
+            "fp16": "Sent as halves: half the traffic, rounded",
+            "power-sgd": "Sent as matrices of rank one, with the rest remembered; experimental in torch",
+        },
+        group="Environment",
+        help="What is sent between workers; default none. For slow connections; torch: DDP communication hooks",
+        visible_when=_strategy("auto", "data-parallel"),
+    )
+    cpu_offload = Bool(
+        False,
+        label="Keep weights on the CPU",
+        group="Environment",
+        help="Weights and moments stay in the CPU's memory and visit the GPU; default off. torch: CPUOffloadPolicy",
+        visible_when=_strategy("fully-sharded"),
     )
 
     def problems(self) -> list[FieldError]:

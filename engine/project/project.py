@@ -12,6 +12,7 @@ from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.migrations import FORMAT
 from engine.project.run import RunOptions
+from engine.project.strategies import strategy_problems
 from engine.project.training import TrainingOptions
 
 SECTIONS: Mapping[str, type[Record]] = {
@@ -53,7 +54,9 @@ class Project:
 
     def option_problems(self) -> list[FieldError]:
         """What does not go together within the options."""
-        return all_problems((name, self.section(name)) for name in SECTIONS)
+        found = all_problems((name, self.section(name)) for name in SECTIONS)
+        found += strategy_problems(self.environment, self.training)
+        return found
 
 
 def set_option(project: Project, assignment: str) -> Project:

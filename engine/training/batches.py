@@ -123,12 +123,14 @@ class Resident:
         return tuple(target.index_select(0, chosen) for target in self.targets)
 
     def pieces(self, rank: int, size: int, most: int) -> Iterator[Batch]:
-        """One worker's share of all samples, in their order, in pieces of at most so many."""
+        """One worker's share of all samples, in their order, in pieces of at most so many. Every worker gets as many
+        pieces, since some networks are computed together; what is missing holds one sample and counts none."""
         begin, end = share_of(0, len(self), rank, size)
-        for start in range(begin, end, most):
+        largest = share_of(0, len(self), 0, size)[1]
+        for start in range(begin, begin + largest, most):
             stop = min(start + most, end)
-            chosen = slice(start, stop)
-            yield Batch(self.inputs_at(chosen), self.targets_at(chosen), stop - start, len(self))
+            chosen = slice(start, stop) if stop > start else slice(0, 1)
+            yield Batch(self.inputs_at(chosen), self.targets_at(chosen), max(0, stop - start), len(self))
 
 
 class Batches:

@@ -6,40 +6,55 @@ from collections.abc import Callable, Iterable
 import torch
 from torch import nn
 
+from engine.environments.gang import Gang, SoloGang
 from engine.project.training import TrainingOptions
 
 Clip = Callable[[], None]
+WholeNorms = Callable[[torch.Tensor], torch.Tensor]
+"""From the norms of what this worker has of each gradient to those of the whole gradients."""
 
 
-def clipping(options: TrainingOptions, parameters: Iterable[nn.Parameter]) -> Clip | None:
-    """What clips the gradients of these parameters in place, or None where there is no limit."""
+def clipping(options: TrainingOptions, parameters: Iterable[nn.Parameter], gang: Gang | None = None) -> Clip | None:
+    """What clips the gradients of these parameters in place, or None where there is no limit. The gang sums the norms
+    where each worker has a part of each gradient."""
     limit = options.gradient_threshold
     if math.isinf(limit):
         return None
     clip = {"l2norm": each_norm, "global-l2norm": global_norm, "absolute-value": each_element}
     method, chosen = clip[options.gradient_threshold_method], list(parameters)
 
+    def sum_parts(norms: torch.Tensor) -> torch.Tensor:
+        return (gang or SoloGang()).sum(norms.square()).sqrt()
+
     def run() -> None:
         gradients = [p.grad for p in chosen if p.grad is not None]
-        if gradients:
-            method(gradients, limit)
+        if not gradients:
+            return
+        if type(gradients[0]) is torch.Tensor:
+            method(gradients, limit, _as_they_are)
+        else:  # each worker has a part of each
+            method([gradient.to_local() for gradient in gradients], limit, sum_parts)  # type: ignore[attr-defined]
 
     return run
 
 
-def each_norm(gradients: list[torch.Tensor], limit: float) -> None:
+def _as_they_are(norms: torch.Tensor) -> torch.Tensor:
+    return norms
+
+
+def each_norm(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
     """Shorten each gradient whose norm is above the limit to the limit."""
-    norms = torch.stack(list(torch._foreach_norm(gradients)))
+    norms = whole(torch.stack(list(torch._foreach_norm(gradients))))
     torch._foreach_mul_(gradients, list((limit / norms).clamp(max=1.0).unbind()))
 
 
-def global_norm(gradients: list[torch.Tensor], limit: float) -> None:
+def global_norm(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
     """Shorten all gradients by one factor if the norm over all of them is above the limit."""
-    norm = torch.linalg.vector_norm(torch.stack(list(torch._foreach_norm(gradients))))
+    norm = torch.linalg.vector_norm(whole(torch.stack(list(torch._foreach_norm(gradients)))))
     torch._foreach_mul_(gradients, (limit / norm).clamp(max=1.0))
 
 
-def each_element(gradients: list[torch.Tensor], limit: float) -> None:
+def each_element(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
     """Cut each element to between minus the limit and the limit."""
     torch._foreach_clamp_min_(gradients, -limit)
     torch._foreach_clamp_max_(gradients, limit)

@@ -203,10 +203,10 @@ class FusedSgd(_Fused):
 def usable(groups: Iterable[Group]) -> bool:
     """Whether torch has kernels for these parameters that do what is known of them: all real, floating point, and of
     one type on one device within each group."""
-    kinds = [{(p.device, p.dtype) for p in group["params"]} for group in groups]
-    if any(len(kind) != 1 for kind in kinds):
+    kinds = [{(type(p), p.device, p.dtype) for p in group["params"]} for group in groups]
+    if any(len(kind) != 1 or next(iter(kind))[0] is not nn.Parameter for kind in kinds):  # a part of a tensor is none
         return False
-    return all(_does_what_is_known(*next(iter(kind))) for kind in kinds)
+    return all(_does_what_is_known(*next(iter(kind))[1:]) for kind in kinds)
 
 
 @functools.cache

@@ -124,7 +124,7 @@ class Keeper:
         """Save what would be lost if the run broke off now, if it is time."""
         if self._best_waits and self._best_time.is_due:
             self._timed(self._best_time, self.put_down_best)
-        if self._last_time.is_due:
+        if self._last_time.is_due and self._unit.is_whole:
             self._timed(self._last_time, lambda: self._put_down_last(step, epoch))
 
     def put_down_best(self) -> None:

@@ -59,6 +59,10 @@ class LevenbergMarquardt:
         self.finished = ""
         """Why there is nothing left to do, once that is so."""
 
+    def moments(self) -> Iterator[torch.Tensor]:
+        """Nothing is remembered of past gradients."""
+        return iter(())
+
     def state_dict(self) -> dict[str, Any]:
         """The damping, and what the gradient is compared with."""
         return {"damping": self._damping, "tolerance": self._tolerance.state_dict()}

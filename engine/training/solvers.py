@@ -57,6 +57,11 @@ class Solver:
         else:
             self._optimizer.step(loss)
 
+    def moments(self) -> Iterator[torch.Tensor]:
+        """All that is remembered of past gradients, to be changed in place; counts are not among it."""
+        for kept in self._optimizer.state_dict()["state"].values():
+            yield from (value for value in kept.values() if isinstance(value, torch.Tensor) and value.dim() > 0)
+
     def state_dict(self) -> dict[str, Any]:
         """Moments, counts, rates."""
         tolerance = self._optimizer.tolerance.state_dict() if isinstance(self._optimizer, Lbfgs) else {}
@@ -118,15 +123,18 @@ def _optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> Any:
 def public_optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
     """The one of `torch.optim`. The first that is made imports torch's compiler, which takes long."""
     rate = options.initial_learn_rate
+    # There is no fused kernel for parameters in parts, of which each worker has one.
+    in_parts = any(type(parameter) is not nn.Parameter for group in groups for parameter in group["params"])
+    kernel = {"foreach": True} if in_parts else {"fused": True}
     betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
     match options.solver:
         case "sgdm":
             nesterov = options.nesterov and options.momentum > 0
-            return torch.optim.SGD(groups, lr=rate, momentum=options.momentum, nesterov=nesterov, fused=True)
+            return torch.optim.SGD(groups, lr=rate, momentum=options.momentum, nesterov=nesterov, **kernel)
         case "adam":
-            return torch.optim.Adam(groups, lr=rate, betas=betas, eps=options.epsilon, fused=True)
+            return torch.optim.Adam(groups, lr=rate, betas=betas, eps=options.epsilon, **kernel)
         case "adamw":
-            return torch.optim.AdamW(groups, lr=rate, betas=betas, eps=options.epsilon, fused=True)
+            return torch.optim.AdamW(groups, lr=rate, betas=betas, eps=options.epsilon, **kernel)
         case "nadam":
             decay = options.momentum_decay
             return torch.optim.NAdam(

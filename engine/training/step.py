@@ -126,6 +126,7 @@ class Unit:
             done = self._evaluate(batch)
             search = self._search(batch, done) if self._solver.searches else None
             self._solver.step(self.rate(step), search, self._precision.scale)
+        self._strategy.moved(self._solver)
         if self._average is not None:
             self._average.after_step(step)
         return done
@@ -148,6 +149,7 @@ class Unit:
     def _evaluate(self, batch: Batch) -> Done:
         """Forward, loss and backward, piece by piece."""
         self._strategy.clear()
+        self._share.part = batch.count / batch.total
         *before, last = batch.apart()
         done = []
         for piece in before:
@@ -183,6 +185,7 @@ class Unit:
     @torch.no_grad()
     def judge(self, part: Resident) -> Scores:
         """Loss and metrics over a part of the data; every worker looks at its share and gets the whole answer."""
+        self._strategy.settle(self._solver)
         with self._averaged(fresh=True):
             return self._judge(part)
 
@@ -191,7 +194,8 @@ class Unit:
         jury = Jury(self.metrics, self._gang, part.device, self._confusion)
         for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
             outputs = as_tuple(self._precision.call(self._network, *piece.inputs))
-            jury.see(self._loss(outputs, piece.targets), *self._ends(outputs, piece.targets))
+            if piece.count:
+                jury.see(self._loss(outputs, piece.targets), *self._ends(outputs, piece.targets))
         self._network.train()
         loss, metrics, confusion = jury.verdict()
         return Scores(loss / len(part), metrics, confusion)
@@ -209,18 +213,26 @@ class Unit:
         return self._population is not None and self._population.measure()
 
     def state(self) -> State:
-        """The weights and statistics that are kept as they are now, which training does not change any more."""
+        """The weights and statistics that are kept as they are now, which training does not change any more. A
+        collective, where the workers do not hold all of them."""
         with self._averaged():
-            return self._state()
+            return self._strategy.state()
 
-    def _state(self) -> State:
-        return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
+    @property
+    def workers_agree(self) -> bool:
+        """Whether the network is the same on all of them as it is now."""
+        return self._strategy.is_settled
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this worker can tell the state of the whole network by itself."""
+        return self._strategy.is_whole
 
     def state_dict(self) -> dict[str, Any]:
         """All of it that training changes."""
         return {
-            "network": self._state(),
-            "solver": self._solver.state_dict(),
+            "network": self._strategy.state(),
+            "solver": self._strategy.solver_state(self._solver),
             "scale": self._precision.state_dict(),
             "average": self._average.state_dict() if self._average is not None else {},
         }
@@ -228,11 +240,11 @@ class Unit:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from there."""
         self.load(state["network"])
-        self._solver.load_state_dict(state["solver"])
+        self._strategy.load_solver(self._solver, state["solver"])
         self._precision.load_state_dict(state["scale"])
         if self._average is not None:
             self._average.load_state_dict(state["average"])
 
     def load(self, state: State) -> None:
         """Give the network these weights and statistics."""
-        self._network.load_state_dict(state)
+        self._strategy.load(state)

@@ -264,6 +264,8 @@ class Trainer:
         is_due = self._saver.is_due(self._step, self._epochs_done, at_epoch_end=at_epoch_end)
         if not (is_due and self._saver.last_step != self._step) and not self._save_now:
             return
+        if not self._unit.workers_agree:
+            return  # at one of the next steps, when the workers agree: to make them do so now would change the run
         self._save_now = False
         if self._reporter.has_steps:
             self._report()  # what was trained before a checkpoint is in the log before it

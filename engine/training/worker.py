@@ -236,10 +236,12 @@ def _unit(
 ) -> Unit:
     """The network on its device, with all it takes to train and judge it."""
     options, share = setting.project.training, Share()
-    _make_trainable(setting, network, gang, share)
+    # Workers that go their own way take batch statistics of their own, too.
+    goes_alone = setting.project.environment.strategy == "local-sgd"
+    _make_trainable(setting, network, SoloGang() if goes_alone else gang, share)
     network.to(setting.device)
     said = _parameter_options(setting, network)
-    called = network
+    called: nn.Module = network
     if options.gradient_checkpointing != "off":
         assert isinstance(network, fx.GraphModule)  # as it was built
         called = Recomputing(network, options.gradient_checkpointing, share)
@@ -247,13 +249,13 @@ def _unit(
     least_squares = LevenbergMarquardt(options, network, said, gang) if options.solver == "lm" else None
     return Unit(
         network,
-        strategy_for(seat.strategy, called, gang, setting.device),
+        strategy_for(setting.project.environment, network, gang, setting.device, share, seat.strategy, called),
         least_squares or Solver(options, network, said),
         loss,
         metrics,
         gang,
         share=share,
-        clip=clipping(options, network.parameters()),
+        clip=clipping(options, network.parameters(), gang),
         rate=schedule,
         custom_step=own_code.target(options, "step_function"),
         precision=precision,

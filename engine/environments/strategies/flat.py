@@ -11,13 +11,15 @@ import torch
 from torch import nn
 
 from engine.environments.gang import Gang
+from engine.environments.strategies.strategy import Whole
 
 
-class Flat:
+class Flat(Whole):
     """All gradients are views into one buffer, which is summed over the workers in one go."""
 
-    def __init__(self, network: nn.Module, gang: Gang) -> None:
-        self.module = network
+    def __init__(self, network: nn.Module, called: nn.Module, gang: Gang) -> None:
+        super().__init__(network)
+        self.module = called
         self._gang = gang
         parameters = [p for p in network.parameters() if p.requires_grad]
         self._buffers = [_share_gradients(same) for same in _by_type(parameters)]

@@ -6,12 +6,15 @@ from typing import Any
 import torch
 from torch import nn
 
+from engine.environments.strategies.strategy import Whole
 
-class Single:
+
+class Single(Whole):
     """Plain backward."""
 
-    def __init__(self, network: nn.Module) -> None:
-        self.module = network
+    def __init__(self, network: nn.Module, called: nn.Module | None = None) -> None:
+        super().__init__(network)
+        self.module = called or network
         self._parameters = [p for p in network.parameters() if p.requires_grad]
 
     def clear(self) -> None:

@@ -1,5 +1,6 @@
 """What every strategy offers the trainer's step, and the choice of one."""
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -7,6 +8,23 @@ import torch
 from torch import nn
 
 from engine.environments.gang import Gang
+from engine.environments.strategies.sync_batch_norm import Share
+from engine.project.environment import EnvironmentOptions
+
+State = dict[str, torch.Tensor]
+
+
+class Moving(Protocol):
+    """What moves the weights."""
+
+    def moments(self) -> Iterator[torch.Tensor]:
+        """All it remembers of past gradients, to be changed in place."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What it remembers, to be saved."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
 
 
 class Strategy(Protocol):
@@ -31,20 +49,104 @@ class Strategy(Protocol):
         """Add to the gradients of all parameters; outside of `apart` they are those of the summed loss of all workers
         then."""
 
+    def moved(self, solver: Moving) -> None:
+        """The solver has made a step."""
 
-def strategy_for(name: str, network: nn.Module, gang: Gang, device: torch.device) -> Strategy:
-    """The strategy of this name; empty means the one that is known to be fast here: see `flat` and `ddp`."""
+    @property
+    def is_whole(self) -> bool:
+        """Whether each worker holds all weights."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all workers agree on the weights as they are."""
+
+    def settle(self, solver: Moving) -> None:
+        """Make them agree, before anything else than training looks at the network. A collective."""
+
+    def state(self) -> State:
+        """A copy of the whole network's weights and statistics. A collective."""
+
+    def load(self, state: State) -> None:
+        """Give the network these."""
+
+    def solver_state(self, solver: Moving) -> dict[str, Any]:
+        """What the solver remembers, of the whole network. A collective."""
+
+    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+        """Let the solver go on from there."""
+
+
+class Whole:
+    """Part of a strategy whose workers hold the whole network each, the same at every step."""
+
+    is_whole = True
+
+    def __init__(self, network: nn.Module) -> None:
+        self._network = network
+
+    @property
+    def is_settled(self) -> bool:
+        """They always agree."""
+        return True
+
+    def moved(self, solver: Moving) -> None:
+        """All have made the same step."""
+
+    def settle(self, solver: Moving) -> None:
+        """They agree already."""
+
+    def state(self) -> State:
+        """A copy of what this worker has."""
+        return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
+
+    def load(self, state: State) -> None:
+        """Give the network these."""
+        self._network.load_state_dict(state)
+
+    def solver_state(self, solver: Moving) -> dict[str, Any]:
+        """That of this worker."""
+        return solver.state_dict()
+
+    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+        """Let the solver go on from there."""
+        solver.load_state_dict(state)
+
+
+def strategy_for(
+    options: EnvironmentOptions,
+    network: nn.Module,
+    gang: Gang,
+    device: torch.device,
+    share: Share,
+    name: str = "",
+    called: nn.Module | None = None,
+) -> Strategy:
+    """The strategy that the options ask for. Data parallel has two forms, of which the one is taken that is known to be
+    fast here: see `flat` and `ddp`; `name` asks for one of them by name. `called` stands for the network in training,
+    where that is another module with the same parameters."""
+    called = called or network
     if gang.size == 1:
         from engine.environments.strategies.single import Single
 
-        return Single(network)
-    match name or ("ddp" if device.type == "cuda" else "flat"):
+        return Single(network, called)
+    wanted = name or options.strategy
+    if wanted in ("auto", "data-parallel"):
+        wanted = "ddp" if device.type == "cuda" or options.gradient_compression != "none" else "flat"
+    match wanted:
+        case "fully-sharded":
+            from engine.environments.strategies.sharded import Sharded
+
+            return Sharded(network, gang, device, offload=options.cpu_offload)
+        case "local-sgd":
+            from engine.environments.strategies.local import LocalSgd
+
+            return LocalSgd(network, called, gang, share, options.averaging_interval)
         case "flat":
             from engine.environments.strategies.flat import Flat
 
-            return Flat(network, gang)
+            return Flat(network, called, gang)
         case "ddp":
             from engine.environments.strategies.ddp import Ddp
 
-            return Ddp(network, gang, device)
-    raise ValueError(f"There is no strategy '{name}'.")
+            return Ddp(network, called, gang, device, options.gradient_compression)
+    raise ValueError(f"There is no strategy '{wanted}'.")

@@ -19,10 +19,11 @@ from engine.environments.gang import Gang
 
 @dataclass
 class Share:
-    """What this worker holds of the batch now: an empty share runs one sample along, which must not count. While a
-    segment is computed again for its gradients, nothing moves."""
+    """What this worker holds of the batch now: an empty share runs one sample along, which must not count. `part` is
+    how much of the whole batch it is. While a segment is computed again for its gradients, nothing moves."""
 
     is_empty: bool = False
+    part: float = 1.0
     is_recomputing: bool = False
 
 

@@ -15,7 +15,7 @@ from engine.environments.strategies.ddp import Ddp
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
 gang = ProcessGang(rank, 2, "gloo", folder / "meeting")
 network = torch.nn.Linear(3, 2)
-strategy = Ddp(network, gang, torch.device("cpu"))
+strategy = Ddp(network, network, gang, torch.device("cpu"))
 strategy.clear()
 strategy.backward(strategy.module(torch.ones(1, 3)).sum())
 is_late = rank == 1

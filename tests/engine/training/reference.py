@@ -19,6 +19,7 @@ from engine.environments.gang import Gang, ProcessGang, SoloGang
 from engine.environments.strategies.strategy import strategy_for
 from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
 from engine.layers.weighted import ParameterOptions
+from engine.project.environment import EnvironmentOptions
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.training.averaging import averaging
@@ -59,6 +60,7 @@ class Case:
     """In place of an optimizer and a loss, for what torch does not have."""
     normalises: bool = False
     strategy: str = ""
+    environment: dict[str, Any] = field(default_factory=dict)
     pieces: int = 1
     precision: str = "fp32"
     average: Callable[[nn.Sequential], AveragedModel] | None = None
@@ -178,13 +180,13 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
     wanted = (case.ending.wanted,) if case.ending else alone(*plain)
     unit = Unit(
         model,
-        strategy_for(case.strategy, model, gang, torch.device("cpu")),
+        strategy_for(EnvironmentOptions(**case.environment), model, gang, torch.device("cpu"), share, case.strategy),
         kind or Solver(options, model, case.said),
         loss_for(options, wanted, (targets,)),
         metrics=[],
         gang=gang,
         share=share,
-        clip=clipping(options, model.parameters()),
+        clip=clipping(options, model.parameters(), gang),
         precision=precision,
         population=population if options.batch_normalization_statistics == "population" else None,
         average=averaging(options, model, STEPS_PER_EPOCH, population),
@@ -198,7 +200,9 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
             done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
             losses.append(float(gang.sum(done.loss.clone())))
     unit.settle()
-    return losses, numbers_in(model)
+    trained = network(case)
+    trained.load_state_dict(unit.state())
+    return losses, numbers_in(trained)
 
 
 def main(folder: Path, rank: int, size: int) -> None:

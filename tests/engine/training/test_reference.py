@@ -104,6 +104,7 @@ def numbers(loss: str, plain: object, **options: object) -> Case:
     return Case({**PLAIN, "loss": loss, **options}, sgd, plain, task="numbers")  # type: ignore[arg-type]
 
 
+SHARDED = {"strategy": "fully-sharded"}
 CASES = {
     "sgdm": of("sgdm", torch.optim.SGD, 0.01, momentum=0.9),
     "nesterov": Case({"nesterov": True, **PLAIN}, lambda model: SGD(weights_and_biases(model, 0.01), nesterov=True)),
@@ -204,6 +205,23 @@ CASES = {
         averages_from=2,
     ),
     "population": Case({**PLAIN, "batch_normalization_statistics": "population"}, sgd, normalises=True, pieces=2),
+    "sharded": Case(
+        {**PLAIN, "gradient_threshold": 0.1}, sgd, clip=partial(clip_each, 0.1), environment=SHARDED, normalises=True
+    ),
+    "sharded, adamw, global-l2norm": Case(
+        {
+            "solver": "adamw",
+            "initial_learn_rate": 0.01,
+            "l2_regularization": 0.0,
+            "gradient_threshold": 0.2,
+            "gradient_threshold_method": "global-l2norm",
+        },
+        lambda model: torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.0),
+        clip=lambda parameters: nn.utils.clip_grad_norm_(parameters, 0.2),
+        environment=SHARDED,
+    ),
+    "sharded, in pieces": Case(PLAIN, sgd, pieces=2, environment=SHARDED),
+    "local, interval of one": Case(PLAIN, sgd, environment={"strategy": "local-sgd", "averaging_interval": 1}),
     "class weights, smoothing": Case(
         {**PLAIN, "class_weighting": "given", "class_weights": (1, 3, 0.5), "label_smoothing": 0.1}, sgd, weighted
     ),

@@ -1,0 +1,71 @@
+"""Every way to divide the work trains, saves, resumes and exports like any other run, with the numbers it promises."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.exchange.weights import load as load_weights
+from tests.builders import chain, layer
+from tests.runs import Done, train
+from tests.system.test_training import TWO, convolution, digits, largest_difference, mlp
+
+OPTIONS: dict[str, Any] = {"max_epochs": 3, "mini_batch_size": 157, "shuffle": "every-epoch"}
+
+
+def weights(done: Done) -> dict[str, torch.Tensor]:
+    return load_weights(done.folder.path / "last")[0]
+
+
+def test_sharded_workers_are_one(tmp_path: Path) -> None:
+    """Large layers in shards of their own, small ones together; a worker with an empty share at the end."""
+    options = {**OPTIONS, "solver": "adam", "gradient_threshold": 0.5, "gradient_threshold_method": "global-l2norm"}
+    one = train(digits(convolution(norm=False), **options), tmp_path / "one")
+    two = train(digits(convolution(norm=False), {**TWO, "strategy": "fully-sharded"}, **options), tmp_path / "two")
+    assert "Each worker holds its part" in two.folder.read_info()["sentence"]
+    assert largest_difference(one, two) < 1e-4
+    for split in ("validation", "test"):
+        assert two.result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)
+    for key, value in weights(one).items():
+        torch.testing.assert_close(weights(two)[key], value, rtol=2e-3, atol=2e-4)
+
+
+def test_local_steps_averaged_at_every_one_are_data_parallel(tmp_path: Path) -> None:
+    """A smooth network: where a ReLU is next to its kink, rounding alone decides."""
+    smooth = chain(
+        layer("image_input", size=8),
+        layer("fully_connected", outputs=32),
+        layer("tanh"),
+        layer("fully_connected", outputs=10),
+        layer("softmax"),
+    )
+    options = {**OPTIONS, "solver": "sgdm", "initial_learn_rate": 0.05}
+    one = train(digits(smooth, **options), tmp_path / "one")
+    every = {**TWO, "strategy": "local-sgd", "averaging_interval": 1}
+    two = train(digits(smooth, every, **options), tmp_path / "two")
+    assert largest_difference(one, two) < 1e-4
+
+
+def test_local_steps_learn_and_agree_in_the_end(tmp_path: Path) -> None:
+    """Adam and batch normalisation, of which the workers average the statistics too."""
+    own = {**TWO, "strategy": "local-sgd", "averaging_interval": 5}
+    done = train(digits(convolution(), own, **{**OPTIONS, "solver": "adam", "mini_batch_size": 64}), tmp_path / "run")
+    assert done.result["test"]["accuracy"] > 0.8
+    assert done.result["validation"]["loss"] < done.losses[0] / 2  # the statistics serve, too
+    assert "averaged every 5 iterations" in done.folder.read_info()["sentence"]
+
+
+@pytest.mark.parametrize("compression", ["fp16", "power-sgd"])
+def test_compressed_gradients_learn(tmp_path: Path, compression: str) -> None:
+    own = {**TWO, "gradient_compression": compression}
+    done = train(digits(mlp(), own, **{**OPTIONS, "solver": "adam", "mini_batch_size": 64}), tmp_path / "run")
+    assert done.result["test"]["accuracy"] > 0.7
+
+
+def test_what_searches_a_line_is_refused_with_parts_of_a_network(tmp_path: Path) -> None:
+    project = digits(mlp(), {**TWO, "strategy": "fully-sharded"}, solver="lbfgs", mini_batch_size=1000)
+    (problem,) = project.option_problems()
+    assert problem.path == "environment.strategy"
+    assert not replace(project, environment=project.environment.replace(strategy="auto")).option_problems()
