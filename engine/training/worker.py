@@ -163,7 +163,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     )
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps)
     loss = _loss(setting, network, training.targets)
-    metrics = metrics_for(options, in_order(setting.project.network, setting.facts), training.targets)
+    facts = in_order(setting.project.network, setting.facts)
+    metrics = metrics_for(options, facts, training.targets)
     cut = options.sequence_length == "shortest"
     batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation)
     unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang, batches)
@@ -204,7 +205,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         if is_first:
             scores = {"validation": outcome.validation, "test": outcome.test}
             tables = {name: judged.confusion for name, judged in scores.items() if judged is not None}
-            write_confusions(setting.folder.path, setting.facts.classes, tables)
+            write_confusions(setting.folder.path, facts.classes, tables)
         return outcome, gang
     except NonFiniteLossError:
         gang.close()  # all find it at the same step, and the first one has still to tell and to save

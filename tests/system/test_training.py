@@ -16,6 +16,7 @@ from engine.network.analysis import analyse
 from engine.network.freezing import type_at
 from engine.network.network import Network
 from engine.project.project import Project
+from engine.runs.confusion import read_confusions
 from tests.builders import chain, layer
 from tests.runs import Done, train
 
@@ -65,10 +66,11 @@ def largest_difference(one: Done, other: Done) -> float:
 def test_two_workers_are_one(tmp_path: Path, strategy: str) -> None:
     """A convolution network with batch normalisation; the last batch of an epoch is uneven, and then empty for one."""
     options: dict[str, Any] = {"max_epochs": 3, "mini_batch_size": 157, "shuffle": "every-epoch", "solver": "adam"}
+    options |= {"metrics": ("accuracy", "f-score", "auc"), "objective_metric": "auc"}
     one = train(digits(convolution(), **options), tmp_path / "one")
     two = train(digits(convolution(), TWO, **options), tmp_path / "two", strategy=strategy)
-    samples = one.events("started")[0]["samples"]["training"]
-    assert samples % 157 == 1, "the last batch holds one sample, so that the second worker has none"
+    samples = one.events("started")[0]["samples"]
+    assert samples["training"] % 157 == 1, "the last batch holds one sample, so that the second worker has none"
     assert two.result["environment"] == {
         "target": "multi-cpu",
         "resolved": "multi-cpu",
@@ -79,7 +81,15 @@ def test_two_workers_are_one(tmp_path: Path, strategy: str) -> None:
     assert largest_difference(one, two) < 1e-4
     for split in ("validation", "test"):
         assert two.result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)
-        assert two.result[split]["accuracy"] == pytest.approx(one.result[split]["accuracy"], abs=0.02)
+        for name in ("accuracy", "f-score"):
+            assert two.result[split][name] == pytest.approx(one.result[split][name], abs=0.02)
+        assert two.result[split]["auc"] == pytest.approx(one.result[split]["auc"], abs=1e-3)
+        table = read_confusions(two.folder.path)[split]
+        right = sum(row[number] for number, row in enumerate(table.counts))
+        assert two.result[split]["accuracy"] == pytest.approx(right / samples[split])
+        assert two.result[split]["f-score"] == pytest.approx(sum(table.f_score) / 10)
+    assert two.result["metrics"].keys() == {"accuracy", "f-score"}, "an area is not measured while training"
+    assert two.events("best")[-1]["objective"] == "auc"
 
 
 @pytest.mark.parametrize("strategy", ["flat", "ddp"])

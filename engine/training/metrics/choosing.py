@@ -18,12 +18,10 @@ MOST_IN_TABLE = 100
 """With more classes the table of which is taken for which is not kept."""
 
 
-def metrics_for(
-    options: TrainingOptions, facts: DataFacts, targets: Tensors, *, logits: bool = True
-) -> tuple[Metric, ...]:
-    """The metrics that the options ask for, the main one first. `targets` are those of the whole training part;
-    `logits` says that the outputs are no probabilities yet. Raises `UserError` where a library is missing."""
-    return tuple(_metric(name, options, facts, targets, logits) for name in options.metrics_for(facts.task))
+def metrics_for(options: TrainingOptions, facts: DataFacts, targets: Tensors) -> tuple[Metric, ...]:
+    """The metrics that the options ask for, the main one first. They look at the first output, which gives logits, and
+    its target. `targets` are those of the whole training part. Raises `UserError` where a library is missing."""
+    return tuple(_metric(name, options, facts, targets) for name in options.metrics_for(facts.task))
 
 
 @dataclass(frozen=True)
@@ -46,16 +44,15 @@ def confusion_for(facts: DataFacts) -> Confusion | None:
     return Confusion(count) if facts.task == "classes" and 0 < count <= MOST_IN_TABLE else None
 
 
-def _metric(name: str, options: TrainingOptions, facts: DataFacts, targets: Tensors, logits: bool) -> Metric:
+def _metric(name: str, options: TrainingOptions, facts: DataFacts, targets: Tensors) -> Metric:
     is_labels = facts.task == "labels"
-    threshold = 0.0 if logits else 0.5
     match name:
         case "accuracy":
-            return LabelAccuracy(threshold) if is_labels else Accuracy()
+            return LabelAccuracy() if is_labels else Accuracy()
         case "top-k":
             return TopK(options.top_k)
         case "auc":
-            return Auc(facts.outputs, options.metric_average, is_labels, logits)
+            return Auc(facts.outputs, options.metric_average, is_labels)
         case "rmse":
             return Rmse()
         case "mae":
@@ -72,5 +69,4 @@ def _metric(name: str, options: TrainingOptions, facts: DataFacts, targets: Tens
         "recall": recall,
         "f-score": f_score(options.f_score_beta),
     }
-    at = threshold if is_labels else None
-    return ClassFigure(name, of_counts[name], facts.outputs, options.metric_average, at)
+    return ClassFigure(name, of_counts[name], facts.outputs, options.metric_average, is_labels)

@@ -9,6 +9,7 @@ import torch
 from engine.data.facts import IGNORED
 from engine.training.batches import Tensors
 from engine.training.metrics.elements import channels_last, run_of_each
+from engine.training.metrics.metric import sums_of_runs
 
 OfCounts = Callable[[float, float, float], float]
 """A figure of one class: right ones, those taken for the class, those of the class."""
@@ -39,14 +40,14 @@ class ClassFigure:
     """A figure of each class, averaged: `macro` is the mean over classes that occur in targets or outputs, `weighted`
     counts each as often as it occurs in targets, `micro` is the figure of all counts together.
 
-    With a threshold the targets are labels: taken for true where the output is above it, each for itself.
+    `is_labels`: each class is true or not for itself, and taken for true where its output, a logit, is above zero.
     """
 
     name: str
     of_counts: OfCounts
     classes: int
     average: str = "macro"
-    threshold: float | None = None
+    is_labels: bool = False
     higher_is_better: bool = True
     width: int = field(init=False)
 
@@ -55,8 +56,8 @@ class ClassFigure:
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
         """For each class: right ones, those taken for it, those of it."""
-        if self.threshold is not None:
-            return self._sums_of_labels(outputs[0], targets[0], counts, self.threshold)
+        if self.is_labels:
+            return self._sums_of_labels(outputs[0], targets[0], counts)
         scores, target = channels_last(outputs[0]), targets[0]
         taken, counted = scores.argmax(dim=-1), target != IGNORED
         runs = run_of_each(counts).reshape(-1, *[1] * (target.ndim - 1)).expand_as(target)
@@ -69,13 +70,11 @@ class ClassFigure:
     def _per_class(self, runs: torch.Tensor, classes: torch.Tensor, count: int) -> torch.Tensor:
         return _counted(runs * self.classes + classes, count * self.classes).reshape(count, self.classes)
 
-    def _sums_of_labels(
-        self, output: torch.Tensor, target: torch.Tensor, counts: torch.Tensor, threshold: float
-    ) -> torch.Tensor:
+    def _sums_of_labels(self, output: torch.Tensor, target: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         output, target = (channels_last(x).reshape(len(x), -1, self.classes) for x in (output, target))
-        counted, taken, there = ~target.isnan(), output > threshold, target > 0.5
+        counted, taken, there = ~target.isnan(), output > 0, target > 0.5
         each = torch.cat([(counted & x).sum(dim=1) for x in (taken & there, taken, there)], dim=1)
-        return torch.segment_reduce(each.double(), "sum", lengths=counts, axis=0)
+        return sums_of_runs(each.double(), counts)
 
     def value(self, sums: Sequence[float]) -> float:
         """The average."""

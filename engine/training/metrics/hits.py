@@ -45,16 +45,15 @@ class Accuracy(TopK):
 
 @dataclass(frozen=True)
 class LabelAccuracy:
-    """The share of labels that are right: taken for true where the output is above the threshold."""
+    """The share of labels that are right: taken for true where the output, a logit, is above zero."""
 
-    threshold: float = 0.5
     name: str = "accuracy"
     higher_is_better: bool = True
     width: int = 2
 
     def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
         """Those that are right, and all."""
-        right = (outputs[0] > self.threshold) == (targets[0] > 0.5)
+        right = (outputs[0] > 0) == (targets[0] > 0.5)
         return share(right, ~targets[0].isnan(), counts)
 
     def value(self, sums: Sequence[float]) -> float:

@@ -18,14 +18,13 @@ class Auc:
     """The area under the receiver operating curve of each class against the rest, averaged over the classes that have
     samples on both sides: `macro` alike, `weighted` by their samples; `micro` is the area of all decisions together.
 
-    Exact, from all outputs of a part of the data; NaN where there is one class alone. `is_labels`: targets are 0 or 1
-    for each class. `logits`: the outputs become probabilities by a softmax, since samples are compared with each other.
+    From all outputs of a part of the data; NaN where there is one class alone. `is_labels`: each class is true or not
+    for itself. Else the outputs, which are logits, become probabilities, since samples are compared with each other.
     """
 
     classes: int
     average: str = "macro"
     is_labels: bool = False
-    logits: bool = True
     name: str = "auc"
     higher_is_better: bool = True
 
@@ -54,7 +53,7 @@ class Auc:
         if not bool(rows.isfinite().all()):
             return math.nan
         there = targets.long() if self.is_labels else functional.one_hot(targets[:, 0].long(), self.classes)
-        scores = functional.softmax(rows, dim=1) if self.logits and not self.is_labels else _between_0_and_1(rows)
+        scores = functional.softmax(rows, dim=1) if not self.is_labels else _between_0_and_1(rows)
         if self.average == "micro":
             scores, there = scores.reshape(-1, 1), there.reshape(-1, 1)
         count = there.sum(dim=0)

@@ -115,10 +115,10 @@ def test_metrics_of_labels_are_scikit_learns(average: str) -> None:
     target = (torch.rand(SAMPLES, 3, generator=random) > 0.6).float()
     output = torch.randn(SAMPLES, 3, generator=random) + target
     counted = (
-        ClassFigure("f-score", f_score(1.0), 3, average, 0.0),
-        ClassFigure("precision", precision, 3, average, 0.0),
+        ClassFigure("f-score", f_score(1.0), 3, average, is_labels=True),
+        ClassFigure("precision", precision, 3, average, is_labels=True),
     )
-    found = judged((LabelAccuracy(0.0), *counted, Auc(3, average, is_labels=True)), output, target, 2)
+    found = judged((LabelAccuracy(), *counted, Auc(3, average, is_labels=True)), output, target, 2)
     truth, taken = target.numpy(), (output > 0).numpy()
     assert found == same({
         "accuracy": (truth == taken).mean(),
