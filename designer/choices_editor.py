@@ -48,6 +48,7 @@ class ChoicesEditor(QWidget):
         self.button.setAccessibleName(f"Choose {field.label.lower()}")
         self.menu = TickMenu(self)
         self.menu.setToolTipsVisible(True)
+        self.menu.setStyleSheet("QMenu::item { padding-left: 16px; }")  # room between box and word
         for word in field.options:
             action = self.menu.addAction(word)
             action.setCheckable(True)
@@ -56,7 +57,7 @@ class ChoicesEditor(QWidget):
         self.button.clicked.connect(self._open)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        row.setSpacing(8)
         row.addWidget(self.line, 1)
         row.addWidget(self.button)
         self.setFocusProxy(self.line)

@@ -181,7 +181,10 @@ class Row:
             parts = _Parts(self.field, value, lambda raw: self._typed(self.field.name, raw), is_wide=self._is_wide)
             parts.label.reset_requested.connect(lambda: self._reset(self.field.name))
             self._parts = parts
+            parts.field_editor.show_record(self._record)
             self._place(parts)
+            if not self.applies or self.is_folded:  # asked for although it is not seen
+                self.set_visible(False)
         return self._parts
 
     def place(self, grid: QGridLayout, line: int, field_width: int | None) -> None:

@@ -430,3 +430,17 @@ def test_a_row_has_no_widgets_before_it_applies_and_then_its_place_in_the_order_
         seen += [following] if following in made else []
         following = following.nextInFocusChain()
     assert seen == made
+
+
+def test_a_row_whose_editor_is_asked_for_before_it_applies_stays_away(shown) -> None:
+    form = shown()
+    row = form.rows["bells"]
+    assert row.widget.isHidden()
+    assert row.label.isHidden()
+    form.set_record(Sample(mode="fancy"))
+    assert row.is_shown
+
+
+def test_words_that_do_not_go_with_others_are_grey_from_the_start(shown) -> None:
+    main = shown(Sample(sounds=("toll",))).rows["main"].widget
+    assert [main.model().item(index).isEnabled() for index in range(3)] == [False, True, False]

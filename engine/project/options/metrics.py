@@ -77,7 +77,8 @@ class MetricOptions(Record):
         options=("auto", *METRICS),
         notes={"auto": "accuracy for classes, rmse for numbers", **{name: kind.note for name, kind in METRICS.items()}},
         group="Metrics",
-        help="What is watched beside the loss, the main one first; default auto. MATLAB: Metrics, none",
+        help="What is watched beside the loss, the main one first; default auto. MATLAB: Metrics, "
+        "with none as its default",
     )
     metric_function = FilePath(
         "",
