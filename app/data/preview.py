@@ -3,6 +3,7 @@
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -16,13 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.tiles import Picture, Sparkline, Tiles
+from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles, class_colour
 from app.elided import ElidedLabel
 from designer import theme
 from engine.data.facts import PARTS, DataFacts
 
 MOST_CLASSES = 100
 MOST_SERIES = 24
+SWATCH = 12
 LONGEST_LARGE, LARGE_HEIGHT = 10, 32
 
 
@@ -60,7 +62,12 @@ class Preview(QWidget):
             heads = [str(c["name"]) for c in answer.get("columns", [])]
             column.addWidget(_card("First rows", _table(heads, answer["rows"])))
         if answer.get("classes"):
-            column.addWidget(_card("Classes", _classes(answer["classes"])))
+            counted = answer.get("counted", "samples")
+            title = "Classes" if counted == "samples" else f"Classes, counted in {counted}"
+            is_coloured = any("mask" in p for p in answer.get("pictures") or ()) or any(
+                "steps" in s for s in answer.get("series") or ()
+            )
+            column.addWidget(_card(title, _classes(answer["classes"], is_coloured=is_coloured)))
         column.addStretch(1)
         self._area.setWidget(self.content)
 
@@ -96,9 +103,10 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
         is_class = facts.task == "classes"
         title, unit = ("Classes", "to tell apart") if is_class else ("Responses", "to predict")
         shown.append((title, f"{facts.outputs:,}", unit))
+    elif len(facts.targets) == 1:
+        shown.append(("Target", facts.targets[0].spoken(), facts.targets[0].name))
     else:
-        told = ", ".join(target.spoken() for target in facts.targets)
-        shown.append(("Targets" if len(facts.targets) > 1 else "Target", told, _names_of(facts)))
+        shown.append(("Targets", str(len(facts.targets)), ", ".join(target.name for target in facts.targets)))
     for title, number, unit in shown:
         frame = QFrame()
         theme.mark(frame, "role", "card")
@@ -115,22 +123,31 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
     return row
 
 
-def _names_of(facts: DataFacts) -> str:
-    return " and ".join(target.name for target in facts.targets)
-
-
 def _pictures(pictures: list[dict[str, Any]]) -> QWidget:
-    return Tiles([Picture(p["file"], str(p["label"]), f"{p['label']} ({p['part']})") for p in pictures])
+    return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['part']})") for p in pictures])
+
+
+def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:
+    return Masked(shown["file"], shown["mask"], label, tip) if "mask" in shown else Picture(shown["file"], label, tip)
 
 
 def _series(series: list[dict[str, Any]]) -> QWidget:
-    return Tiles([Sparkline(s["values"], str(s["label"])) for s in series[:MOST_SERIES]], is_stretched=True)
+    tiles = [Sparkline(s["values"], str(s["label"]), steps=s.get("steps", ())) for s in series[:MOST_SERIES]]
+    return Tiles(tiles, is_stretched=True)
 
 
-def _classes(classes: list[dict[str, Any]]) -> QWidget:
+def _classes(classes: list[dict[str, Any]], *, is_coloured: bool) -> QWidget:
+    """How often each class is there; with its colour where samples above have colours."""
     heads = ["Class", "Training", "Validation", "Test"]
     rows = [[c["name"], *(c.get(part, 0) for part in PARTS)] for c in classes[:MOST_CLASSES]]
-    return _table(heads, rows)
+    table = _table(heads, rows)
+    for number in range(len(rows) if is_coloured else 0):
+        swatch = QPixmap(SWATCH, SWATCH)
+        swatch.fill(class_colour(number))
+        item = table.item(number, 0)
+        assert item is not None
+        item.setIcon(QIcon(swatch))
+    return table
 
 
 def _table(heads: list[str], rows: list[list[Any]]) -> QTableWidget:

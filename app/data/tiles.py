@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer import theme
@@ -12,6 +12,8 @@ GAP = 8
 CAPTION_HEIGHT = 20
 PICTURE = 72
 SERIES = QSize(150, 64)
+BAND = 6
+NOTHING = 255
 PEN_FAMILIES = ("Convolution", "Activation", "Pooling", "Recurrent", "Normalisation", "Combination")
 
 
@@ -48,12 +50,7 @@ class Picture(Tile):
 
     def __init__(self, file: str, caption: str, tip: str) -> None:
         super().__init__(caption, tip)
-        pixels = QPixmap(file)
-        smooth = pixels.width() > PICTURE
-        mode = Qt.TransformationMode.SmoothTransformation if smooth else Qt.TransformationMode.FastTransformation
-        if not pixels.isNull():  # else Qt complains, and there is nothing to show anyway
-            pixels = pixels.scaled(QSize(PICTURE, PICTURE), Qt.AspectRatioMode.KeepAspectRatio, mode)
-        self.pixmap = pixels
+        self.pixmap = scaled(QPixmap(file))
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """The image in the middle."""
@@ -61,17 +58,62 @@ class Picture(Tile):
         painter.drawPixmap(QPointF((area.width() - size.width()) / 2, (area.height() - size.height()) / 2), self.pixmap)
 
 
+class Masked(Tile):
+    """An image, and beside it which pixel is of which class."""
+
+    size_wanted = QSize(2 * PICTURE + GAP // 2, PICTURE)
+
+    def __init__(self, file: str, mask: str, caption: str, tip: str) -> None:
+        super().__init__(caption, tip)
+        self.pixmap = scaled(QPixmap(file))
+        grey = QImage(mask).convertToFormat(QImage.Format.Format_Grayscale8)
+        size = (grey.width(), grey.height(), grey.bytesPerLine())
+        coloured = QImage(grey.constBits(), *size, QImage.Format.Format_Indexed8).copy()
+        coloured.setColorTable([*(class_colour(number).rgba() for number in range(NOTHING)), 0])
+        self.classes = scaled(QPixmap.fromImage(coloured), smooth=False)
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """The image at the left, its classes at the right."""
+        half = (area.width() - GAP / 2) / 2
+        for left, pixmap in ((0.0, self.pixmap), (half + GAP / 2, self.classes)):
+            x = left + (half - pixmap.width()) / 2
+            painter.drawPixmap(QPointF(x, (area.height() - pixmap.height()) / 2), pixmap)
+
+
+def scaled(pixels: QPixmap, *, smooth: bool | None = None) -> QPixmap:
+    """A picture in the size of a tile; small ones with hard pixels."""
+    if pixels.isNull():  # Qt would complain, and there is nothing to show anyway
+        return pixels
+    is_smooth = pixels.width() > PICTURE if smooth is None else smooth
+    mode = Qt.TransformationMode.SmoothTransformation if is_smooth else Qt.TransformationMode.FastTransformation
+    return pixels.scaled(QSize(PICTURE, PICTURE), Qt.AspectRatioMode.KeepAspectRatio, mode)
+
+
+def class_colour(number: int) -> QColor:
+    """The colour of a class in masks and along sequences: those of the families first, then others far apart."""
+    if number < len(PEN_FAMILIES):
+        return QColor(theme.current().family(PEN_FAMILIES[number]))
+    return QColor.fromHsvF((number * 0.618034) % 1.0, 0.55, 0.85)
+
+
 class Sparkline(Tile):
-    """One sample of a sequence: each channel as a line over its steps, all on one scale."""
+    """One sample of a sequence: each channel as a line over its steps, all on one scale; below it the class of each
+    step as a band, where steps have one."""
 
     size_wanted = SERIES
 
-    def __init__(self, values: Sequence[Sequence[float]], caption: str, tip: str = "") -> None:
+    def __init__(
+        self, values: Sequence[Sequence[float]], caption: str, tip: str = "", steps: Sequence[int] = ()
+    ) -> None:
         super().__init__(caption, tip)
         self.channels = [list(channel) for channel in values]
+        self.steps = list(steps)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """The lines."""
+        """The lines, and the band."""
+        if self.steps:
+            self._draw_band(painter, QRectF(area.left() + 2, area.bottom() - BAND, area.width() - 4, BAND))
+            area = area.adjusted(0, 0, 0, -BAND)
         numbers = [value for channel in self.channels for value in channel]
         if not numbers:
             return
@@ -86,6 +128,17 @@ class Sparkline(Tile):
                 for i, value in enumerate(channel)
             ]
             painter.drawPolyline(QPolygonF(points))
+
+    def _draw_band(self, painter: QPainter, area: QRectF) -> None:
+        """As each value stands for half a step on either side, so do the colours."""
+        width = area.width() / len(self.steps)
+        start = 0
+        for end in range(1, len(self.steps) + 1):
+            if end == len(self.steps) or self.steps[end] != self.steps[start]:
+                if self.steps[start] >= 0:
+                    band = QRectF(area.left() + start * width, area.top(), (end - start) * width, area.height())
+                    painter.fillRect(band, class_colour(self.steps[start]))
+                start = end
 
 
 class Tiles(QWidget):

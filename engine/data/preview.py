@@ -1,6 +1,6 @@
 """A look at data for the Data tab: counts by class and part, and some samples as pictures, rows or series."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ MOST_CHANNELS = 6
 MOST_ROWS = 20
 MOST_COLUMNS = 50
 MOST_NAMES = 12
+NOTHING = 255
 
 
 def describe(
@@ -32,21 +33,23 @@ def describe(
     """A JSON object; the first input is what is looked at. Keys that do not apply are empty lists.
 
     `kind`      `pictures`, `table` or `series`
-    `classes`   [{"name", "training", "validation", "test"}], empty for numbers
-    `pictures`  [{"file", "label", "part"}]: PNG files written to `folder`, at most 160 pixels wide and high
+    `classes`   [{"name", "training", "validation", "test"}], empty for numbers: how many `counted` are of each class
+    `counted`   what those count: `samples`, `steps`, `pixels` or `voxels`
+    `pictures`  [{"file", "label", "part"}]: PNG files written to `folder`, at most 160 pixels wide and high; where each
+                pixel has a class also `mask`: a grey PNG of class numbers, 255 where none counts
     `columns`   [{"name", "role", "kind", "low", "mean", "high"}]; `role` is `input` or `response`, numbers or null
     `rows`      the first rows, one cell a column: texts or numbers
-    `series`    [{"label", "part", "values"}]: at most 24; one list a channel, at most 200 steps and 6 channels
+    `series`    [{"label", "part", "values"}]: at most 24; one list a channel, at most 200 steps and 6 channels; where
+                each step has a class also `steps`: its number, or -1
     `notes`     findings, a line each
     """
     kind = _kind(outline.inputs[0])
     chosen = _spread(outline, min(count, MOST_SERIES) if kind == "series" else count)
     samples = read(chosen)
-    first = outline.wanted[0]
-    rows = zip(first.classes, counts, strict=True) if first.is_one_class else ()
     look: dict[str, Any] = {
         "kind": kind,
-        "classes": [{"name": name, **dict(zip(PARTS, sizes, strict=True))} for name, sizes in rows],
+        "classes": [{"name": name, **sizes} for name, sizes in _counted(outline, counts, numbers)],
+        "counted": f"{outline.wanted[0].per}s",
         "pictures": [],
         "columns": [asdict(column) for column in outline.columns],
         "rows": [list(row) for row in outline.rows[:MOST_ROWS]],
@@ -55,12 +58,53 @@ def describe(
     }
     captions = _captions(outline, numbers, chosen)
     if kind == "pictures":
-        look["pictures"] = _pictures(samples.arrays[0], captions, folder)
+        maps = _found(outline, "pixel", "voxel")
+        look["pictures"] = _pictures(samples.arrays[0], captions, folder, None if maps is None else maps[chosen])
     elif kind == "series":
         look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
+        if (steps := _found(outline, "step")) is not None:
+            for shown, sample, target in zip(look["series"], _real(samples), steps[chosen], strict=True):
+                shown["steps"] = _classes_of_steps(sample, target)
     elif not outline.rows:
         _tabulate(look, outline, read(np.arange(len(outline))).arrays[0])
     return look
+
+
+def _found(outline: Outline, *per: str) -> Array | None:
+    """The first target that has a class for each of these."""
+    found = (a for f, a in zip(outline.wanted, outline.targets, strict=True) if f.task == "classes" and f.per in per)
+    return next(found, None)
+
+
+def _counted(
+    outline: Outline, counts: Sequence[Counts], numbers: dict[str, Array]
+) -> Iterator[tuple[str, dict[str, int]]]:
+    """For each class or label of the first target how often it is there in each part."""
+    first, target = outline.wanted[0], outline.targets[0]
+    if first.is_one_class:
+        yield from (
+            (name, dict(zip(PARTS, sizes, strict=True))) for name, sizes in zip(first.classes, counts, strict=True)
+        )
+    elif first.task in ("classes", "labels"):
+        each = {part: np.zeros(len(first.classes), np.int64) for part in PARTS}
+        for part, total in each.items():
+            for sample in numbers[part].tolist():  # one at a time: places of many would take much memory
+                total += _times(target[sample], first)
+        for number, name in enumerate(first.classes):
+            yield name, {part: int(total[number]) for part, total in each.items()}
+
+
+def _times(target: Array, facts: TargetFacts) -> Array:
+    """How often each class or label is there in a sample."""
+    if facts.task == "labels":
+        channels_last = target if facts.per in ("sample", "step") else np.moveaxis(target, 0, -1)
+        return np.asarray((channels_last == 1).reshape(-1, len(facts.classes)).sum(0))
+    return np.bincount(target[target != IGNORED], minlength=len(facts.classes))
+
+
+def _classes_of_steps(sample: Array, target: Array) -> list[int]:
+    """The class of each step that `_series` shows; -1 where none counts."""
+    return [max(-1, int(number)) for number in target[: len(sample)][_shown(min(len(sample), len(target)))]]
 
 
 def _kind(given: InputFacts) -> str:
@@ -93,8 +137,11 @@ def _said(facts: TargetFacts, target: Array) -> str:
         case "transcripts":
             names = [facts.classes[number] for number in target[target != IGNORED]]
             return " ".join(names[:MOST_NAMES]) + (" ..." if len(names) > MOST_NAMES else "")
+        case "classes" if facts.per != "sample":
+            there = np.unique(target[target != IGNORED])
+            return ", ".join(facts.classes[number] for number in there[:4]) + (", ..." if len(there) > 4 else "")
         case _ if facts.per != "sample":
-            return ""
+            return f"mean {np.nanmean(target):.4g}"
         case "classes":
             return facts.classes[int(target)]
         case "labels":
@@ -102,7 +149,7 @@ def _said(facts: TargetFacts, target: Array) -> str:
     return ", ".join(f"{float(value):.4g}" for value in target[:4]) + (", ..." if len(target) > 4 else "")
 
 
-def _pictures(images: Array, captions: list[dict[str, str]], folder: Path) -> list[dict[str, str]]:
+def _pictures(images: Array, captions: list[dict[str, str]], folder: Path, maps: Array | None) -> list[dict[str, str]]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     black, white = _range(images)
     written = []
@@ -115,7 +162,19 @@ def _pictures(images: Array, captions: list[dict[str, str]], folder: Path) -> li
         file = folder / f"sample_{index:03d}.png"
         picture.save(file)
         written.append({"file": str(file), **caption})
+        if maps is not None:
+            written[-1]["mask"] = str(_mask(maps[index], folder / f"mask_{index:03d}.png"))
     return written
+
+
+def _mask(numbers: Array, file: Path) -> Path:
+    """A picture of class numbers; of a volume its middle slice."""
+    flat = numbers if numbers.ndim == 2 else numbers[numbers.shape[0] // 2]
+    flat = flat.astype(np.int64)
+    picture = Image.fromarray(np.where(flat < 0, NOTHING, flat % NOTHING).astype(np.uint8))
+    picture.thumbnail((MOST_PIXELS, MOST_PIXELS), Image.Resampling.NEAREST)
+    picture.save(file)
+    return file
 
 
 def _range(images: Array) -> tuple[float, float]:
@@ -133,8 +192,13 @@ def _real(samples: Samples) -> list[Array]:
     return [array[:end] for array, end in zip(samples.arrays[0], ends, strict=True)]
 
 
+def _shown(count: int) -> Array:
+    """The steps that are shown, of so many."""
+    return np.linspace(0, count - 1, min(MOST_STEPS, count)).round().astype(np.int64)
+
+
 def _series(sample: Array) -> list[list[float]]:
-    steps = np.linspace(0, len(sample) - 1, min(MOST_STEPS, len(sample))).round().astype(np.int64)
+    steps = _shown(len(sample))
     return [[_rounded(v) for v in sample[steps, channel]] for channel in range(min(MOST_CHANNELS, sample.shape[1]))]
 
 

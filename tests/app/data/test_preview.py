@@ -7,7 +7,7 @@ from PIL import Image
 from PySide6.QtWidgets import QTableWidget
 
 from app.data.preview import Preview
-from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Picture, Sparkline, Tiles
+from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Masked, Picture, Sparkline, Tiles, class_colour
 from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.layers.types import image
 
@@ -75,3 +75,29 @@ def test_tables_group_digits_and_align_numbers(preview: Preview) -> None:
     assert cells(columns) == [["price", "response", "number", "1", "1,234,567", "2"]]
     assert cells(rows) == [["12,345"], [""], ["text"]]
     assert cells(classes) == [["a", "1,000", "2", "3"]]
+
+
+def test_masks_and_steps_have_the_colours_of_the_table(preview: Preview, tmp_path: Path) -> None:
+    Image.new("L", (8, 8), 200).save(tmp_path / "p.png")
+    mask = Image.new("L", (2, 2), 0)
+    mask.putdata([0, 1, 255, 1])
+    mask.save(tmp_path / "m.png")
+    picture = {"file": str(tmp_path / "p.png"), "mask": str(tmp_path / "m.png"), "label": "0, 1", "part": "test"}
+    series = {"values": [[1.0, 2.0, 3.0]], "steps": [1, 1, -1], "label": "1", "part": "test"}
+    classes = [{"name": name, "training": 1, "validation": 2, "test": 3} for name in ("0", "1")]
+    preview.show_answer({"pictures": [picture], "series": [series], "classes": classes, "counted": "pixels"}, FACTS)
+    (tile,) = preview.content.findChildren(Masked)
+    seen = tile.classes.toImage()
+    assert seen.pixelColor(5, 5) == class_colour(0)
+    assert seen.pixelColor(PICTURE - 5, 5) == class_colour(1)
+    assert seen.pixelColor(5, PICTURE - 5).alpha() == 0
+    (line,) = preview.content.findChildren(Sparkline)
+    line.resize(150, 84)
+    drawn = line.grab().toImage()
+    y = 84 - CAPTION_HEIGHT - 3
+    assert drawn.pixelColor(40, y) == class_colour(1)
+    assert drawn.pixelColor(140, y) != class_colour(1)
+    (table,) = preview.content.findChildren(QTableWidget)
+    item = table.item(1, 0)
+    assert item is not None
+    assert item.icon().pixmap(12, 12).toImage().pixelColor(5, 5) == class_colour(1)
