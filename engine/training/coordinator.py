@@ -20,7 +20,7 @@ from engine.environments import launch
 from engine.environments.threads import calm_threads
 from engine.errors import EXIT_RUN_FAILED, RunError, UserError
 from engine.files import write_json
-from engine.runs.checkpoints import newest_whole, put_in_place
+from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
 from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Started, State, StateChanged, standing
 from engine.runs.folder import EventLog, RunFolder, read_all, update_info
 from engine.training import endings
@@ -91,6 +91,7 @@ class _Coordinator:
         self._log = EventLog(folder)
         self._tally = Tally()
         self._restarts = 0
+        self._rate_factor, self._lowered_at = 1.0, -2
         self._is_running = False
         self._stop_requests = 0
         self._signals = 0
@@ -139,6 +140,8 @@ class _Coordinator:
                 return endings.given_up(ending, self._restarts)
             self._clean_up()
             self._restarts += 1
+            if ending.remedy == "lower rate":
+                self._lower_rate()
             self._is_running = False
             self._change_state("starting", "restarting")
             start = self._go_on(ending.reason)
@@ -146,7 +149,14 @@ class _Coordinator:
     def _may_try_again(self, ending: Ending) -> bool:
         """Whether the same again may go well, and nobody has asked for an end."""
         limit = self._info.get("max_restarts", 0)
-        return ending.remedy == "again" and self._restarts < limit and not self._stop_requests and not self._signals
+        can_help = ending.remedy == "again" or (ending.remedy == "lower rate" and self._info.get("go_back", 0) > 0)
+        return can_help and self._restarts < limit and not self._stop_requests and not self._signals
+
+    def _lower_rate(self) -> None:
+        """The next try has a lower rate; one from the same checkpoint again, an even lower one."""
+        newest = next((one.iteration for one in all_checkpoints(self._folder)), -1)
+        before = self._rate_factor if newest == self._lowered_at else 1.0
+        self._rate_factor, self._lowered_at = before * float(self._info["go_back"]), newest
 
     def _go_on(self, reason: str) -> Start:
         """Choose the checkpoint to go on from, and say so in the log; what came after it is superseded."""
@@ -166,7 +176,8 @@ class _Coordinator:
         self._write(resumed)
         if (best := self._tally.best) is not None:
             self._write(replace(best, n=0))
-        return Start(checkpoint.iteration if checkpoint else -1)
+        at = checkpoint.iteration if checkpoint else -1
+        return Start(at, self._rate_factor if at == self._lowered_at else 1.0)
 
     def _obey(self, attempt: Attempt) -> Ending | None:
         """Pass requests on. A stop before training began ends the run here, a second signal wherever it is."""

@@ -39,7 +39,7 @@ class Ending:
     failure: Failed | None = None
     outcome: Mapping[str, Any] | None = None
     remedy: str = ""
-    """`again`: the same again from the last checkpoint may go well."""
+    """`again`: the same again from the last checkpoint may go well; `lower rate`: with a lower learn rate."""
 
 
 def well(outcome: Mapping[str, Any]) -> Ending:
@@ -71,7 +71,7 @@ def failed(
 
 def given_up(ending: Ending, restarts: int) -> Ending:
     """The end of a run that was restarted so often: one that another try might have helped says that there was none."""
-    if ending.remedy != "again" or ending.failure is None or not restarts:
+    if not ending.remedy or ending.failure is None or not restarts:
         return ending
     times = "once" if restarts == 1 else f"{restarts} times"
     cause = f"{ending.failure.cause} The run was restarted {times}, which is the limit (run.max_restarts)."

@@ -57,6 +57,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         **({"code": {file: known.hash_of_bytes(data) for file, data in files.items()}} if files else {}),
         "max_restarts": project.run.max_restarts,
         "checkpoints_kept": project.training.checkpoints_kept,
+        "go_back": go_back(project),
         **_circumstances(project),
     }
     folder = create(
@@ -69,6 +70,12 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         trust.grant(folder.path)  # it was found to be trusted above, and is a copy of that
     hold(folder, take_lock(folder))
     return folder
+
+
+def go_back(project: Project) -> float:
+    """What the learn rate is multiplied by where a run goes back from a loss that is no number; 0 where it ends."""
+    options = project.training
+    return options.go_back_rate_factor if options.non_finite_loss == "go-back" else 0.0
 
 
 def hold(folder: RunFolder, lock: int) -> None:

@@ -16,7 +16,7 @@ from engine.project.file import dumps, load
 from engine.project.project import Project, set_option
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
-from engine.training.preparing import hold
+from engine.training.preparing import go_back, hold
 
 CHANGEABLE = (
     "max_epochs",
@@ -32,6 +32,8 @@ CHANGEABLE = (
     "checkpoint_frequency",
     "checkpoint_unit",
     "checkpoints_kept",
+    "non_finite_loss",
+    "go_back_rate_factor",
 )
 """The training options that a run may go on with another value of. Others are in what has been trained already."""
 
@@ -81,6 +83,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             sentence=placement.sentence,
             max_restarts=project.run.max_restarts,
             checkpoints_kept=options.checkpoints_kept,
+            go_back=go_back(project),
             resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
             coordinator=os.getpid(),
             workers=[],

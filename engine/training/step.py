@@ -18,6 +18,7 @@ from engine.training.averaging import Average
 from engine.training.batches import Batch, Resident, Tensors, as_tuple
 from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
+from engine.training.guard import Guard, first_bad
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses.choosing import Loss
 from engine.training.losses.ends import Ends
@@ -93,6 +94,7 @@ class Unit:
         custom_step: str = "",
         confusion: Confusion | None = None,
         ends: Ends | None = None,
+        guard: Guard | None = None,
     ) -> None:
         """`average` is judged and kept in the place of the weights; `population` makes the statistics of batch
         normalisation of what is kept in the end. `ends` brings outputs and targets into the form that metrics take.
@@ -114,7 +116,20 @@ class Unit:
         called = partial(self._precision.call, strategy.module)
         self._custom = CustomStep(custom_step, network, called, loss) if custom_step else None
         self._confusion = confusion
+        self._guard = guard
+        self._bad: Batch | None = None
+        self.left_out = 0
+        """So many steps in a row were not made, because loss or gradients are no numbers."""
         network.train()
+
+    @property
+    def skips(self) -> bool:
+        """Whether such steps are left out, and the run goes on."""
+        return self._guard is not None and self._guard.skips
+
+    def first_bad(self, batch: Batch) -> str:
+        """Where what is no number comes from, in words: of the last step that was left out, else of this batch."""
+        return first_bad(self._network, self._bad or batch)
 
     def train(self, batch: Batch, step: int) -> Done:
         """Forward, loss, backward, and one move of the weights. `step` counts from 0."""
@@ -123,12 +138,29 @@ class Unit:
             targets = tuple(x[: batch.count] for x in batch.targets)
             done = Done(loss, (output,), targets, batch.count, batch.total)
         else:
-            done = self._evaluate(batch)
-            search = self._search(batch, done) if self._solver.searches else None
-            self._solver.step(self.rate(step), search, self._precision.scale)
+            done = self._evaluate_and_move(batch, step)
         self._strategy.moved(self._solver)
         if self._average is not None:
             self._average.after_step(step)
+        return done
+
+    def _evaluate_and_move(self, batch: Batch, step: int) -> Done:
+        """Forward, backward and the move, unless the guard finds that the weights would be lost by it."""
+        assert isinstance(self._solver, Solver)
+        if self._guard is not None:
+            self._guard.before()
+        done = self._evaluate(batch)
+        if self._guard is not None:
+            # Where fp16 scales the loss, gradients that overflow are its own matter.
+            is_good = self._guard.is_good(done.loss, with_gradients=self._precision.scale is None)
+            if not is_good:
+                self._guard.undo()
+                self._bad = batch
+                self.left_out += 1
+                return done
+            self.left_out = 0
+        search = self._search(batch, done) if self._solver.searches else None
+        self._solver.step(self.rate(step), search, self._precision.scale)
         return done
 
     @property

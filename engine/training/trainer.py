@@ -14,7 +14,7 @@ from engine.errors import RunError, UserError, plural
 from engine.project.extent import Extent
 from engine.project.training import TrainingOptions
 from engine.runs.events import Checkpointed, Message, Requested, StateChanged
-from engine.training.batches import Batches, Resident
+from engine.training.batches import Batch, Batches, Resident
 from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
 from engine.training.limits import NO_LIMITS, Limits
@@ -25,6 +25,8 @@ from engine.training.saving import Saver
 from engine.training.step import Scores, Unit
 
 PAUSE_S = 0.2
+MOST_LEFT_OUT = 100
+"""So many steps in a row may be left out before nothing more is to be hoped for."""
 
 
 class Pace(Protocol):
@@ -131,6 +133,7 @@ class Trainer:
         self._is_stopped = False
         self._is_paused = False
         self._save_now = False
+        self._batch: Batch | None = None
 
     @property
     def _epoch(self) -> int:
@@ -152,6 +155,7 @@ class Trainer:
         for batch in self._batches.of_epoch(self._epochs_done + 1, first):
             done = self._unit.train(batch, self._step)
             self._step += 1
+            self._batch = batch
             if self._unit.finished and not self._stop_because:
                 self._stop_because = self._unit.finished
             is_due = self._reporter.record(done)
@@ -184,7 +188,7 @@ class Trainer:
         rate = self._unit.rate(self._step - 1)
         report = self._reporter.report(self._epoch, self._step, rate, save_now=self._saver.is_time)
         self._refuse_non_finite(report)
-        self._loss = report.losses[-1]
+        self._loss = next((loss for loss in reversed(report.losses) if math.isfinite(loss)), self._loss)
         steps = zip(*report.metrics.values(), strict=True)
         self._recent.extend([number for sums in step for number in sums] for step in steps)
         with self._reporter.clock.aside():
@@ -326,14 +330,20 @@ class Trainer:
         bad = next((i for i, loss in enumerate(report.losses) if not math.isfinite(loss)), None)
         if bad is None:
             return
+        step, loss = report.first_step + bad, report.losses[bad]
+        where = self._unit.first_bad(self._batch) if self._batch is not None else ""
+        if self._unit.skips and self._unit.left_out < MOST_LEFT_OUT:
+            count = sum(not math.isfinite(loss) for loss in report.losses)
+            text = f"{plural(count, 'step')} left out from iteration {step:,} on: the loss is no number there. {where}"
+            self._reporter.tell(Message(severity="warning", text=text.strip()))
+            return
         self._reporter.send_waiting()
         self._keeper.put_down_best()
-        step, loss = report.first_step + bad, report.losses[bad]
         raise NonFiniteLossError(
             f"The loss became {'NaN' if math.isnan(loss) else 'infinite'} at iteration {step:,} "
             f"(epoch {(step - 1) // self._batches.order.steps_per_epoch + 1:,}). Use a lower initial learn rate (it is "
             f"{self._unit.rate(step - 1):g} there), limit the gradients (gradient threshold), and look for values in "
-            "the data that are no numbers or very large."
+            f"the data that are no numbers or very large.{f' {where}' if where else ''}"
         )
 
     def _validate(self) -> None:

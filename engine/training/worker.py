@@ -54,6 +54,7 @@ from engine.training.batches import Batches, Resident, Tensors, as_tuple
 from engine.training.channel import Reports, RequestPipe
 from engine.training.checkpoint import RandomStates
 from engine.training.clipping import clipping
+from engine.training.guard import guard_for
 from engine.training.hooks import hooks_for
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
@@ -98,6 +99,8 @@ def _describe(error: Exception) -> dict[str, Any]:
     """The error in words, and whose it is: the user's, the machine's, or ours."""
     detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
     known = {"exit_code": EXIT_RUN_FAILED, "defect": False, "is_lost_peer": is_lost_peer(error), "detail": detail}
+    if isinstance(error, NonFiniteLossError):
+        return {**known, "cause": str(error), "detail": "", "remedy": "lower rate"}
     if isinstance(error, UserError):
         return {**known, "cause": str(error), "exit_code": error.exit_code, "detail": ""}
     words = str(error).strip().partition("\n")[0][:300]
@@ -199,7 +202,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         saver.register(hooks=hooks)
     if seat.checkpoint >= 0:
         saver.go_on(Checkpoint(place(setting.folder, seat.checkpoint), seat.checkpoint))
-        schedule.multiply(seat.rate_factor)
+    schedule.multiply(seat.rate_factor)
     try:
         outcome = trainer.run()
         if is_first:
@@ -264,6 +267,7 @@ def _unit(
         population=population if options.batch_normalization_statistics == "population" else None,
         ends=Ends(setting.wanted),
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
+        guard=guard_for(options, network, gang),
         confusion=confusion_for(in_order(setting.project.network, setting.facts)),
     )
 

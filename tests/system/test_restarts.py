@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from engine.exchange.weights import load as load_weights
@@ -11,7 +12,7 @@ from engine.project.project import Project
 from engine.project.run import RunOptions
 from engine.runs.checkpoints import all_checkpoints
 from tests.runs import Running, train
-from tests.system.test_training import TWO, convolution, digits
+from tests.system.test_training import TWO, convolution, digits, mlp
 
 OFTEN: dict[str, Any] = {
     "checkpoint_unit": "iterations",
@@ -61,3 +62,15 @@ def test_there_is_a_limit(tmp_path: Path) -> None:
     assert done.result["state"] == "failed"
     assert len(done.events("resumed")) == 1
     assert done.result["reason"].endswith("The run was restarted once, which is the limit (run.max_restarts).")
+
+
+def test_a_run_goes_back_from_a_loss_that_is_no_number(tmp_path: Path) -> None:
+    """With a rate that is lower each time, from the beginning here: no checkpoint was made before."""
+    going_back = {"non_finite_loss": "go-back", "go_back_rate_factor": 1e-5, "checkpoint_unit": "never"}
+    project = digits(mlp(), TWO, initial_learn_rate=900.0, loss="cross-entropy", max_epochs=50, **going_back)
+    done = train(project, tmp_path / "run")
+    (resumed,) = done.events("resumed")
+    assert resumed["reason"].startswith("The loss became ")
+    rates = [event["rate"] for event in done.events("progress") if event["n"] > resumed["n"]]
+    assert rates == pytest.approx([900e-5] * len(rates))
+    assert all(isinstance(loss, float) for loss in done.losses)
