@@ -20,6 +20,8 @@ def strategy_problems(environment: EnvironmentOptions, training: TrainingOptions
         yield _problem(strategy, "fp16", "needs all gradients to choose its scale; bf16 needs none")
     if strategy == "fully-sharded" and training.gradient_checkpointing != "off":
         yield _problem(strategy, "gradient checkpointing", "computes parts of the network past its shards")
+    if strategy == "fully-sharded" and training.step_function:
+        yield _problem(strategy, "a training step of your own", "may use weights while they are elsewhere")
     if strategy == "local-sgd" and training.batch_normalization_statistics == "population":
         yield _problem(strategy, "population statistics", "looks at all samples with the same weights")
 
