@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.experiments.model import METRICS
 from app.experiments.side_by_side import Row, rows_of
 from app.runs.overlay import Overlay, OverlayPlot, paint_badge
 from app.runs.traces import Along, Traces
 from designer import theme
+from engine.project.options.metrics import title_of
 from engine.runs.folder import RunFolder
 from engine.runs.summary import RunSummary
 
@@ -266,7 +266,7 @@ class ComparePage(QWidget):
 
 
 def _said(name: str) -> str:
-    words = METRICS.get(name, name)
+    words = title_of(name)
     return words[:1].upper() + words[1:]
 
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFont
 
 from app.runs.facts_panel import STATES
 from designer import theme
+from engine.project.options.metrics import in_a_line, is_share
 from engine.runs.query import Order, matching, order_by
 from engine.runs.summary import DAMAGED, RunSummary
 from engine.runs.table import score_names
@@ -28,7 +29,6 @@ LABELS = {
     "tags": "Tags",
     "note": "Note",
 }
-METRICS = {"accuracy": "accuracy", "rmse": "RMSE", "mae": "MAE", "mse": "MSE", "r2": "R²"}
 RIGHT = ("seconds", "epochs")
 _WORDS = {**STATES, DAMAGED: ("✕ Damaged", "error")}
 _ROOT = QModelIndex()
@@ -41,7 +41,7 @@ def label_of(column: str) -> str:
     if column in LABELS:
         return LABELS[column]
     split, _, metric = column.partition(".")
-    return f"{split.capitalize()} {METRICS.get(metric, metric)}"
+    return f"{split.capitalize()} {in_a_line(metric)}"
 
 
 def state_in_words(state: str) -> tuple[str, str]:
@@ -53,7 +53,7 @@ def figure_of(name: str, value: float | None) -> str:
     """A figure as a cell shows it: four digits, shares of correct answers in per cent."""
     if value is None:
         return ""
-    if name.endswith("accuracy") and value == value:
+    if is_share(name.rpartition(".")[2]) and value == value:
         return f"{100 * value:.2f} %"
     return f"{value:#.4g}".rstrip(".")
 

@@ -31,7 +31,8 @@ class MetricCards(QStackedWidget):
         return (self.main, *self._others.values())
 
     def set_main(self, name: str) -> None:
-        """The name of the main metric."""
+        """The name of the main metric; where there is none, a run says `loss`, and nothing is shown."""
+        self.setHidden(name == "loss")
         self._main_name = name
         self.main.title = title_of(name)
         self.main.set_percent(is_share(name))

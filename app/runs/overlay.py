@@ -12,6 +12,7 @@ from app.runs.scales import Axis, Frame, figure, linear_axis, log_axis, nice_ste
 from app.runs.series import Floats
 from app.runs.traces import Along, Curve, Trace
 from designer import theme
+from engine.project.options.metrics import is_share
 
 FAMILIES = (
     *("Convolution", "Activation", "Fully connected", "Combination"),
@@ -47,7 +48,7 @@ class Overlay:
     @property
     def is_percent(self) -> bool:
         """Whether values are shares, shown as per cent."""
-        return self.name == "accuracy"
+        return is_share(self.name)
 
     def curves(self) -> list[tuple[int, Trace, Curve]]:
         """The curves of this quantity that there are, with the places of their runs."""

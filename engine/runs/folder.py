@@ -1,6 +1,6 @@
 """A run is a folder, and the folder is the truth: who can read it can follow the run.
 
-    project.netwright  run.json  events.jsonl  control/  run.lock  engine.log  best/ last/  result.json
+    project.netwright  run.json  events.jsonl  control/  run.lock  engine.log  best/ last/  result.json  metrics.json
 
 Only the coordinator writes here, except for requests in `control/`.
 """

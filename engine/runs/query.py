@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import Any
 
 from engine.errors import UserError, did_you_mean
+from engine.project.options.metrics import is_better_low
 from engine.runs.options import shown
 from engine.runs.summary import RunSummary
 
@@ -149,5 +150,5 @@ def order_by(key: str, runs: Sequence[RunSummary], *, is_reversed: bool = False)
         hint = did_you_mean(key, names)
         raise UserError(f"--sort {key}: no run has that.{hint} Known are: {', '.join(sorted(names))}.")
     is_word = key in ("name", "state", "environment", "run")
-    is_down = not (is_word or key.endswith("loss") or key.rpartition(".")[2] in ("rmse", "mae"))
+    is_down = not (is_word or key.endswith("loss") or is_better_low(key.rpartition(".")[2]))
     return Order(key, is_down != is_reversed)

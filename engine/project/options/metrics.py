@@ -55,6 +55,17 @@ def title_of(name: str) -> str:
     return METRICS[name].title if name in METRICS else name
 
 
+def in_a_line(name: str) -> str:
+    """A metric's name among other words: `accuracy`, `RMSE`."""
+    title = title_of(name)
+    return title if title[:2].isupper() or title[1:2] in "-²" else title[:1].lower() + title[1:]
+
+
+def is_better_low(name: str) -> bool:
+    """Whether lower values of the metric are better."""
+    return name in METRICS and not METRICS[name].higher_is_better
+
+
 def is_share(name: str) -> bool:
     """Whether values of the metric are shown in percent."""
     return name in METRICS and METRICS[name].is_share

@@ -139,3 +139,10 @@ def test_of_several_metrics_one_is_shown_and_all_are_exported(monitor, tmp_path)
     monitor.show_nothing()
     assert monitor.metrics.choice.isHidden()
     assert len(monitor.cards) == 2
+
+
+def test_a_run_without_a_metric_shows_its_loss_alone(monitor) -> None:
+    monitor.take(replace(STARTED, metric="loss"))
+    assert monitor.metrics.isHidden()
+    monitor.take(replace(STARTED, metric="rmse"))
+    assert not monitor.metrics.isHidden()
