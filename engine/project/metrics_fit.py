@@ -14,7 +14,8 @@ def metric_problems(options: TrainingOptions, facts: DataFacts) -> Iterator[Prob
     for name in known:
         if facts.task not in METRICS[name].tasks:
             fitting = ["auto", *(other for other, kind in METRICS.items() if facts.task in kind.tasks)]
-            message = f"'{name}' does not fit data whose responses are {facts.task}. Use {' or '.join(fitting)}."
+            way_out = f"Use {', '.join(fitting[:-1])} or {fitting[-1]}."
+            message = f"'{name}' does not fit data whose responses are {facts.task}. {way_out}"
             yield Problem("error", "", "", "training.metrics", message)
     for field in ("objective_metric", "target_metric"):
         name = getattr(options, field)

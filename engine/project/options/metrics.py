@@ -40,7 +40,10 @@ METRICS: Mapping[str, MetricKind] = {
     "rmse": MetricKind("RMSE", _NUMBERS, "Root of the squared error, mean over samples and responses", False),
     "mae": MetricKind("MAE", _NUMBERS, "Absolute error, mean over samples and responses", False),
     "mape": MetricKind(
-        "MAPE", _NUMBERS, "Absolute error as a share of the target, mean over both; MATLAB's is in percent", False
+        "MAPE",
+        _NUMBERS,
+        "Absolute error as a share of the target, mean over both; huge where targets are 0. MATLAB: in percent",
+        False,
     ),
     "r2": MetricKind("R²", _NUMBERS, "1 - squared error / variance of the targets, mean over responses"),
     "custom": MetricKind("Custom metric", (*_WORDS, *_NUMBERS, "transcripts"), "A Python function of your own"),
