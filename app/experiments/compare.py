@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from app.experiments.side_by_side import Row, rows_of
 from app.runs.overlay import Overlay, OverlayPlot, paint_badge
-from app.runs.traces import Along, Traces
+from app.runs.timeline import Along
+from app.runs.traces import Traces
 from designer import theme
 from engine.project.options.metrics import title_of
 from engine.runs.folder import RunFolder

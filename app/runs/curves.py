@@ -1,15 +1,16 @@
 """The cards of the training monitor: a live plot with its legend and its newest figure."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-from PySide6.QtCore import QBuffer, QIODevice, QPoint, QPointF, QRect, QSize, Qt, QTimer
+from PySide6.QtCore import QBuffer, QIODevice, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from app.runs.plot import Drawing, Plot, draw_marker
+from app.runs.drawing import VALUE, Drawing
+from app.runs.plot import BEST_RADIUS, Plot, draw_marker
 from app.runs.scales import figure
 from app.runs.series import Floats, Points, Series
 from designer import theme
@@ -31,8 +32,10 @@ class _Legend(QWidget):
         """Asks for another size when other curves are there."""
         names = []
         if len(self._drawing.training):
-            names = ["training", "smoothed"] if self._drawing.smoothing > 0 else ["training"]
+            names = [self._drawing.word, *(["smoothed"] if self._drawing.smoothing > 0 else [])]
         names += [split for split, points in self._drawing.points.items() if len(points)]
+        names += ["best"] if self._drawing.bests else []
+        names = [] if names == [VALUE] else names
         if names != self._names:
             self._names = names
             self.setAccessibleName("Curves: " + ", ".join(names))
@@ -69,10 +72,14 @@ class _Legend(QWidget):
 
     def _paint_sample(self, painter: QPainter, name: str, x: float, y: float) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if name == "best":
+            painter.setPen(QPen(theme.current().text, 1.5))
+            painter.drawEllipse(QPointF(x + _SAMPLE / 2, y), BEST_RADIUS - 1, BEST_RADIUS - 1)
+            return
         pen = QPen(self._drawing.raw_colour, 1)
         if name == "smoothed":
             pen = QPen(self._drawing.colour, 2)
-        elif name != "training":
+        elif name != self._drawing.word:
             pen = QPen(self._drawing.split_colour(name), 1.25)
             pen.setDashPattern([4, 3])
         painter.setPen(pen)
@@ -87,20 +94,35 @@ class _Legend(QWidget):
 class CurveCard(QFrame):
     """One quantity of a run: title, legend, newest figure, plot.
 
-    Points are never dropped; drawing is limited to one picture every 33 ms.
+    Points are never dropped; drawing is limited to one picture every 33 ms. `part_changed` tells that another part of
+    the run is in view, `closed` that the card is to go, where it can be closed.
     """
 
-    def __init__(self, title: str, parent: QWidget | None = None, *, token: str = "accent") -> None:
-        """`token` is the palette's colour of the training curve: "accent", or "loss" for losses."""
+    part_changed = Signal()
+    closed = Signal()
+
+    def __init__(
+        self,
+        title: str = "",
+        parent: QWidget | None = None,
+        *,
+        token: str = "accent",
+        drawing: Drawing | None = None,
+        can_close: bool = False,
+    ) -> None:
+        """`token` is the palette's colour of the training curve: "accent", or "loss" for losses. A card of a `drawing`
+        has its title and colour from there."""
         super().__init__(parent)
-        self._drawing = Drawing(title, token, Series(), {"validation": Points(), "test": Points()})
-        self._title = QLabel(title)
-        self._legend = _Legend(self._drawing)
+        self.drawing = drawing or Drawing(title, token, Series(), {"validation": Points(), "test": Points()})
+        self._title = QLabel(self.title)
+        self._legend = _Legend(self.drawing)
         self._figure = QLabel()
         self._split = QLabel()
-        self._plot = Plot(self._drawing)
+        self._plot = Plot(self.drawing)
+        self._plot.part_changed.connect(self.part_changed)
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._redraw.timeout.connect(self.flush)
+        self._close = self._make_close() if can_close else None
         self._arrange()
         theme.changed.connect(self._restyle)
         self.flush()
@@ -108,76 +130,53 @@ class CurveCard(QFrame):
     @property
     def title(self) -> str:
         """The name of the quantity."""
-        return self._drawing.title
+        return self.drawing.title
 
     @title.setter
     def title(self, title: str) -> None:
-        self._drawing.title = title
+        self.drawing.title = title
         self._title.setText(title)
-        self._stale()
+        self.setAccessibleName(title)
+        self.refresh()
 
     def append(self, split: str, first_step: int, steps_apart: int, values: Sequence[float] | Floats) -> None:
         """Takes points as an event brings them; those at or after `first_step` are replaced."""
-        if split == "training":
-            self._drawing.training.append(values, first_step, steps_apart)
-        else:
-            steps = [first_step + number * steps_apart for number in range(len(values))]
-            self._drawing.points.setdefault(split, Points()).append(steps, list(values))
-        self._stale()
-
-    def go_back(self, step: int) -> None:
-        """The run goes on from this step: what comes after it, and every test, is forgotten."""
-        self._drawing.training.truncate(self._drawing.training.index(step + 1))
-        for split, points in self._drawing.points.items():
-            points.truncate(-1 if split == "test" else step)
-        self._stale()
+        self.drawing.append(split, first_step, steps_apart, values)
+        self.refresh()
 
     def set_expected_steps(self, count: int) -> None:
         """How long the run will be: the right end of the plot; 0 if nobody knows."""
-        self._drawing.expected_steps = count
-        self._stale()
-
-    def show_end(self) -> None:
-        """The run has ended: what was done of it is as wide as the plot."""
-        self.set_expected_steps(int(self._drawing.last_step))
-
-    def set_epoch_steps(self, count: int) -> None:
-        """Steps an epoch, for faint lines where epochs end; 0 for none."""
-        self._drawing.epoch_steps = count
-        self._stale()
+        self.drawing.across.expected_steps = count
+        self.refresh()
 
     def set_smoothing(self, share: float) -> None:
         """The share of the previous value that the smoothed curve keeps, 0 (none) to 0.99."""
-        self._drawing.smoothing = min(0.99, max(0.0, share))
-        self._stale()
+        self.drawing.smoothing = min(0.99, max(0.0, share)) if self.drawing.can_smooth else 0.0
+        self.refresh()
 
     def set_log_y(self, is_log: bool) -> None:
         """A logarithmic vertical axis; values that are not positive become gaps."""
-        self._drawing.is_log = is_log
-        self._stale()
+        self.drawing.is_log = is_log
+        self.refresh()
 
     def set_percent(self, is_percent: bool) -> None:
         """Shows shares from 0 to 1 as 0 to 100 %."""
-        self._drawing.is_percent = is_percent
-        self._stale()
+        self.drawing.is_percent = is_percent
+        self.refresh()
 
     def clear(self) -> None:
         """Forgets all points, for another run."""
-        self._drawing.training = Series()
-        self._drawing.points = {"validation": Points(), "test": Points()}
-        self._stale()
+        self.drawing.clear()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """What is drawn has changed: it is shown soon."""
+        if not self._redraw.isActive():
+            self._redraw.start()
 
     def rows(self) -> list[tuple[str, float, float]]:
         """All points as they came: split, step, value."""
-        training = self._drawing.training
-        result = []
-        if len(training):
-            steps = training.steps(np.arange(len(training)))
-            pairs = zip(steps.tolist(), training.values().tolist(), strict=True)
-            result = [("training", step, value) for step, value in pairs]
-        for split, points in self._drawing.points.items():
-            result += [(split, step, value) for step, value in points.pairs()]
-        return result
+        return list(self.drawing.rows())
 
     def flush(self) -> None:
         """Shows what has come, now."""
@@ -189,11 +188,11 @@ class CurveCard(QFrame):
 
     def export_png(self, path: str | Path) -> None:
         """Writes the card as a picture, twice as fine as on the screen."""
-        self._prepare_picture()
         pixmap = QPixmap(self.size() * 2)
         pixmap.setDevicePixelRatio(2)
         pixmap.fill(theme.current().background)
-        self.render(pixmap)
+        with self._as_picture():
+            self.render(pixmap)
         buffer = QBuffer()
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
         pixmap.save(buffer, "PNG")
@@ -201,7 +200,6 @@ class CurveCard(QFrame):
 
     def export_svg(self, path: str | Path) -> None:
         """Writes the card as a drawing that scales."""
-        self._prepare_picture()
         buffer = QBuffer()
         generator = QSvgGenerator()
         generator.setOutputDevice(buffer)
@@ -209,7 +207,8 @@ class CurveCard(QFrame):
         generator.setViewBox(self.rect())
         generator.setTitle(self.title)
         painter = QPainter(generator)
-        self.render(painter, QPoint(0, 0))
+        with self._as_picture():
+            self.render(painter, QPoint(0, 0))
         painter.end()
         Path(path).write_bytes(buffer.data().data())
 
@@ -236,36 +235,55 @@ class CurveCard(QFrame):
         head.addWidget(self._figure)
         head.addSpacing(4)
         head.addWidget(self._split)
+        if self._close is not None:
+            head.addWidget(self._close)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 12)
         layout.setSpacing(4)
         layout.addLayout(head)
         layout.addWidget(self._plot, 1)
 
-    def _stale(self) -> None:
-        if not self._redraw.isActive():
-            self._redraw.start()
+    def _make_close(self) -> QToolButton:
+        button = QToolButton()
+        button.setAutoRaise(True)
+        button.setIcon(theme.icon("close", "muted"))
+        button.setToolTip("Show this plot no more")
+        button.setAccessibleName(f"Close {self.title}")
+        button.clicked.connect(self.closed)
+        return button
 
     def _restyle(self) -> None:
+        if self._close is not None:
+            self._close.setIcon(theme.icon("close", "muted"))
         self.flush()
 
-    def _prepare_picture(self) -> None:
+    @contextlib.contextmanager
+    def _as_picture(self) -> Iterator[None]:
+        """In here nothing shows that only a pointer needs."""
         self._plot.forget_pointer()
+        if self._close is not None:
+            self._close.hide()
         self.flush()
         self.ensurePolished()
+        try:
+            yield
+        finally:
+            if self._close is not None:
+                self._close.show()
 
     def _newest(self) -> tuple[str, float] | None:
         """The figure that counts: test, else validation, else the newest training value."""
         for split in ("test", "validation"):
-            if pairs := self._drawing.points[split].pairs():
+            if pairs := self.drawing.points[split].pairs():
                 return split, pairs[-1][1]
-        training = self._drawing.training
-        return ("training", float(training.values(len(training) - 1)[0])) if len(training) else None
+        training, word = self.drawing.training, self.drawing.word
+        return (word, float(training.values(len(training) - 1)[0])) if len(training) else None
 
     def _show_figure(self) -> None:
         newest = self._newest()
-        value = figure(newest[1], self._drawing.is_percent) if newest else ""
+        value = figure(newest[1], self.drawing.is_percent) if newest else ""
+        word = newest[0] if newest and newest[0] != VALUE else ""
         # Setting the same text again would lay the card out again.
-        for label, text in ((self._figure, value), (self._split, newest[0] if newest else "")):
+        for label, text in ((self._figure, value), (self._split, word)):
             if label.text() != text:
                 label.setText(text)

@@ -1,15 +1,10 @@
 """The Train tab: live curves of a run, where it is, where it runs, and the controls to stop it."""
 
 import contextlib
-import csv
-import math
-from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import (
-    QCheckBox,
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -21,17 +16,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialogs import messages
+from app.runs.board import Board
 from app.runs.curves import CurveCard
 from app.runs.facts_panel import FactsPanel
-from app.runs.metric_cards import MetricCards
+from app.runs.leaving import ExportButton
 from app.runs.supervisor import Outcome
+from app.runs.timeline import Along
 from designer import theme
 from engine.runs.confusion import read_confusions
-from engine.runs.events import Event, Message, Points, Requested, Resumed, Started
+from engine.runs.events import Event, Message
 from engine.runs.folder import RunFolder
 
 START_SMOOTHING = 0.6
+ALONG: dict[Along, str] = {"iterations": "Iterations", "epochs": "Epochs", "time": "Time"}
+NARROW = 700
+SIDE = 380
 
 
 class Monitor(QWidget):
@@ -45,9 +44,7 @@ class Monitor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._folder: RunFolder | None = None
-        self._steps_per_epoch = 0
-        self.metrics = MetricCards()
-        self.loss_card = CurveCard("Loss", token="loss")
+        self.board = Board()
         self.facts = FactsPanel()
         self.facts.stop_clicked.connect(self.stop_requested)
         self.facts.stop_after_epoch_clicked.connect(self.stop_after_epoch_requested)
@@ -62,75 +59,100 @@ class Monitor(QWidget):
         side.setFrameShape(QFrame.Shape.NoFrame)
         side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         side.setWidget(self.facts)
-        side.setFixedWidth(380)
+        side.setFixedWidth(SIDE)
         row.addWidget(side)
         self.show_nothing()
 
     @property
     def metric_card(self) -> CurveCard:
         """The curves of the main metric."""
-        return self.metrics.main
+        return self.board.main_card
 
     @property
-    def cards(self) -> tuple[CurveCard, ...]:
-        """Every card, the loss last."""
-        return (*self.metrics.cards, self.loss_card)
+    def loss_card(self) -> CurveCard:
+        """The curves of the loss."""
+        return self.board.loss_card
 
     def _make_curves(self) -> QWidget:
         area = QWidget()
         column = QVBoxLayout(area)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
-        column.addWidget(self.metrics, 1)
-        column.addWidget(self.loss_card, 1)
+        column.addWidget(self.board, 1)
         column.addLayout(self._make_controls())
         return area
 
     def _make_controls(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
-        label = QLabel("Smoothing")
-        theme.mark(label, "role", "muted")
+        self._smoothing_label = QLabel("Smoothing")
+        theme.mark(self._smoothing_label, "role", "muted")
         self.smoothing = QSlider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
-        self.smoothing.setFixedWidth(140)
+        self.smoothing.setMinimumWidth(48)
+        self.smoothing.setMaximumWidth(140)
         self.smoothing.setAccessibleName("Smoothing of the training curves")
+        self.smoothing.setToolTip("Smoothing of the training curves")
         self._smoothing_value = QLabel()
         self._smoothing_value.setMinimumWidth(32)
-        label.setBuddy(self.smoothing)
+        self._smoothing_label.setBuddy(self.smoothing)
         self.smoothing.valueChanged.connect(self._set_smoothing)
         self.smoothing.setValue(round(START_SMOOTHING * 100))
-        log_y = QCheckBox("Logarithmic loss")
-        log_y.toggled.connect(self.loss_card.set_log_y)
-        export = QPushButton("Export curves")
-        menu = QMenu(export)
-        menu.addAction("Pictures (PNG)…", lambda: self._export_pictures("png"))
-        menu.addAction("Drawings (SVG)…", lambda: self._export_pictures("svg"))
-        menu.addAction("Numbers (CSV)…", self._export_csv)
-        export.setMenu(menu)
-        for widget in (self.metrics.choice, label, self.smoothing, self._smoothing_value, log_y):
+        self.log_y = QPushButton("Log y")
+        self.log_y.setCheckable(True)
+        self.log_y.setToolTip("Logarithmic axes of values, but of shares")
+        self.log_y.toggled.connect(self.board.set_log_y)
+        self.whole = QPushButton("Show all")
+        self.whole.setToolTip("Show the whole run again; a double click on a plot does the same")
+        self.whole.clicked.connect(self.board.show_all)
+        self.whole.hide()
+        self.board.part_changed.connect(lambda: self.whole.setVisible(self.board.across.part is not None))
+        for widget in (self._smoothing_label, self.smoothing, self._smoothing_value, self.log_y, self._make_along()):
             row.addWidget(widget)
+        row.addWidget(self.board.choice)
+        row.addWidget(self.whole)
         row.addStretch(1)
-        row.addWidget(export)
+        self.export = ExportButton(self.board)
+        row.addWidget(self.export)
         return row
+
+    def _make_along(self) -> QPushButton:
+        self.along = QPushButton()
+        self.along.setToolTip("What the lower axes count")
+        menu, group = QMenu(self.along), QActionGroup(self.along)
+        for along, word in ALONG.items():
+            action = menu.addAction(word, lambda along=along: self.set_along(along))
+            action.setCheckable(True)
+            action.setChecked(along == "iterations")
+            group.addAction(action)
+        self.along.setMenu(menu)
+        self.set_along("iterations")
+        return self.along
+
+    def set_along(self, along: Along) -> None:
+        """What the lower axes count."""
+        self.along.setText(f"x: {along}")
+        self.board.set_along(along)
 
     def _set_smoothing(self, percent: int) -> None:
         self._smoothing_value.setText(f"{percent / 100:.2f}")
-        for part in (self.metrics, self.loss_card):
-            part.set_smoothing(percent / 100)
+        self.board.set_smoothing(percent / 100)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow window has no room for every word."""
+        self._smoothing_label.setVisible(event.size().width() - SIDE > NARROW)
+        super().resizeEvent(event)
 
     # ---- what a run says ----
 
     def show_nothing(self) -> None:
         """Before the first run."""
-        for part in (self.metrics, self.loss_card):
-            part.clear()
+        self.board.clear()
         self.facts.show_nothing()
 
     def show_starting(self, name: str) -> None:
         """A run is being prepared."""
-        for part in (self.metrics, self.loss_card):
-            part.clear()
+        self.board.clear()
         self.facts.show_starting(name)
 
     def show_refused(self, message: str) -> None:
@@ -140,36 +162,15 @@ class Monitor(QWidget):
     def show_run(self, folder: RunFolder) -> None:
         """Another run is shown from now on; its events follow."""
         self._folder = folder
-        for part in (self.metrics, self.loss_card):
-            part.clear()
+        self.board.clear()
         self.facts.show_run(folder)
 
     def take(self, event: Event) -> None:
         """One event of the run."""
-        if isinstance(event, Started):
-            self.metrics.set_main(event.metric)
-            self._steps_per_epoch = event.steps_per_epoch
-            for part in (self.metrics, self.loss_card):
-                part.set_expected_steps(event.iterations)
-                part.set_epoch_steps(event.steps_per_epoch)
-        if isinstance(event, Points):
-            self._draw(event)
-        if isinstance(event, Resumed):
-            for card in self.cards:
-                card.go_back(event.iteration)
-        if isinstance(event, Requested) and event.what == "epochs" and self._steps_per_epoch:
-            for part in (self.metrics, self.loss_card):
-                part.set_expected_steps(int(event.value) * self._steps_per_epoch)
+        self.board.take(event)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":
             self.facts.add_line("!", event.text)
-
-    def _draw(self, points: Points) -> None:
-        if points.split not in ("training", "validation"):
-            return
-        for name, values in points.values.items():
-            card = self.loss_card if name == "loss" else self.metrics.card(name)
-            card.append(points.split, points.first_step, points.steps_apart, [float(v) for v in values])
 
     def show_stopping(self, *, after_epoch: bool) -> None:
         """A stop was asked for."""
@@ -177,53 +178,12 @@ class Monitor(QWidget):
 
     def show_outcome(self, outcome: Outcome) -> None:
         """The run has ended."""
-        for card in self.cards:
-            card.show_end()
+        self.board.show_end()
         if self._folder is not None:
             with contextlib.suppress(OSError):  # a chart that cannot be read is not shown
-                self.metrics.set_confusions(read_confusions(self._folder.path))
+                self.board.set_confusions(read_confusions(self._folder.path))
         self.facts.show_outcome(outcome)
-
-    # ---- leaving as files ----
-
-    def _export_pictures(self, kind: str) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the curves", f"curves.{kind}", f"*.{kind}")
-        if not name:
-            return
-        base = Path(name).with_suffix("")
-        try:
-            for card in self.cards:
-                target = base.with_name(f"{base.name}-{card.title.lower()}.{kind}")
-                card.export_png(target) if kind == "png" else card.export_svg(target)
-        except OSError as error:
-            self._complain(name, error)
-
-    def _export_csv(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the curves", "curves.csv", "*.csv")
-        if not name:
-            return
-        try:
-            self.write_csv(Path(name))
-        except OSError as error:
-            self._complain(name, error)
-
-    def write_csv(self, path: Path) -> None:
-        """Every point of every curve: curve, split, step, value. Raises `OSError`."""
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(("curve", "split", "step", "value"))
-            for card in self.cards:
-                for split, step, value in card.rows():
-                    writer.writerow((card.title.lower(), split, int(step), _number(value)))
-
-    def _complain(self, name: str, error: OSError) -> None:
-        messages.show_error(self, "The curves cannot be exported", f"{name} cannot be written: {error.strerror}.")
 
     def shutdown(self) -> None:
         """Let go of the plots, in order."""
-        for part in (self.metrics, self.loss_card):
-            part.shutdown()
-
-
-def _number(value: Any) -> str:
-    return f"{value:.9g}" if math.isfinite(value) else str(value)
+        self.board.shutdown()

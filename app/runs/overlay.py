@@ -8,9 +8,10 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import QWidget
 
 from app.runs.plot import draw_marker, polygons
-from app.runs.scales import Axis, Frame, figure, linear_axis, log_axis, nice_step, tick_label
+from app.runs.scales import Axis, Frame, figure, linear_axis, log_axis, places_axis, tick_label
 from app.runs.series import Floats
-from app.runs.traces import Along, Curve, Trace
+from app.runs.timeline import Along
+from app.runs.traces import Curve, Trace
 from designer import theme
 from engine.project.options.metrics import is_share
 
@@ -23,7 +24,6 @@ LABEL_PIXELS = 11
 MOST_MARKERS = 60
 SMOOTHED_POINTS = 500
 BADGE = 8.0
-_UNITS = ((7200.0, 3600.0, "h"), (180.0, 60.0, "min"), (0.0, 1.0, "s"))
 
 
 def run_colour(number: int) -> QColor:
@@ -226,7 +226,7 @@ class OverlayPlot(QWidget):
         if self._pointer is None or not frame.rect.left() <= self._pointer <= frame.rect.right():
             return
         palette, rect, x = theme.current(), frame.rect, round(self._pointer)
-        place = frame.step_at(x)
+        place = frame.place_at(x)
         rows = self.readings(place)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(QPen(palette.muted, 0))
@@ -268,13 +268,9 @@ def spread(heights: list[float], apart: float, lowest: float) -> list[float]:
 
 def lower_axis(furthest: float, along: Along, count: int) -> tuple[Axis, float, str]:
     """The lower axis to a place, and what its values are divided by for their unit."""
-    divisor, unit = 1.0, str(along)
-    if along == "time":
-        divisor, unit = next((d, name) for least, d, name in _UNITS if furthest >= least)
-    high = max(furthest, divisor * (1.0 if along == "time" else 1e-9)) or 1.0
-    step = nice_step(high / divisor, count) * divisor
-    ticks = np.arange(0, high + step * 1e-6, step)
-    return Axis(low=0, high=high, ticks=tuple(ticks.tolist())), divisor, unit
+    high = max(furthest, 1.0 if along == "time" else 1e-9) or 1.0
+    axis, unit = places_axis(0.0, high, along, count)
+    return axis, unit.divisor, unit.name
 
 
 def _badge_at(middle: QPointF) -> QRectF:

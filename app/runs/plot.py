@@ -6,63 +6,38 @@ exit. What a paint costs is bounded by the pixels of the plot.
 """
 
 import ctypes
-from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QWidget
 from shiboken6 import getCppPointer
 
-from app.runs.scales import Axis, Frame, figure, linear_axis, log_axis, steps_axis, tick_label
-from app.runs.series import Floats, Points, Series
+from app.runs import readout
+from app.runs.drawing import Drawing
+from app.runs.scales import Axis, Frame, Unit, linear_axis, log_axis, places_axis, tick_label
+from app.runs.series import Floats
+from app.runs.zooming import Zooming
 from designer import icons, theme
 
-LEFT, TOP, RIGHT, BOTTOM = 48, 8, 12, 24
+LEFT, TOP, RIGHT, BOTTOM = 52, 8, 12, 24
 LABEL_PIXELS = 11
 MAX_SMOOTHED_POINTS = 600
 # More markers than this would hide the line they stand on.
 MAX_MARKERS = 100
 MAX_EPOCH_LINES = 60
-
-
-@dataclass
-class Drawing:
-    """What is to be drawn, and how."""
-
-    title: str
-    token: str
-    training: Series
-    points: dict[str, Points]
-    expected_steps: int = 0
-    epoch_steps: int = 0
-    smoothing: float = 0.9
-    is_log: bool = False
-    is_percent: bool = False
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to show yet."""
-        return not len(self.training) and not any(len(points) for points in self.points.values())
-
-    @property
-    def last_step(self) -> float:
-        """The newest step of all curves."""
-        return max(self.training.last_step, *(points.last_step for points in self.points.values()), 0.0)
-
-    @property
-    def colour(self) -> QColor:
-        """The colour of the training curve."""
-        return QColor(getattr(theme.current(), self.token))
-
-    @property
-    def raw_colour(self) -> QColor:
-        """The same, faint, for the values as they came."""
-        return theme.current().mixed(self.colour, theme.current().panel, 0.42)
-
-    def split_colour(self, split: str) -> QColor:
-        """The colour of points that are no training points."""
-        return theme.current().good if split == "test" else theme.current().warning
+BEST_RADIUS = 7
 
 
 def polygons(x: Floats, y: Floats) -> list[QPolygonF]:
@@ -93,14 +68,22 @@ def draw_marker(painter: QPainter, split: str, at: QPointF, radius: float = 3.5)
 
 
 class Plot(QWidget):
-    """Draws one quantity over the iterations."""
+    """Draws one quantity over the iterations, the epochs or the time of a run.
+
+    A drag shows a part of the run, the wheel more or less of it around the pointer, Shift with either moves it, a
+    double click shows all again. The values' axis fits what is in view. `part_changed` tells the plots beside it.
+    """
+
+    part_changed = Signal()
 
     def __init__(self, drawing: Drawing, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.drawing = drawing
         self._frame: Frame | None = None
+        self._unit = Unit(name="iterations")
         self._smoothed: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
         self._pointer: float | None = None
+        self._zooming = Zooming(drawing)
         self.setMouseTracking(True)
         self.setMinimumSize(240, 120)
 
@@ -113,9 +96,48 @@ class Plot(QWidget):
         self._pointer = None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Moves the cross-hair."""
+        """Moves the cross-hair, and what is dragged."""
         self._pointer = event.position().x()
+        self._followed(self._zooming.move(self._frame, self._pointer))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begins to choose a part, or to move it."""
+        is_moving = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            is_moving |= event.button() == Qt.MouseButton.MiddleButton
+            self._zooming.press(self._frame, event.position().x(), is_moving=is_moving)
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Shows the part that was chosen."""
+        self._followed(self._zooming.release(self._frame))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Shows all again."""
+        self._zooming.cancel()
+        self._followed(self._zooming.show_all())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Shows more or less around the pointer; sideways, or with Shift, moves."""
+        turn, is_sideways = event.angleDelta(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if is_sideways or abs(turn.x()) > abs(turn.y()):
+            self._followed(self._zooming.shift(self._frame, -(turn.x() or turn.y()) / 120))
+        else:
+            self._followed(self._zooming.turn(self._frame, event.position().x(), turn.y() / 120))
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape lets go of what is dragged."""
+        if event.key() == Qt.Key.Key_Escape and self._zooming.is_busy:
+            self._zooming.cancel()
+            self.update()
+        else:
+            super().keyPressEvent(event)
+
+    def _followed(self, has_changed: bool) -> None:
         self.update()
+        if has_changed:
+            self.part_changed.emit()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Takes the cross-hair away."""
@@ -148,33 +170,49 @@ class Plot(QWidget):
         font = QFont(self.font())
         painter.setFont(font)
         painter.setPen(theme.current().muted)
-        words = f"The {self.drawing.title.lower()} appears here when training starts."
+        title = self.drawing.title
+        name = title if title[1:2].isupper() else title[:1].lower() + title[1:]
+        words = self.drawing.waiting or f"The {name} appears here when training starts."
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, words)
 
     def _paint_curves(self, painter: QPainter) -> None:
         drawing = self.drawing
         rect = QRectF(self.rect()).adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
-        across = steps_axis(drawing.expected_steps, drawing.last_step, max(2, int(rect.width() / 110)))
-        raw = drawing.training.window(across.low, across.high, max(2, int(rect.width())))
+        low, high = drawing.across.view(drawing.last_step)
+        x, y = drawing.training.window(low, high, max(2, int(rect.width())))
+        raw = self._placed(x), y
         smooth = min(MAX_SMOOTHED_POINTS, max(2, int(rect.width() * 0.75)))
-        self._smoothed = drawing.training.smoothed(across.low, across.high, drawing.smoothing, smooth)
-        points = {split: points.arrays() for split, points in drawing.points.items() if len(points)}
-        down = self._values_axis([raw[1], *(y for _, y in points.values())], max(2, int(rect.height() / 40)))
-        frame = self._frame = Frame(rect=rect, x=across, y=down)
-        self._paint_epochs(painter, frame)
+        self._smoothed = drawing.training.smoothed(low, high, drawing.smoothing, smooth)
+        smoothed = self._placed(self._smoothed[0]), self._smoothed[1]
+        parts = {split: points.between(low, high) for split, points in drawing.points.items() if len(points)}
+        points = {split: (self._placed(x), y) for split, (x, y) in parts.items()}
+        frame = self._frame = self._make_frame(rect, low, high, [raw[1], *(y for _, y in points.values())])
+        self._paint_epochs(painter, frame, low, high)
         self._paint_axes(painter, frame)
         painter.save()
-        painter.setClipRect(rect.adjusted(-5, -5, 5, 5))
+        painter.setClipRect(rect.adjusted(-5, -5, 5, 5) if drawing.across.part is None else rect)
         # A zigzag denser than the pixels is slow to smooth, and its spikes would fade.
         is_fine = len(raw[0]) <= rect.width()
         self._paint_line(painter, frame, raw, QPen(drawing.raw_colour, 0), is_fine)
         if drawing.smoothing > 0:
-            self._paint_line(painter, frame, self._smoothed, _wide(drawing.colour), True)
+            self._paint_line(painter, frame, smoothed, _wide(drawing.colour), True)
         for split, (x, y) in points.items():
             self._paint_points(painter, frame, split, x, y)
+        self._paint_best(painter, frame)
         painter.restore()
         self._paint_nonfinite(painter, frame)
+        self._zooming.paint(painter, frame)
         self._paint_pointer(painter, frame)
+
+    def _placed(self, steps: Floats) -> Floats:
+        """Where steps are on the lower axis."""
+        return self.drawing.across.timeline.places(steps, self.drawing.across.along)
+
+    def _make_frame(self, rect: QRectF, low: float, high: float, values: list[Floats]) -> Frame:
+        across = self.drawing.across
+        ends = self._placed(np.array([low, high]))
+        x, self._unit = places_axis(float(ends[0]), float(ends[1]), across.along, max(2, int(rect.width() / 110)))
+        return Frame(rect=rect, x=x, y=self._values_axis(values, max(2, int(rect.height() / 40))))
 
     def _values_axis(self, values: list[Floats], count: int) -> Axis:
         joined = np.concatenate(values)
@@ -182,18 +220,19 @@ class Plot(QWidget):
         if self.drawing.is_log and (joined > 0).any():
             return log_axis(float(joined[joined > 0].min()), float(joined.max()), count)
         low, high = (float(joined.min()), float(joined.max())) if len(joined) else (0.0, 1.0)
-        if self.drawing.is_percent and low >= 0 and high <= 1:
+        if self.drawing.is_percent and low >= 0 and high <= 1 and self.drawing.across.part is None:
             ticks = (0.0, 0.25, 0.5, 0.75, 1.0) if count >= 4 else (0.0, 0.5, 1.0)
             return Axis(low=0, high=1, ticks=ticks)
         return linear_axis(low, high, count)
 
-    def _paint_epochs(self, painter: QPainter, frame: Frame) -> None:
+    def _paint_epochs(self, painter: QPainter, frame: Frame, low: float, high: float) -> None:
         """Faint vertical lines where epochs end, while there is room for them."""
-        steps = self.drawing.epoch_steps
-        if not steps or frame.x.high / steps > MAX_EPOCH_LINES:
+        steps = self.drawing.across.timeline.steps_per_epoch
+        if not steps or (high - low) / steps > MAX_EPOCH_LINES:
             return
         painter.setPen(QPen(theme.current().mixed(theme.current().line, theme.current().panel, 0.45), 0))
-        for x in frame.across(np.arange(steps, frame.x.high, steps, dtype=np.float64)).round().tolist():
+        ends = np.arange(steps * (low // steps + 1), high, steps, dtype=np.float64)
+        for x in frame.across(self._placed(ends)).round().tolist():
             painter.drawLine(QPointF(x, frame.rect.top()), QPointF(x, frame.rect.bottom()))
 
     def _paint_axes(self, painter: QPainter, frame: Frame) -> None:
@@ -211,15 +250,16 @@ class Plot(QWidget):
 
     def _paint_steps(self, painter: QPainter, frame: Frame) -> None:
         """The labels below; the last one says what is counted."""
-        metrics = QFontMetricsF(painter.font())
+        metrics, ticks = QFontMetricsF(painter.font()), frame.x.ticks
         top, free = frame.rect.bottom() + 6, frame.rect.right() + RIGHT
-        places = zip(frame.across(np.array(frame.x.ticks)).tolist(), frame.x.ticks, strict=True)
+        apart = ticks[1] - ticks[0] if len(ticks) > 1 else frame.x.high - frame.x.low
+        places = zip(frame.across(np.array(ticks)).tolist(), ticks, strict=True)
         for number, (x, value) in enumerate(reversed(list(places))):
-            words = f"{value:,.0f}"
+            words = self._unit.label(value, apart)
             width = metrics.horizontalAdvance(words)
             left = x - width / 2
             if number == 0:
-                words += " iterations" if value != 1 else " iteration"
+                words += f" {self._unit.name}"
                 whole = metrics.horizontalAdvance(words)
                 left = min(left, free - whole)
                 width = whole
@@ -249,15 +289,28 @@ class Plot(QWidget):
                 draw_marker(painter, split, QPointF(px, py), 4)
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
+    def _paint_best(self, painter: QPainter, frame: Frame) -> None:
+        """A ring around the validation that was best: its network is kept."""
+        if not self.drawing.bests:
+            return
+        step, value = self.drawing.bests[-1]
+        x = float(frame.across(self._placed(np.array([step])))[0])
+        y = float(frame.down(np.array([value]))[0])
+        if y == y:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+            painter.setPen(QPen(theme.current().text, 1.5))
+            painter.drawEllipse(QPointF(x, y), BEST_RADIUS, BEST_RADIUS)
+
     def _paint_nonfinite(self, painter: QPainter, frame: Frame) -> None:
         """Where values were no numbers: a tick each, words beside the first."""
-        steps = self.drawing.training.nonfinite_steps()
+        steps, (low, high) = self.drawing.training.nonfinite_steps(), self.drawing.across.view(self.drawing.last_step)
+        steps = steps[(steps >= low) & (steps <= high)]
         if not len(steps):
             return
         colour, rect = theme.current().warning, frame.rect
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(QPen(colour, 0))
-        places = frame.across(steps).round().tolist()
+        places = frame.across(self._placed(steps)).round().tolist()
         for x in places:
             painter.drawLine(QPointF(x, rect.bottom() - 8), QPointF(x, rect.bottom()))
         first, count = places[0], self.drawing.training.num_nonfinite
@@ -271,49 +324,16 @@ class Plot(QWidget):
 
     def readings(self, step: float) -> list[tuple[str, str]]:
         """What the curves say at a step, as pairs of name and value."""
-        drawing = self.drawing
-        series, shown = drawing.training, drawing.is_percent
-        result: list[tuple[str, str]] = []
-        if len(series):
-            index = min(series.index(round(step)), len(series) - 1)
-            place = float(series.steps(np.array([index]))[0])
-            result.append(("iteration", f"{place:,.0f}"))
-            result.append(("training", figure(float(series.values(index, index + 1)[0]), shown)))
-            x, y = self._smoothed
-            if drawing.smoothing > 0 and len(x):
-                result.append(("smoothed", figure(float(np.interp(place, x, y)), shown)))
-        for split, points in drawing.points.items():
-            if nearest := points.nearest(step):
-                result.append((f"{split} at {nearest[0]:,.0f}", figure(nearest[1], shown)))
-        return result
+        return readout.readings(self.drawing, step, self._smoothed)
 
     def _paint_pointer(self, painter: QPainter, frame: Frame) -> None:
         """A vertical line under the pointer and a box with what the curves say there."""
         if self._pointer is None or not frame.rect.left() <= self._pointer <= frame.rect.right():
             return
-        palette, rect = theme.current(), frame.rect
-        newest = float(frame.across(np.array([self.drawing.last_step]))[0])
-        x = round(min(self._pointer, newest))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(QPen(palette.muted, 0))
-        painter.drawLine(QPointF(x, rect.top()), QPointF(x, rect.bottom()))
-        rows = self.readings(frame.step_at(x))
-        metrics = QFontMetricsF(painter.font())
-        names = max(metrics.horizontalAdvance(name) for name, _ in rows)
-        width = names + 16 + max(metrics.horizontalAdvance(value) for _, value in rows) + 24
-        left = x + 12 if x + 12 + width < rect.right() else x - 12 - width
-        box = QRectF(left, rect.top() + 8, width, 16 * len(rows) + 16)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        painter.setPen(QPen(palette.line, 1))
-        painter.setBrush(palette.raised)
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for number, (name, value) in enumerate(rows):
-            line = QRectF(box.left() + 12, box.top() + 8 + 16 * number, width - 24, 16)
-            painter.setPen(palette.muted)
-            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
-            painter.setPen(palette.text)
-            painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, value)
+        newest = float(frame.across(self._placed(np.array([self.drawing.last_step])))[0])
+        x = round(max(frame.rect.left(), min(self._pointer, newest)))
+        step = self.drawing.across.timeline.step_at(frame.place_at(x), self.drawing.across.along)
+        readout.paint(painter, frame.rect, x, self.readings(step))
 
 
 def _wide(colour: QColor) -> QPen:

@@ -7,6 +7,7 @@ import numpy as np
 from PySide6.QtCore import QRectF
 
 from app.runs.series import Floats
+from app.runs.timeline import Along
 
 # No tick is useful below this: beyond it a float has no digits left.
 _TINY = 1e-300
@@ -46,8 +47,8 @@ class Frame:
         """Pixels from the top."""
         return self.rect.bottom() - self.y.share(values) * self.rect.height()
 
-    def step_at(self, pixel: float) -> float:
-        """The step under a pixel."""
+    def place_at(self, pixel: float) -> float:
+        """The place on the lower axis under a pixel."""
         return self.x.low + (pixel - self.rect.left()) / self.rect.width() * (self.x.high - self.x.low)
 
 
@@ -58,12 +59,39 @@ def nice_step(span: float, count: int) -> float:
     return next((factor * power for factor in (1, 2, 2.5, 5) if raw <= factor * power * 1.0001), 10 * power)
 
 
-def steps_axis(expected: float, last: float, count: int) -> Axis:
-    """The axis of iterations: as long as the run will be, or a little longer than it is."""
-    high = max(expected, last) if expected else max(10.0, last * 1.02)
-    step = max(1.0, nice_step(high, count))
-    ticks = np.arange(0, high + step * 1e-6, step)
-    return Axis(low=0, high=high, ticks=tuple(ticks.tolist()))
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """What the lower axis counts: values are divided by so much and followed by its name."""
+
+    name: str
+    divisor: float = 1.0
+
+    def label(self, value: float, apart: float) -> str:
+        """A number with as many decimals as ticks need that stand `apart`."""
+        apart = apart / self.divisor
+        decimals = next((n for n in range(6) if abs(round(apart, n) - apart) < apart * 1e-6), 6)
+        return f"{value / self.divisor:,.{decimals}f}"
+
+
+_OF_TIME = (
+    (7200.0, Unit(name="h", divisor=3600.0)),
+    (180.0, Unit(name="min", divisor=60.0)),
+    (0.0, Unit(name="s")),
+)
+
+
+def places_axis(low: float, high: float, along: Along, count: int) -> tuple[Axis, Unit]:
+    """The lower axis between two places, and how its values are told."""
+    unit = Unit(name=along)
+    if along == "time":
+        unit = next(unit for least, unit in _OF_TIME if high - low >= least)
+    high = max(high, low + (1.0 if along != "epochs" else 1e-9))
+    step = nice_step((high - low) / unit.divisor, count) * unit.divisor
+    if along == "iterations":
+        step = max(1.0, step)
+    first = math.ceil(low / step - 1e-9)
+    ticks = [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
+    return Axis(low=low, high=high, ticks=tuple(ticks)), unit
 
 
 def linear_axis(low: float, high: float, count: int) -> Axis:
@@ -115,7 +143,7 @@ def tick_label(value: float, axis: Axis, is_percent: bool) -> str:
         return f"{text} %" if value == axis.ticks[-1] else text
     largest = max(abs(axis.low), abs(axis.high))
     if axis.is_log or not 1e-3 <= largest < 1e6:
-        return _short_power(f"{value:.6g}")
+        return _short_power(f"{value:,.6g}")
     step = axis.ticks[1] - axis.ticks[0] if len(axis.ticks) > 1 else 1.0
     decimals = next((n for n in range(9) if abs(round(step, n) - step) < step * 1e-6), 9)
     return f"{value + 0.0:,.{decimals}f}" if abs(value) > step * 1e-6 else "0"

@@ -323,6 +323,12 @@ class Points:
         values = np.array(self._values, np.float64)
         return np.array(self._steps, np.float64), np.where(np.isfinite(values), values, np.nan)
 
+    def between(self, low: float, high: float) -> tuple[Floats, Floats]:
+        """Those between two steps, with a neighbour on each side so that lines reach the edges; gaps are NaN."""
+        begin, end = max(0, bisect_left(self._steps, low) - 1), bisect_right(self._steps, high) + 1
+        values = np.array(self._values[begin:end], np.float64)
+        return np.array(self._steps[begin:end], np.float64), np.where(np.isfinite(values), values, np.nan)
+
     def pairs(self) -> list[tuple[float, float]]:
         """Step and value as they came."""
         return list(zip(self._steps, self._values, strict=True))

@@ -3,12 +3,11 @@
 import contextlib
 import time
 from collections.abc import Sequence
-from typing import Literal
 
-import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.runs.series import Floats, Points, Series
+from app.runs.timeline import Along, Timeline
 from engine.runs import events
 from engine.runs.events import Event
 from engine.runs.folder import EventReader, RunFolder
@@ -16,7 +15,6 @@ from engine.runs.folder import EventReader, RunFolder
 BUDGET_S = 0.012
 READ_BYTES = 2**16
 FOLLOW_MS = 1000
-Along = Literal["iterations", "epochs", "time"]
 
 
 class Curve:
@@ -31,6 +29,11 @@ class Curve:
         """The newest step."""
         return max(self.training.last_step, self.validation.last_step)
 
+    def go_back(self, step: int) -> None:
+        """What came after a step is superseded: the run goes on from there."""
+        self.training.truncate(self.training.index(step + 1))
+        self.validation.truncate(step)
+
 
 class Trace:
     """The curves of one run by the names of their quantities, and where its steps are in epochs and in time."""
@@ -38,9 +41,8 @@ class Trace:
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.curves: dict[str, Curve] = {}
-        self.steps_per_epoch = 1
+        self._timeline = Timeline()
         self._reader = EventReader(folder, limit_bytes=READ_BYTES)
-        self._steps, self._elapsed = [0.0], [0.0]
 
     def read(self) -> bool:
         """Read on. Says whether anything came."""
@@ -50,16 +52,14 @@ class Trace:
         return bool(found)
 
     def _take(self, event: Event) -> None:
+        self._timeline.take(event)
         match event:
-            case events.Started():
-                self.steps_per_epoch = max(1, event.steps_per_epoch)
             case events.Points(split="training" | "validation"):
                 with contextlib.suppress(TypeError, ValueError, OverflowError):  # a damaged line
                     self._add(event)
-            case events.Progress():
-                if event.iteration > self._steps[-1]:
-                    self._steps.append(float(event.iteration))
-                    self._elapsed.append(max(self._elapsed[-1], event.elapsed_s))
+            case events.Resumed():
+                for curve in self.curves.values():
+                    curve.go_back(event.iteration)
 
     def _add(self, points: events.Points) -> None:
         for name, given in points.values.items():
@@ -72,15 +72,11 @@ class Trace:
 
     def places(self, steps: Floats, along: Along) -> Floats:
         """Where steps are in iterations, epochs, or seconds of training."""
-        if along == "time":
-            return np.interp(steps, self._steps, self._elapsed)
-        return steps / self.steps_per_epoch if along == "epochs" else steps
+        return self._timeline.places(steps, along)
 
     def step_at(self, place: float, along: Along) -> float:
         """The step at a place."""
-        if along == "time":
-            return float(np.interp(place, self._elapsed, self._steps))
-        return place * self.steps_per_epoch if along == "epochs" else place
+        return self._timeline.step_at(place, along)
 
 
 class Traces(QObject):

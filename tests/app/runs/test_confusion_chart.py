@@ -74,21 +74,17 @@ def test_the_train_tab_offers_the_tables_of_a_run_that_ended(qtbot, tmp_path: Pa
     write_confusions(tmp_path, TABLE.classes, {"validation": COUNTS, "test": COUNTS})
     monitor.show_run(RunFolder(tmp_path))
     monitor.take(STARTED)
-    assert monitor.metrics.choice.isHidden()
     monitor.show_outcome(Outcome("finished", "all done"))
-    shown = monitor.metrics.choice.list
-    assert [shown.itemText(i) for i in range(shown.count())] == [
-        "Accuracy",
-        "Confusion matrix, validation",
-        "Confusion matrix, test",
-    ]
-    shown.setCurrentIndex(2)
-    shown.activated.emit(2)
-    card = monitor.metrics.currentWidget()
-    assert isinstance(card, ConfusionCard)
+    monitor.board._fill_menu()
+    actions = {action.text(): action for action in monitor.board.choice.menu().actions()}
+    assert "Confusion matrix, validation" in actions
+    actions["Confusion matrix, test"].trigger()
+    (card,) = monitor.findChildren(ConfusionCard)
+    assert card.title == "Confusion matrix, test"
     assert card.accessibleDescription() == "13 of 15 right"
     (tmp_path / FILE).write_text(json.dumps({"classes": 7}))
     monitor.show_outcome(Outcome("finished", "all done"))
-    assert monitor.metrics.currentWidget() is monitor.metric_card
-    assert monitor.metrics.choice.isHidden()
+    monitor.board._fill_menu()
+    assert not [action for action in monitor.board.choice.menu().actions() if "Confusion" in action.text()]
+    assert card.isHidden()
     monitor.shutdown()

@@ -6,13 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 
 from app.runs.monitor import Monitor
 from app.runs.plot import Plot
 from app.runs.supervisor import Outcome
-from engine.runs.events import Message, Points
+from app.runs.timeline import Along
+from engine.runs.events import Best, Message, Points, Requested, Resumed
 from engine.runs.folder import RunFolder
-from tests.app.runs.test_facts_panel import STARTED
+from tests.app.runs.test_facts_panel import STARTED, progress
 
 
 @pytest.fixture
@@ -77,18 +79,21 @@ def test_warnings_are_listed(monitor: Monitor) -> None:
     assert "unimportant" not in monitor.facts.lines.text()
 
 
-def test_every_point_is_in_the_csv_file(monitor: Monitor, tmp_path: Path) -> None:
+def test_every_point_is_in_the_csv_file(monitor: Monitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monitor.take(STARTED)
     monitor.take(points("training", 1))
     monitor.take(Points(split="training", first_step=3, steps_apart=1, values={"loss": [float("nan")]}))
-    monitor.write_csv(tmp_path / "c.csv")
+    monitor.take(progress(10))
+    monkeypatch.setattr("app.runs.leaving.QFileDialog.getSaveFileName", lambda *_: (str(tmp_path / "c.csv"), ""))
+    monitor.export.export_csv()
     with open(tmp_path / "c.csv", encoding="utf-8") as file:
         rows = list(csv.reader(file))
-    assert rows[0] == ["curve", "split", "step", "value"]
-    assert ["accuracy", "training", "2", "0.5"] in rows
-    assert ["loss", "training", "1", "2"] in rows
-    assert ["loss", "training", "3", "nan"] in rows
-    assert len(rows) == 6
+    assert rows[0] == ["curve", "split", "step", "value", "epoch", "elapsed_s"]
+    assert ["accuracy", "training", "2", "0.5", "0.2", "12.2"] in rows
+    assert ["loss", "training", "1", "2", "0.1", "6.1"] in rows
+    assert ["loss", "training", "3", "nan", "0.3", "18.3"] in rows
+    assert ["memory", "value", "10", "612", "1", "61"] in rows
+    assert len(rows) == 9
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
@@ -98,8 +103,8 @@ def test_pictures_leave_one_a_curve(
     monitor.take(STARTED)
     monitor.take(points("training", 1))
     target = str(tmp_path / f"run.{kind}")
-    monkeypatch.setattr("app.runs.monitor.QFileDialog.getSaveFileName", lambda *_: (target, ""))
-    monitor._export_pictures(kind)
+    monkeypatch.setattr("app.runs.leaving.QFileDialog.getSaveFileName", lambda *_: (target, ""))
+    monitor.export.export_pictures(kind)
     files = sorted(tmp_path.iterdir())
     assert [file.name for file in files] == [f"run-accuracy.{kind}", f"run-loss.{kind}"]
     assert all(file.read_bytes().startswith(begins) for file in files)
@@ -111,38 +116,113 @@ def test_a_file_that_cannot_be_written_is_told(
     said: list[str] = []
     monkeypatch.setattr("app.dialogs.messages.show_error", lambda parent, title, text: said.append(text))
     target = str(tmp_path / "none" / "c.csv")
-    monkeypatch.setattr("app.runs.monitor.QFileDialog.getSaveFileName", lambda *_: (target, ""))
-    monitor._export_csv()
+    monkeypatch.setattr("app.runs.leaving.QFileDialog.getSaveFileName", lambda *_: (target, ""))
+    monitor.export.export_csv()
     assert len(said) == 1
     assert "c.csv" in said[0]
     for kind in ("png", "svg"):
-        monitor._export_pictures(kind)
+        monitor.export.export_pictures(kind)
     assert len(said) == 3
 
 
-def test_of_several_metrics_one_is_shown_and_all_are_exported(monitor, tmp_path) -> None:
+def test_other_metrics_and_what_reports_tell_are_shown_when_chosen(monitor: Monitor) -> None:
     monitor.take(STARTED)
     monitor.take(points("training", 1))
-    assert monitor.metrics.choice.isHidden()
-    for name in ("f-score", "top-k"):
-        monitor.take(points("validation", 1, name))
-    assert not monitor.metrics.choice.isHidden()
-    names = [monitor.metrics.choice.list.itemText(index) for index in range(3)]
-    assert names == ["Accuracy", "F-score", "Top-k accuracy"]
-    assert monitor.metrics.currentWidget() is monitor.metric_card
-    assert len(monitor.metric_card.rows()) == 2, "points of other metrics are not its own"
-    monitor.metrics.show_metric("f-score")
-    assert monitor.metrics.currentWidget().title == "F-score"
-    monitor.write_csv(tmp_path / "curves.csv")
-    curves = {line.split(",")[0] for line in (tmp_path / "curves.csv").read_text().splitlines()[1:]}
-    assert curves == {"accuracy", "f-score", "top-k accuracy", "loss"}
-    monitor.show_nothing()
-    assert monitor.metrics.choice.isHidden()
-    assert len(monitor.cards) == 2
+    monitor.take(points("validation", 1, "f-score"))
+    monitor.take(progress(10))
+    board = monitor.board
+    board._fill_menu()
+    offered = [action.text() for action in board.choice.menu().actions() if action.text()]
+    assert offered == ["F-score", "Learn rate", "Samples per second", "Memory, MiB", "Gradient norm"]
+    for action in board.choice.menu().actions():
+        if action.text() in ("F-score", "Learn rate"):
+            action.trigger()
+    assert [card.title for card in board.cards] == ["Accuracy", "Loss", "F-score", "Learn rate"]
+    assert [row[2] for row in board.shown["f-score"].rows()] == [0.25, 0.5]
+    assert board.shown["learn_rate"].rows() == [("value", 10.0, 0.01)]
+    board.shown["f-score"].closed.emit()
+    assert list(board.shown) == ["accuracy", "loss", "learn_rate"]
 
 
-def test_a_run_without_a_metric_shows_its_loss_alone(monitor) -> None:
-    monitor.take(replace(STARTED, metric="loss"))
-    assert monitor.metrics.isHidden()
+def test_what_was_chosen_stays_for_the_next_run(monitor: Monitor) -> None:
+    monitor.take(STARTED)
+    monitor.take(points("validation", 1, "f-score"))
+    monitor.board.choose("f-score", True)
+    monitor.board.choose("memory", True)
+    monitor.show_starting("next")
+    assert list(monitor.board.shown) == ["accuracy", "loss", "memory"], "the next run may measure something else"
     monitor.take(replace(STARTED, metric="rmse"))
-    assert not monitor.metrics.isHidden()
+    monitor.take(points("validation", 1, "f-score"))
+    assert list(monitor.board.shown) == ["rmse", "loss", "memory", "f-score"]
+    monitor.show_starting("a third")
+    monitor.take(replace(STARTED, metric="f-score"))
+    assert list(monitor.board.shown) == ["f-score", "loss", "memory"], "it stands above now"
+    assert monitor.metric_card.title == "F-score"
+
+
+def test_what_a_resumed_run_superseded_goes(monitor: Monitor) -> None:
+    monitor.take(STARTED)
+    for first in (1, 3, 5):
+        monitor.take(points("training", first))
+        monitor.take(progress(first + 1))
+    monitor.take(points("validation", 2))
+    monitor.take(points("validation", 5))
+    monitor.take(Best(iteration=2, objective="loss", value=2.0))
+    monitor.take(Best(iteration=5, objective="metric", value=0.5))
+    monitor.take(Resumed(iteration=4, after=9, reason="the machine was restarted"))
+    steps = [step for _, step, _ in monitor.loss_card.rows()]
+    assert steps == [1, 2, 3, 4, 2, 3], "training, then validation"
+    assert [step for _, step, _ in monitor.board.drawings["memory"].rows()] == [2, 4]
+    assert monitor.loss_card.drawing.bests == [(2, 2.0)]
+    assert monitor.metric_card.drawing.bests == []
+    assert monitor.board.across.timeline.place(4, "time") == 61.0
+
+
+def test_a_part_of_the_run_is_seen_in_all_plots(monitor: Monitor, qtbot) -> None:
+    monitor.take(replace(STARTED, iterations=100))
+    for first in range(1, 100, 2):
+        monitor.take(points("training", first))
+    upper, lower = (card.findChild(Plot) for card in monitor.board.cards)
+    assert upper is not None
+    assert lower is not None
+    whole = lower.grab().toImage()
+    assert monitor.whole.isHidden()
+    upper.grab()
+    middle = upper.height() // 2
+    qtbot.mousePress(upper, Qt.MouseButton.LeftButton, pos=QPoint(100, middle))
+    qtbot.mouseMove(upper, QPoint(200, middle))
+    qtbot.mouseRelease(upper, Qt.MouseButton.LeftButton, pos=QPoint(200, middle))
+    low, high = monitor.board.across.view(100)
+    assert 0 < low < high < 60
+    assert not monitor.whole.isHidden()
+    assert lower.grab().toImage() != whole
+    qtbot.mouseDClick(lower, Qt.MouseButton.LeftButton, pos=QPoint(150, middle))
+    assert monitor.board.across.part is None
+    assert monitor.whole.isHidden()
+    assert lower.grab().toImage() == whole
+
+
+@pytest.mark.parametrize(("along", "word"), [("iterations", "training"), ("epochs", "epoch"), ("time", "time")])
+def test_the_lower_axis_counts_what_is_chosen(monitor: Monitor, along: Along, word: str) -> None:
+    monitor.take(STARTED)
+    monitor.take(points("training", 1))
+    monitor.take(progress(2))
+    monitor.set_along(along)
+    (plot,) = monitor.loss_card.findChildren(Plot)
+    plot.grab()
+    assert [name for name, _ in plot.readings(2)][:2] == ["iteration", word]
+
+
+def test_a_run_without_a_metric_shows_its_loss_alone(monitor: Monitor) -> None:
+    monitor.take(replace(STARTED, metric="loss"))
+    assert monitor.metric_card.isHidden()
+    monitor.take(points("training", 1, "mae"))
+    assert len(monitor.loss_card.rows()) == 2
+    monitor.take(replace(STARTED, metric="rmse"))
+    assert not monitor.metric_card.isHidden()
+
+
+def test_more_epochs_make_the_plots_longer(monitor: Monitor) -> None:
+    monitor.take(STARTED)
+    monitor.take(Requested(what="epochs", iteration=4, value=4000))
+    assert monitor.board.across.expected_steps == 40_000

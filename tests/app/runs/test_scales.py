@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 
-from app.runs.scales import Axis, Frame, figure, linear_axis, log_axis, nice_step, steps_axis, tick_label
+from app.runs.scales import Axis, Frame, figure, linear_axis, log_axis, nice_step, places_axis, tick_label
 
 
 @pytest.mark.parametrize(("span", "count", "step"), [(1200, 6, 200), (2.3, 5, 0.5), (1, 4, 0.25), (9.7, 5, 2)])
@@ -40,16 +40,24 @@ def test_what_a_logarithmic_axis_cannot_show_is_a_gap() -> None:
     np.testing.assert_allclose(shares, [0, 1, np.nan, np.nan])
 
 
-def test_iterations_reach_as_far_as_the_run_will_or_does() -> None:
-    assert steps_axis(1200, 864, 6).high == 1200
-    assert steps_axis(1200, 1300, 6).high == 1300
-    assert steps_axis(0, 1000, 6).high > 1000
-    assert steps_axis(3, 1, 6).ticks == (0, 1, 2, 3)
+def test_places_have_round_ticks_and_units() -> None:
+    axis, unit = places_axis(0, 3, "iterations", 6)
+    assert axis.ticks == (0, 1, 2, 3)
+    assert unit.label(2, 1) == "2"
+    axis, unit = places_axis(11_800, 12_300, "iterations", 6)
+    assert (axis.low, axis.high) == (11_800, 12_300)
+    assert axis.ticks == (11_800, 11_900, 12_000, 12_100, 12_200, 12_300)
+    assert unit.label(12_000, 100) == "12,000"
+    axis, unit = places_axis(0, 14_400, "time", 4)
+    assert (unit.name, unit.label(axis.ticks[1], axis.ticks[1])) == ("h", "1")
+    axis, unit = places_axis(2.95, 3.05, "epochs", 4)
+    assert unit.label(axis.ticks[0], axis.ticks[1] - axis.ticks[0]) == "2.950"
 
 
-def test_a_pixel_and_its_step_agree() -> None:
-    frame = Frame(rect=QRectF(50, 10, 400, 100), x=steps_axis(1000, 0, 5), y=linear_axis(0, 2, 4))
-    assert frame.step_at(float(frame.across(np.array([250.0]))[0])) == pytest.approx(250)
+def test_a_pixel_and_its_place_agree() -> None:
+    x, _ = places_axis(0, 1000, "iterations", 5)
+    frame = Frame(rect=QRectF(50, 10, 400, 100), x=x, y=linear_axis(0, 2, 4))
+    assert frame.place_at(float(frame.across(np.array([250.0]))[0])) == pytest.approx(250)
     np.testing.assert_allclose(frame.down(np.array([0.0, 2.0])), [110, 10])
 
 

@@ -8,8 +8,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.runs.overlay import Overlay, OverlayPlot, lower_axis, spread
-from app.runs.traces import Along, Trace, Traces
-from engine.runs.events import Points
+from app.runs.timeline import Along
+from app.runs.traces import Trace, Traces
+from engine.runs.events import Points, Resumed
 from engine.runs.folder import EventLog
 from tests.app.experiments.runs import log_curves, made
 
@@ -47,6 +48,15 @@ def test_a_run_that_goes_on_is_followed(qtbot: QtBot, traces: Traces) -> None:
     log.append(Points(split="training", first_step=13, steps_apart=1, values={"loss": [0.1]}))
     log.close()
     qtbot.waitUntil(lambda: trace.curves["loss"].last_step == 13)
+
+
+def test_what_a_resumed_run_superseded_goes(qtbot: QtBot, traces: Traces) -> None:
+    trace = traces.traces[0]
+    log = EventLog(trace.folder)
+    log.append(Resumed(iteration=6, after=3, reason="restarted"))
+    log.close()
+    qtbot.waitUntil(lambda: trace.curves["loss"].last_step == 6)
+    assert len(trace.curves["loss"].training) == 6
 
 
 def test_the_plot_paints_and_reads_out(qtbot: QtBot, traces: Traces) -> None:

@@ -1,0 +1,70 @@
+"""Every quantity that a run has a curve of: what it is called, and how it is shown."""
+
+from dataclasses import dataclass
+
+from app.runs.drawing import VALUE, Across, Drawing
+from app.runs.series import Points, Series
+from app.runs.track import Track
+from engine.project.options.metrics import is_share, title_of
+from engine.runs.events import Progress
+
+LOSS = "loss"
+GRADIENT_NORM = "gradient_norm"
+MIB = 2.0**20
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One that is neither the loss nor a metric."""
+
+    title: str
+    can_smooth: bool = True
+    is_percent: bool = False
+    waiting: str = ""
+
+
+OF_PROGRESS = {
+    "learn_rate": Quantity("Learn rate", can_smooth=False),
+    "samples_per_second": Quantity("Samples per second"),
+    "memory": Quantity("Memory, MiB", can_smooth=False),
+}
+"""Told at each report, a few times a second."""
+OTHERS = {
+    GRADIENT_NORM: Quantity(
+        "Gradient norm",
+        waiting="No gradient norm is measured. Switch on Watch gradient norm in the training options for the next run.",
+    ),
+}
+OFFERED = (*OF_PROGRESS, *OTHERS)
+"""What every run offers beside its loss and its metrics."""
+
+
+def drawing_of(name: str, across: Across) -> Drawing:
+    """An empty plot of a quantity by its name in the events."""
+    known = OF_PROGRESS.get(name) or OTHERS.get(name)
+    points = {"validation": Points(), "test": Points()}
+    if known is None:
+        title = "Loss" if name == LOSS else title_of(name)
+        token = "loss" if name == LOSS else "accent"
+        return Drawing(title, token, Series(), points, across=across, is_percent=is_share(name))
+    return Drawing(
+        known.title,
+        "accent",
+        Track() if name in OF_PROGRESS else Series(),
+        points,
+        across=across,
+        word=VALUE if name in OF_PROGRESS else "training",
+        can_smooth=known.can_smooth,
+        smoothing=0.0,
+        is_percent=known.is_percent,
+        waiting=known.waiting,
+    )
+
+
+def of_progress(event: Progress) -> dict[str, float]:
+    """What a report says of the quantities that are told with it."""
+    return {
+        "learn_rate": event.rate,
+        "samples_per_second": event.samples_per_second,
+        "memory": event.memory_bytes / MIB,
+    }
