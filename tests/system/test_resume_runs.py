@@ -25,7 +25,7 @@ def engine(*arguments: str | Path) -> str:
 
 def test_a_lost_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
     """Its coordinator was killed in the middle; the rest is trained by two workers again, and by one."""
-    project = digits(convolution(norm=False), TWO, max_epochs=6, **OFTEN)
+    project = digits(convolution(norm=False), TWO, max_epochs=4, **OFTEN)
     whole = train(project, tmp_path / "whole")
     with Running(project, tmp_path / "run") as run:
         run.wait_for(lambda event: event["kind"] == "checkpoint" and event["iteration"] == 14)
@@ -34,7 +34,7 @@ def test_a_lost_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
         pids = run.workers
     assert run.folder.state() == "lost"
     shutil.copytree(run.folder.path, tmp_path / "alone")
-    assert engine("resume", run.folder.path).startswith("finished: all 6 epochs done")
+    assert engine("resume", run.folder.path).startswith("finished: all 4 epochs done")
     same = Done(run.folder, [])
     assert same.losses == whole.losses
     assert same.curve("validation", "loss") == whole.curve("validation", "loss")

@@ -1,0 +1,95 @@
+"""What checkpoints cost: a training of small steps with and without them, and one checkpoint by itself.
+
+`python benchmarks/checkpoints.py` prints ratios for RESULTS.md. Each pair is trained in turn, several times, in one
+process a run, with one worker and one thread.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from engine.training.checkpoint import write
+
+ROOT = Path(__file__).parents[1]
+ROUNDS = 2
+PROJECT = {
+    "netwright": [1, 0],
+    "network": {
+        "layers": [
+            {"id": "a", "name": "image_1", "type": "image_input", "at": [0, 0], "fields": {"size": [8, 8]}},
+            {"id": "b", "name": "fc_1", "type": "fully_connected", "at": [0, 90], "fields": {"outputs": 32}},
+            {"id": "c", "name": "relu_1", "type": "relu", "at": [0, 180]},
+            {"id": "d", "name": "fc_2", "type": "fully_connected", "at": [0, 270], "fields": {"outputs": 10}},
+            {"id": "e", "name": "softmax_1", "type": "softmax", "at": [0, 360]},
+        ],
+        "connections": [["image_1", "fc_1"], ["fc_1", "relu_1"], ["relu_1", "fc_2"], ["fc_2", "softmax_1"]],
+    },
+    "data": {"source": "digits"},
+    "training": {"max_epochs": 400, "mini_batch_size": 32, "solver": "adam", "validation_frequency": 1000000},
+    "environment": {"target": "cpu", "threads": 1},
+}
+
+
+def samples_per_second(project: Path, *settings: str) -> float:
+    """Of the steps alone; what a checkpoint takes is not in it, so the seconds of the whole run are taken instead."""
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = [part for setting in settings for part in ("--set", setting)]
+        command = [
+            sys.executable,
+            "-m",
+            "engine",
+            "train",
+            str(project),
+            "--run-dir",
+            f"{folder}/run",
+            "--json",
+            *chosen,
+        ]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        result = json.loads(done.stdout)
+        return float(result["iterations"] / result["seconds"])
+
+
+def seconds_of_one(megabytes: float) -> float:
+    """Writing one checkpoint with so many million bytes of tensors, flushed."""
+    count = max(1, int(megabytes * 1e6 / 4 / 3))
+    state = {name: torch.randn(count) for name in ("network", "moment", "square")}
+    with tempfile.TemporaryDirectory() as folder:
+        times = []
+        for number in range(5):
+            began = time.perf_counter()
+            write(state, Path(folder) / str(number), number)
+            times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Print the ratios."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder) / "net.netwright"
+        project.write_text(json.dumps(PROJECT), encoding="utf-8")
+        kinds = {
+            "never": ("training.checkpoint_unit=never",),
+            "default (60 s)": (),
+            "every second": ("training.checkpoint_frequency=1",),
+            "every epoch (40 steps)": ("training.checkpoint_unit=epochs", "training.checkpoint_frequency=1"),
+        }
+        rates: dict[str, list[float]] = {name: [] for name in kinds}
+        for _ in range(ROUNDS):
+            for name, settings in kinds.items():
+                rates[name].append(samples_per_second(project, *settings))
+    base = statistics.median(rates["never"])
+    for name, found in rates.items():
+        print(f"{name}: {statistics.median(found) / base:.3f} of the steps a second without checkpoints")
+    for megabytes in (0.03, 10, 100):
+        print(f"one checkpoint of {megabytes:g} MB of tensors: {1000 * seconds_of_one(megabytes):.1f} ms")
+
+
+if __name__ == "__main__":
+    main()
