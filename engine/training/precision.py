@@ -52,6 +52,10 @@ class Precision:
 
     def network(self, network: nn.Module) -> nn.Module:
         """The network with its weights and statistics in this precision, in place."""
+        if self._low is not None:
+            for module in network.modules():
+                if isinstance(module, nn.Bilinear):
+                    module.register_forward_pre_hook(_as_its_weights)
         if self.name == "fp64":
             for tensor in (*network.parameters(), *network.buffers()):
                 tensor.data = _doubled(tensor.data)
@@ -79,6 +83,11 @@ class Precision:
 
     def _whole(self, output: torch.Tensor) -> torch.Tensor:
         return output.float() if output.dtype == self._low else output
+
+
+def _as_its_weights(module: nn.Module, inputs: Tensors) -> Tensors:
+    """Autocast on a CPU does not know this kind of layer."""
+    return tuple(x.to(next(module.parameters()).dtype) for x in inputs)
 
 
 def _doubled(tensor: torch.Tensor) -> torch.Tensor:

@@ -44,6 +44,6 @@ class PrecisionOptions(Record):
         found = super().problems()
         solver = getattr(self, "solver", "")
         if self.precision in LOW_PRECISIONS and solver in ("lbfgs", "lm"):
-            message = f"{solver} compares losses, which {self.precision} rounds too much. Use fp32 or fp64."
+            message = f"the solver {solver} compares losses, which {self.precision} rounds too much. Use fp32 or fp64."
             found.append(FieldError("precision", message))
         return found

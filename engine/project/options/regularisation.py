@@ -84,7 +84,7 @@ class RegularisationOptions(Record):
         high=1_000_000,
         label="SWA start epoch",
         group="Regularisation",
-        help="First epoch whose end is averaged; default after three quarters of them",
+        help="First epoch after which the weights go into the average; default once three quarters of all are over",
         visible_when=_averages("swa"),
     )
     swa_learn_rate = Float(
@@ -110,8 +110,8 @@ class RegularisationOptions(Record):
         "auto",
         options=("auto", "moving", "population"),
         notes={
-            "auto": "moving",
-            "moving": "Running mean and variance, renewed each step, as torch",
+            "auto": "moving, as torch",
+            "moving": "Running mean and variance, renewed each step",
             "population": "Mean and variance over all training samples, by one more pass when training is over",
         },
         group="Regularisation",
@@ -126,7 +126,7 @@ class RegularisationOptions(Record):
             return found
         solver = getattr(self, "solver", "")
         if solver in ("lbfgs", "lm"):
-            message = f"{solver} looks for the lowest loss by itself. Choose none, or another solver."
+            message = f"the solver {solver} looks for the lowest loss by itself. Choose none, or another solver."
             found.append(FieldError("weight_averaging", message))
         if self.weight_averaging == "swa":
             found += self._swa_problems()

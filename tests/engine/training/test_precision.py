@@ -85,9 +85,27 @@ def test_statistics_over_workers_are_single_where_the_input_is_rounded(kind: str
     torch.testing.assert_close(slope, wanted, rtol=3e-2, atol=1.0)
 
 
+def test_layers_that_autocast_does_not_know_take_rounded_inputs() -> None:
+    class Products(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.before, self.after = nn.Linear(2, 3), nn.Bilinear(3, 3, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x = self.before(x)
+            result: torch.Tensor = self.after(x, x)
+            return result
+
+    precision = Precision("bf16", CPU, SoloGang())
+    found = precision.call(precision.network(Products()), torch.ones(2, 2))
+    assert isinstance(found, torch.Tensor)
+    assert found.dtype == torch.float32
+
+
 @pytest.mark.parametrize("given", [{"solver": "lbfgs", "precision": "fp16"}, {"solver": "lm", "precision": "bf16"}])
 def test_solvers_that_compare_losses_refuse_a_low_precision(given: dict[str, Any]) -> None:
     (problem,) = [error for error in TrainingOptions(**given).problems() if error.path == "precision"]
     assert str(problem) == (
-        f"precision: {given['solver']} compares losses, which {given['precision']} rounds too much. Use fp32 or fp64."
+        f"precision: the solver {given['solver']} compares losses, which {given['precision']} rounds too much. "
+        "Use fp32 or fp64."
     )
