@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import fx, nn
 from torch.optim.swa_utils import SWALR, AveragedModel
 
 from engine.data.facts import classes_of, numbers_of
@@ -30,6 +30,7 @@ from engine.training.losses.choosing import loss_for
 from engine.training.order import Order
 from engine.training.population import Population
 from engine.training.precision import Precision
+from engine.training.recomputing import Recomputing
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
 from engine.training.step import Unit
@@ -63,6 +64,7 @@ class Case:
     environment: dict[str, Any] = field(default_factory=dict)
     pieces: int = 1
     precision: str = "fp32"
+    recomputes: bool = False
     average: Callable[[nn.Sequential], AveragedModel] | None = None
     averages_from: int = 0
     ending: Ending | None = None
@@ -173,14 +175,17 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         start = replace(case, dtype=torch.float32)
     model, (inputs, targets) = precision.network(network(start)), data(start)
     share = Share()
+    if case.recomputes:
+        model = fx.symbolic_trace(model)
     join_batch_norms(model, gang, share)
+    called = Recomputing(model, "auto", share) if isinstance(model, fx.GraphModule) else model
     kind = LevenbergMarquardt(options, model, case.said, gang) if options.solver == "lm" else None
     population = Population(model, share, precision, lambda: batches.of_all())
     plain = classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3)
     wanted = (case.ending.wanted,) if case.ending else alone(*plain)
     unit = Unit(
         model,
-        strategy_for(EnvironmentOptions(**case.environment), model, gang, torch.device("cpu"), share, case.strategy),
+        strategy_for(EnvironmentOptions(**case.environment), called, gang, torch.device("cpu"), share, case.strategy),
         kind or Solver(options, model, case.said),
         loss_for(options, wanted, (targets,)),
         metrics=[],

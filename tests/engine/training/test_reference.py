@@ -222,6 +222,7 @@ CASES = {
     ),
     "sharded, in pieces": Case(PLAIN, sgd, pieces=2, environment=SHARDED),
     "local, interval of one": Case(PLAIN, sgd, environment={"strategy": "local-sgd", "averaging_interval": 1}),
+    "computed again": Case(PLAIN, sgd, normalises=True, recomputes=True, pieces=2, strategy="ddp"),
     "class weights, smoothing": Case(
         {**PLAIN, "class_weighting": "given", "class_weights": (1, 3, 0.5), "label_smoothing": 0.1}, sgd, weighted
     ),
