@@ -14,14 +14,14 @@ from typing import Any
 
 import torch
 from torch import fx, nn
+from torch.nn import functional
 
 from engine.environments.gang import SoloGang
 from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
 from engine.training.averaging import averaging
-from engine.training.batches import Batch
-from engine.training.losses import cross_entropy, of_first
+from engine.training.batches import Batch, Tensors
 from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.recomputing import Recomputing
@@ -74,6 +74,11 @@ def data(work: Work) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.randn(work.sizes, generator=drawn), torch.randint(0, 10, (work.sizes[0],), generator=drawn)
 
 
+def loss_of(outputs: Tensors, targets: Tensors) -> torch.Tensor:
+    """Cross-entropy, the sum over samples."""
+    return functional.cross_entropy(outputs[0], targets[0], reduction="sum")
+
+
 def by_engine(work: Work, given: dict[str, Any]) -> Callable[[int], object]:
     """A step with these options."""
     options, share, gang = TrainingOptions(**given), Share(), SoloGang()
@@ -90,9 +95,9 @@ def by_engine(work: Work, given: dict[str, Any]) -> Callable[[int], object]:
     batch = Batch((inputs,), (targets,), size, size, (size // pieces,) * pieces)
     unit = Unit(
         network,
-        Single(called),
+        Single(network, called),
         Solver(options, network),
-        of_first(cross_entropy),
+        loss_of,
         [],
         gang,
         share=share,
@@ -112,10 +117,11 @@ def by_hand(work: Work) -> Callable[[int], object]:
     def step(number: int) -> torch.Tensor:
         for parameter in parameters:
             parameter.grad = None
-        loss = cross_entropy(network(inputs), targets) / len(inputs)
+        loss = loss_of((network(inputs),), (targets,)) / len(inputs)
         torch.autograd.backward(loss)
         solver.step(0.01)
-        return loss.detach()
+        given: torch.Tensor = loss.detach()
+        return given
 
     return step
 

@@ -185,7 +185,9 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
     wanted = (case.ending.wanted,) if case.ending else alone(*plain)
     unit = Unit(
         model,
-        strategy_for(EnvironmentOptions(**case.environment), called, gang, torch.device("cpu"), share, case.strategy),
+        strategy_for(
+            EnvironmentOptions(**case.environment), model, gang, torch.device("cpu"), share, case.strategy, called
+        ),
         kind or Solver(options, model, case.said),
         loss_for(options, wanted, (targets,)),
         metrics=[],
