@@ -21,7 +21,7 @@ from engine.project.ends import idle_inputs, nothing_learns, several_networks, s
 from engine.project.extent import batch_size
 from engine.project.inputs import match_inputs
 from engine.project.least_squares import least_squares_problems
-from engine.project.lengths import length_problems
+from engine.project.lengths import length_problems, sequence_problems
 from engine.project.matching import with_channel_fix
 from engine.project.metrics_fit import metric_problems
 from engine.project.output_problems import loss_problems, output_count_problem, output_problems
@@ -135,7 +135,9 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
             shortest, longest = given.lengths
             message = f"The layer takes {wanted}; the sequences of the data have {shortest:,} to {longest:,} steps."
             yield Problem("error", id, layer.name, "length", message, _input_fix(layer, given.type))
-    yield from length_problems(network, analysis, match_inputs(network, facts))
+    is_masked = project.training.sequence_padding == "masked"
+    yield from length_problems(network, analysis, match_inputs(network, facts), is_masked=is_masked)
+    yield from sequence_problems(project, facts)
     training = facts.samples.get("training", 0)
     batch = batch_size(project.training, training)
     if batch > training:

@@ -2,23 +2,28 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from engine.data.facts import InputFacts
+from engine.data.facts import DataFacts, InputFacts
 from engine.layers.inputs import SequenceInput
 from engine.network import edits, padded
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network
 from engine.network.problems import Problem
+from engine.project.inputs import match_inputs
+from engine.project.project import Project
 
 
-def length_problems(network: Network, analysis: Analysis, fed: Mapping[str, InputFacts]) -> Iterator[Problem]:
+def length_problems(
+    network: Network, analysis: Analysis, fed: Mapping[str, InputFacts], *, is_masked: bool = True
+) -> Iterator[Problem]:
     """Errors that only the data's lengths bring: a window longer than the sequence, too few positions, a layer that
     cannot tell padding from data.
 
-    `fed` is what the data gives each input layer. A layer that has an error anyhow is left out.
+    `fed` is what the data gives each input layer, `is_masked` whether no layer is to see padding. A layer that has an
+    error anyhow is left out.
     """
     known = {problem.layer for problem in analysis.problems if problem.severity == "error"}
     found = [*_of_length(network, fed, min), *_of_length(network, fed, max)]
-    if any(given.lengths for given in fed.values()):
+    if is_masked and any(given.lengths for given in fed.values()):
         found += padded.problems(network, analysis)
     for problem in found:
         if problem.layer not in known:
@@ -40,3 +45,30 @@ def _of_length(
         for problem in analyse(measured).problems:
             if problem.severity == "error":
                 yield Problem("error", problem.layer, problem.name, problem.field, problem.message)
+
+
+def sequence_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
+    """Options of sequences that do not go with the data or the network."""
+    options, network = project.training, project.network
+    fed = match_inputs(network, facts)
+    tasks = {target.task for target in facts.targets}
+    timed = {id: given for id, given in fed.items() if given.type.has("T")}
+    if options.sequence_length == "split" and timed:
+        message = ""
+        if len(timed) > 1:
+            names = ", ".join(given.name for given in timed.values())
+            message = f"One sequence a sample can be split; the data has {len(timed)}: {names}."
+        elif "transcripts" in tasks:
+            message = "A transcript belongs to a whole sequence; pieces of it have none. Use longest or shortest."
+        elif fixed := [network.layers[id] for id in timed if getattr(network.layers[id].type, "length", 0)]:
+            message = f"'{fixed[0].name}' takes sequences of one length, so pieces do not fit. Set its length to 0."
+        if message:
+            yield Problem("error", "", "", "training.sequence_length", message)
+    if options.sequence_padding == "seen" and any(given.lengths for given in timed.values()):
+        if "transcripts" in tasks:
+            message = "CTC has to know where a sequence ends, which seen padding hides. Use masked."
+            yield Problem("error", "", "", "training.sequence_padding", message)
+        value = options.sequence_padding_value
+        if any(given.type.kind == "index" for given in timed.values()) and (value < 0 or value != int(value)):
+            message = f"Indices are padded with an index, a whole number from 0; received {value:g}."
+            yield Problem("error", "", "", "training.sequence_padding_value", message)

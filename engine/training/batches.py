@@ -13,6 +13,7 @@ import torch
 
 from engine.environments.gang import Gang
 from engine.training.order import Order, share_of
+from engine.training.sequences import Padding, nothing
 
 GATHERED_BYTES = 2**20
 """So much is gathered at once where batches are smaller: that stays in the processor's cache."""
@@ -61,6 +62,9 @@ class Batch:
             start += count
 
 
+PLAIN = Padding()
+
+
 @dataclass(frozen=True)
 class Resident:
     """One part of the data as tensors on the device, samples first, inputs in the network's order."""
@@ -69,6 +73,9 @@ class Resident:
     targets: Tensors
     lengths: tuple[torch.Tensor | None, ...] = ()
     """Of each input, on the CPU: how many steps of each sample are real; None where lengths do not matter."""
+    padding: Padding = PLAIN
+    follows: tuple[int | None, ...] = ()
+    """Of each target the input whose steps it has one by one; None where it has no such steps."""
 
     @classmethod
     def of(
@@ -78,12 +85,15 @@ class Resident:
         targets: Sequence[np.ndarray],
         device: torch.device,
         lengths: Sequence[np.ndarray | None] = (),
+        padding: Padding = PLAIN,
+        follows: Sequence[int | None] = (),
     ) -> "Resident":
         """From arrays; inputs of the kind `index` become whole numbers."""
         tensors = [torch.from_numpy(array).to(device) for array in inputs]
         typed = [x.long() if kind == "index" else x for x, kind in zip(tensors, kinds, strict=True)]
         steps = tuple(None if given is None else torch.from_numpy(given) for given in lengths)
-        return cls(tuple(typed), tuple(torch.from_numpy(array).to(device) for array in targets), steps)
+        wanted = tuple(torch.from_numpy(array).to(device) for array in targets)
+        return cls(tuple(typed), wanted, steps, padding, tuple(follows))
 
     def __len__(self) -> int:
         return len(self.targets[0])
@@ -103,34 +113,61 @@ class Resident:
         """Of each input, how long the shortest sequence of these samples is, where that is known."""
         return tuple(None if steps is None else int(steps[chosen].min()) for steps in self.lengths)
 
-    def inputs_at(
-        self, chosen: slice | torch.Tensor, at: torch.Tensor | None = None, most: Sequence[int | None] = ()
-    ) -> Tensors:
-        """The inputs of some samples, by their places (`at`: the same on the device); behind them the lengths of those
-        that are padded, `most` at most."""
-        tensors = [x[chosen] if at is None else x.index_select(0, at) for x in self.inputs]
-        lengths = []
-        for number, steps in enumerate(self.lengths):
-            if steps is not None:
-                lengths.append(steps[chosen].clamp(max=most[number]) if most else steps[chosen])
-                tensors[number] = tensors[number][:, : int(lengths[-1].max())]
-        return *tensors, *(given.to(self.device) for given in lengths)
+    def reach(self, chosen: slice | torch.Tensor, most: Sequence[int | None] = ()) -> tuple[int | None, ...]:
+        """Of each input, how many steps these samples have together, `most` at most."""
+        longest = (None if steps is None else int(steps[chosen].max()) for steps in self.lengths)
+        return tuple(n if n is None or not most else min(n, most[i] or n) for i, n in enumerate(longest))
 
-    def targets_at(self, chosen: slice | torch.Tensor) -> Tensors:
-        """The targets of some samples, by their places on the device."""
-        if isinstance(chosen, slice):
-            return tuple(target[chosen] for target in self.targets)
-        return tuple(target.index_select(0, chosen) for target in self.targets)
+    def at(
+        self,
+        chosen: slice | torch.Tensor,
+        on_device: torch.Tensor | None = None,
+        most: Sequence[int | None] = (),
+        reach: Sequence[int | None] = (),
+    ) -> tuple[Tensors, Tensors]:
+        """Inputs and targets of some samples, by their places (`on_device`: the same ones there). Behind the inputs
+        stand the lengths of those whose padding no layer is to see; `most` at most. Sequences are as long as the
+        longest of these samples; where their padding is seen, as long as `reach` says."""
+        places = chosen if on_device is None else on_device
+        inputs, targets = ([_taken(x, places) for x in xs] for xs in (self.inputs, self.targets))
+        behind = []
+        for number, every in enumerate(self.lengths):
+            if every is None:
+                continue
+            lengths = every[chosen]
+            kept = lengths.clamp(max=most[number]) if most else lengths
+            steps = int(kept.max()) if not self.padding.is_seen or not reach else reach[number] or int(kept.max())
+            fill = self.padding.value if self.padding.is_seen else 0.0
+            inputs[number] = self._arranged(inputs[number], lengths, kept, steps, fill)
+            for place, followed in enumerate(self.follows):
+                if followed == number and not self.padding.is_plain:
+                    target = targets[place]
+                    targets[place] = self.padding.arrange(target, lengths, kept, steps, nothing(target))
+            if not self.padding.is_seen:
+                behind.append(kept.to(self.device))
+        return (*inputs, *behind), tuple(targets)
+
+    def _arranged(
+        self, x: torch.Tensor, lengths: torch.Tensor, kept: torch.Tensor, steps: int, fill: float
+    ) -> torch.Tensor:
+        if self.padding.is_plain:
+            return x[:, :steps]
+        return self.padding.arrange(x, lengths, kept, steps, fill)
 
     def pieces(self, rank: int, size: int, most: int) -> Iterator[Batch]:
         """One worker's share of all samples, in their order, in pieces of at most so many. Every worker gets as many
         pieces, since some networks are computed together; what is missing holds one sample and counts none."""
         begin, end = share_of(0, len(self), rank, size)
         largest = share_of(0, len(self), 0, size)[1]
+        reach = self.reach(slice(None)) if self.padding.is_seen else ()
         for start in range(begin, begin + largest, most):
             stop = min(start + most, end)
             chosen = slice(start, stop) if stop > start else slice(0, 1)
-            yield Batch(self.inputs_at(chosen), self.targets_at(chosen), max(0, stop - start), len(self))
+            yield Batch(*self.at(chosen, reach=reach), max(0, stop - start), len(self))
+
+
+def _taken(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
+    return x[places] if isinstance(places, slice) else x.index_select(0, places)
 
 
 class Batches:
@@ -180,9 +217,11 @@ class Batches:
         places = numbers.to(self._part.device)
         for step in range(first, self.order.steps_per_epoch):
             chosen, pieces, total = self._share(step)
-            most = self._part.shortest(numbers[slice(*self.order.batch(step))]) if self._cut else ()
-            inputs = self._part.inputs_at(numbers[chosen], places[chosen], most)
-            yield Batch(inputs, self._part.targets_at(places[chosen]), sum(pieces), total, pieces)
+            whole = numbers[slice(*self.order.batch(step))]
+            most = self._part.shortest(whole) if self._cut else ()
+            reach = self._part.reach(whole, most)
+            given = self._part.at(numbers[chosen], places[chosen], most, reach)
+            yield Batch(*given, sum(pieces), total, pieces)
 
     def _several_at_once(self, numbers: torch.Tensor, first: int) -> Iterator[Batch]:
         """Batches that are views into what was gathered for several, which costs small ones a fraction each.

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -65,7 +66,7 @@ class Precision:
         """A part of the data in this precision."""
         if self.name != "fp64":
             return part
-        return Resident(tuple(map(_doubled, part.inputs)), tuple(map(_doubled, part.targets)), part.lengths)
+        return replace(part, inputs=tuple(map(_doubled, part.inputs)), targets=tuple(map(_doubled, part.targets)))
 
     def computing(self) -> AbstractContextManager[Any]:
         """Forward is computed in here."""

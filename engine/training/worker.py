@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 import torch
 from torch import fx, nn
@@ -20,11 +19,10 @@ from engine.build.init import initialize
 from engine.build.module import build, prefixes
 from engine.build.parameters import frozen_modules, parameter_options
 from engine.build.user_code import blame
-from engine.data.facts import PARTS, DataFacts, InputFacts
-from engine.data.load import LoadedData, Part
+from engine.data.facts import PARTS, DataFacts
+from engine.data.load import LoadedData
 from engine.data.load import load as load_data
 from engine.data.normalise import fit
-from engine.data.sources.source import Array
 from engine.environments.gang import Gang, ProcessGang, SoloGang, is_lost_peer
 from engine.environments.launch import Seat, begin
 from engine.environments.strategies.strategy import strategy_for
@@ -36,12 +34,10 @@ from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
 from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at
-from engine.network.network import Network
 from engine.project import own_code
 from engine.project.code import ready
 from engine.project.extent import Extent, extent
 from engine.project.file import load as load_project
-from engine.project.inputs import match_inputs
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
 from engine.project.targets import Wanted, folding, in_order, wanted_of
@@ -64,6 +60,7 @@ from engine.training.losses.ends import Ends
 from engine.training.metrics.choosing import confusion_for, metrics_for, named
 from engine.training.metrics.metric import Metric
 from engine.training.order import Order
+from engine.training.parts import differ_in_length, inputs_of, resident
 from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.recomputing import Recomputing
@@ -134,8 +131,9 @@ class Setting:
 
     @property
     def is_padded(self) -> bool:
-        """Whether sequences of different lengths come in."""
-        return any(given.lengths for _, given, _ in _inputs(self.project.network, self.facts))
+        """Whether sequences of different lengths come in whose padding no layer is to see."""
+        options = self.project.training
+        return options.sequence_padding == "masked" and differ_in_length(options, self.project.network, self.facts)
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -322,12 +320,6 @@ def _gang(seat: Seat, setting: Setting) -> Gang:
     return ProcessGang(seat.rank, size, setting.info["environment"]["backend"], Path(seat.meeting))
 
 
-def _inputs(network: Network, facts: DataFacts) -> list[tuple[str, InputFacts, int]]:
-    """For each input layer, in order: its id, the data's input that feeds it, and the number of that one."""
-    fed = match_inputs(network, facts)
-    return [(layer.id, fed[layer.id], facts.inputs.index(fed[layer.id])) for layer in network.inputs]
-
-
 def _network(setting: Setting) -> nn.Module:
     """The built network with its initial weights, and the normalisation of its inputs fitted on the training part."""
     network, seed = setting.project.network, setting.project.training.seed
@@ -336,7 +328,7 @@ def _network(setting: Setting) -> nn.Module:
     initialize(module, seed, _parameter_options(setting, module))
     names = prefixes(network, setting.analysis)
     training = setting.data.part("training")
-    for id, given, number in _inputs(network, setting.facts):
+    for id, given, number in inputs_of(network, setting.facts):
         kind = getattr(network.layers[id].type, "normalization_kind", "none")
         if kind != "none":
             is_padded = given.lengths is not None
@@ -355,26 +347,9 @@ def _part(setting: Setting, precision: Precision, name: str) -> Resident | None:
     """One part of the data on the device, or None where it is empty."""
     if not setting.facts.samples.get(name):
         return None
-    part = setting.data.part(name)
-    chosen = _inputs(setting.project.network, setting.facts)
-    arrays = [part.inputs[number] for _, _, number in chosen]
-    kinds = [given.type.kind for _, given, _ in chosen]
-    targets = [part.targets[one.number] for one in setting.wanted]
-    return precision.data(Resident.of(arrays, kinds, targets, setting.device, _lengths(setting, part)))
-
-
-def _lengths(setting: Setting, part: Part) -> list[Array | None]:
-    """The lengths for each input layer that the built network takes some for; nothing where no data is padded."""
-    chosen = _inputs(setting.project.network, setting.facts)
-    if not setting.is_padded:
-        return []
-    found: list[Array | None] = []
-    for id, _, number in chosen:
-        array, lengths = part.inputs[number], part.lengths[number]
-        whole = np.full(len(array), array.shape[1], dtype=np.int64) if array.ndim > 1 else None
-        is_open = setting.analysis.facts[id].output.is_open
-        found.append((whole if lengths is None else lengths) if is_open else None)
-    return found
+    given = (setting.project.network, setting.analysis, setting.facts, setting.project.training, setting.wanted)
+    part = resident(setting.data.part(name), *given, setting.device, is_training=name == "training")
+    return precision.data(part)
 
 
 def _known(setting: Setting) -> dict[str, Any]:
@@ -406,7 +381,7 @@ def _choose_threads(
     _make_trainable(setting, trial, SoloGang(), Share())
     loss = loss_for(setting.project.training, setting.wanted, training.targets)
     count = max(1, place["samples"] // setting.project.training.gradient_accumulation)
-    inputs, targets = training.inputs_at(slice(count)), training.targets_at(slice(count))
+    inputs, targets = training.at(slice(count))
 
     def step() -> None:
         torch.autograd.backward(loss(as_tuple(precision.call(trial, *inputs)), targets))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.fields import Bool, Choice, Int, Record
+from engine.fields import Bool, Choice, Float, Int, Record
 
 
 def _has_batches(options: Any) -> bool:
@@ -56,13 +56,55 @@ class BatchOptions(Record):
     )
     sequence_length = Choice(
         "longest",
-        options=("longest", "shortest"),
+        options=("longest", "shortest", "split"),
         notes={
-            "longest": "Batches are padded to their longest sequence; no layer, loss or metric sees the padding",
-            "shortest": "While training, each batch is cut to its shortest sequence: what comes later is left out",
+            "longest": "Batches are padded to their longest sequence",
+            "shortest": "While training, each batch is cut to its shortest sequence: the rest is left out",
+            "split": "While training, sequences are cut into pieces of a length; each is a sample and starts without a "
+            "state",
         },
         group="Batches",
-        help="Where sequences differ in length; default longest. The side and the value of the padding play no part",
+        help="What becomes of sequences that differ in length; default longest, as in MATLAB, where a whole number "
+        "splits. Validation and test see whole sequences",
+    )
+    sequence_split_length = Int(
+        100,
+        low=1,
+        unit="steps",
+        label="Length of pieces",
+        group="Batches",
+        help="Of what length the pieces are; default 100. The last piece of a sequence is shorter, or the first one "
+        "where the padding direction is left. MATLAB: SequenceLength, a number",
+        visible_when=lambda options: options.sequence_length == "split",
+    )
+    sequence_padding = Choice(
+        "masked",
+        options=("masked", "seen"),
+        notes={
+            "masked": "No layer, loss or metric sees the padding: each sequence gives what it gives alone",
+            "seen": "Layers take the padding for data, as MATLAB's do; no loss or metric counts it",
+        },
+        group="Batches",
+        help="Whether layers see the padding of sequences that differ in length; default masked. MATLAB: seen; torch: "
+        "packed sequences are not",
+    )
+    sequence_padding_direction = Choice(
+        "right",
+        options=("right", "left"),
+        label="Padding direction",
+        group="Batches",
+        help="On which side sequences are padded and cut; default right. Left: all of a batch end at the same step. "
+        "Masked padding has no side, only a cut has. MATLAB: SequencePaddingDirection",
+        visible_when=lambda options: options.sequence_padding == "seen" or options.sequence_length != "longest",
+    )
+    sequence_padding_value = Float(
+        0.0,
+        low=-1e30,
+        high=1e30,
+        label="Padding value",
+        group="Batches",
+        help="What layers see as padding, in the units of the data; default 0. MATLAB: SequencePaddingValue",
+        visible_when=lambda options: options.sequence_padding == "seen",
     )
     bucket_by_length = Bool(
         False,
