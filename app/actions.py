@@ -350,6 +350,14 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "run.stop_after_epoch", "Stop after this epoch", "Run", "stop_after_epoch", enabled_when=lambda s: s.is_running
     ),
+    Action(
+        "run.queue",
+        "Train after this run",
+        "Run",
+        "training.queue",
+        help="Train the project as it is now once the run that is under way has ended",
+        enabled_when=lambda s: s.is_running,
+    ),
     Action("run.pause", "Pause", "Run", "training.pause", enabled_when=lambda s: s.is_running and not s.is_paused),
     Action(
         "run.resume",

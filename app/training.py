@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
-from engine.errors import UserError
+from engine.errors import UserError, plural
 from engine.project.extent import batch_size
 from engine.project.file import dumps
 
@@ -37,6 +37,7 @@ class Training(QObject):
         self._was_over = False
         self._of = ""
         self._state = ""
+        self._waiting: list[tuple[str, dict[str, Any]]] = []
         self.inventory: DeviceInventory | None = None
 
     @property
@@ -149,31 +150,53 @@ class Training(QObject):
 
     def start(self) -> None:
         """Start a run of the project as it is now, or lead to what keeps it from starting."""
+        if not self.is_running and (request := self._request()) is not None:
+            self._begin(self._window.documents.title, request)
+
+    def queue(self) -> None:
+        """Train the project as it is now once the run that is under way, and those that wait already, have ended."""
+        if not self.is_running:
+            self.start()
+        elif (request := self._request()) is not None:
+            title = self._window.documents.title
+            self._waiting.append((title, request))
+            self._window.show_train()
+            self._window.hint(f"{title} is trained when this run has ended; {plural(len(self._waiting), 'run')} wait.")
+            if self._monitor is not None:
+                self._monitor.facts.add_line("", f"{title} waits for the end of this run, by you")
+
+    def _request(self) -> dict[str, Any] | None:
+        """What the engine is to train, or None where something keeps it from that, to which this leads."""
         window = self._window
-        if self.is_running:
-            return
         errors = window.editor.report.errors
         if errors:
             window.show_design()
             window.bottom.setCurrentWidget(window.problems)
             window.hint(f"{len(errors)} problem{'s' if len(errors) > 1 else ''} to solve before training.")
-            return
+            return None
         project = window.editor.project
         if project.data.source == "none":
             window.show_data()
             window.hint("Choose data first: the network learns from it.")
-            return
+            return None
         if not window.code.ask():
-            return
-        self._is_behind = False
-        window.show_train()
-        self._is_starting, self._stop_when_started, self._of = True, "", window.documents.title
-        assert self._monitor is not None
-        self._monitor.show_starting(window.documents.title)
-        self.state_changed.emit()
+            return None
         path = window.documents.path or window.documents.origin
-        request = {"project": dumps(project), "project_path": str(path) if path else None}
-        window.server.request("train", request, self._on_started, self._on_refused)
+        return {"project": dumps(project), "project_path": str(path) if path else None}
+
+    def _begin(self, title: str, request: dict[str, Any]) -> None:
+        self._is_behind = False
+        self._window.show_train()
+        self._is_starting, self._stop_when_started, self._of = True, "", title
+        assert self._monitor is not None
+        self._monitor.show_starting(title)
+        self.state_changed.emit()
+        self._window.server.request("train", request, self._on_started, self._on_refused)
+
+    def _begin_next(self) -> None:
+        """A run has ended: the first of those that wait begins."""
+        if self._waiting and not self.is_running:
+            self._begin(*self._waiting.pop(0))
 
     def _on_started(self, answer: dict[str, Any]) -> None:
         from engine.runs.folder import RunFolder
@@ -188,6 +211,7 @@ class Training(QObject):
         if self._monitor is not None:
             self._monitor.show_refused(message)
         self.state_changed.emit()
+        QTimer.singleShot(0, self, self._begin_next)
 
     def follow(self, folder: "RunFolder") -> None:
         """Show a run, from its first event on, and follow it if it is alive."""
@@ -216,6 +240,7 @@ class Training(QObject):
         if not self._was_over:
             self._window.hint(outcome.sentence())
         self.state_changed.emit()
+        QTimer.singleShot(0, self, self._begin_next)
 
     def stop(self, *, after_epoch: bool = False) -> None:
         """Ask the run to stop; it answers through its events. One without a folder yet is asked when it has one."""
@@ -332,7 +357,7 @@ class Training(QObject):
             return True
         from app.dialogs.messages import ask_to_leave_training
 
-        answer = ask_to_leave_training(self._window, self._of)
+        answer = ask_to_leave_training(self._window, self._of, len(self._waiting))
         if answer == "stop":
             self.stop()
         return answer != "cancel"

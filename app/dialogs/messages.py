@@ -27,9 +27,11 @@ def ask_to_save(parent: QWidget, title: str) -> Answer:
 Leaving = Literal["keep", "stop", "cancel"]
 
 
-def ask_to_leave_training(parent: QWidget, name: str) -> Leaving:
+def ask_to_leave_training(parent: QWidget, name: str, waiting: int = 0) -> Leaving:
     """What shall become of a run that is under way when the window closes."""
     text = "It can go on in the background: the next window shows it. What it has learned is kept either way."
+    if waiting:
+        text += f" What waits for its end is not trained then ({waiting})."
     box = _box(parent, f"{name} is training.", text, "warning")
     keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
     stop = box.addButton("Stop it", QMessageBox.ButtonRole.DestructiveRole)

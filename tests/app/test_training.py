@@ -139,7 +139,7 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
 def test_closing_while_a_run_is_under_way_asks(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, answer: str, may: bool, asked: list
 ) -> None:
-    monkeypatch.setattr("app.dialogs.messages.ask_to_leave_training", lambda parent, name: answer)
+    monkeypatch.setattr("app.dialogs.messages.ask_to_leave_training", lambda parent, name, waiting: answer)
     with living(window, one) as run:
         assert window.close() is may
         assert run.take_requests() == asked

@@ -211,6 +211,18 @@ def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindo
     assert len(steps) > done
 
 
+def test_a_project_that_waits_is_trained_when_the_run_has_ended(qtbot, window: MainWindow, tmp_path: Path) -> None:
+    first = start(qtbot, window, tmp_path / "net.netwright")
+    window.actions_by_id["run.queue"].trigger()
+    assert "waits for the end of this run" in monitor_of(window).facts.lines.text()
+    window.training.stop()
+    qtbot.waitUntil(lambda: window.training.run_folder != first, timeout=PATIENCE_MS)
+    assert first.state() == "stopped"
+    qtbot.waitUntil(lambda: monitor_of(window).facts.pause.isEnabled(), timeout=PATIENCE_MS)
+    window.training.stop()
+    qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
+
+
 def test_stop_pressed_before_the_run_has_a_folder_still_stops_it(qtbot, window: MainWindow, tmp_path: Path) -> None:
     save(digits(1_000_000), tmp_path / "net.netwright")
     window.open_path(tmp_path / "net.netwright")
