@@ -14,7 +14,7 @@ def _target(*names: str) -> Any:
 
 
 def _strategy(*names: str) -> Any:
-    return lambda options: options.target not in ("cpu", "gpu") and options.strategy in names
+    return lambda options: options.target not in ("auto", "cpu", "gpu") and options.strategy in names
 
 
 class EnvironmentOptions(Record):
@@ -78,7 +78,7 @@ class EnvironmentOptions(Record):
         label="Strategy",
         group="Environment",
         help="How several workers divide the work; default auto. MATLAB has data parallel only",
-        visible_when=_target("auto", "multi-cpu", "multi-gpu", "parallel"),
+        visible_when=_target("multi-cpu", "multi-gpu", "parallel"),
     )
     averaging_interval = Int(
         8,
