@@ -106,7 +106,8 @@ def several_outputs(network: Network, facts: DataFacts | None) -> Problem | None
     main = max(reach, key=lambda port: len(reach[port]), default=None)
     spare = [port for port in ports if port != main]
     names = ", ".join(network.layers[port.layer].name for port in ports[:6]) + (", ..." if len(ports) > 6 else "")
-    message = f"Training needs one output; {len(ports)} are not connected further: {names}. Join or remove them."
+    each = "" if facts is not None else " for each target of the data"
+    message = f"Training needs one output{each}; {len(ports)} are not connected further: {names}. Join or remove them."
     unused = {id for port in spare for id in reach[port]} - reach[main] if main else set()
     fix = fixes.removal(network, unused) if unused else None
     at = network.layers[spare[0].layer]

@@ -10,7 +10,7 @@ import torch
 
 from engine.build.init import initialize
 from engine.build.module import build
-from engine.data.facts import DataFacts, InputFacts, Task, classes_of, numbers_of
+from engine.data.facts import DataFacts, InputFacts, TargetFacts, Task, classes_of, numbers_of
 from engine.errors import RunError, UserError
 from engine.exchange import onnx_export
 from engine.exchange.onnx_export import export_onnx, largest_difference
@@ -253,3 +253,36 @@ def test_a_vocabulary_of_one_is_tried_out_with_its_one_index(tmp_path: Path) -> 
     network = chain(tokens, layer("embedding", vocabulary=1, dimension=3), layer("global_average_pool"))
     done = export_onnx(network, weights(network), tmp_path / "one.onnx", facts=None, samples=None)
     assert done.largest_difference < 1e-6
+
+
+def test_each_of_several_outputs_leaves_as_what_its_target_is(tmp_path: Path) -> None:
+    """Logits of labels get a sigmoid, those of classes a softmax over the channels, and numbers stay."""
+    network = chain(layer("image_input", channels=1, size=(4, 4)), layer("conv2d", filters=2, kernel=1))
+    last = network.layers[network.order[-1]]
+    network, pooled = add(network, layer("global_average_pool"), last)
+    for name, count in (("kind", 3), ("size", 1)):
+        network, _ = add(network, layer("fully_connected", outputs=count), pooled, name=name)
+    network, _ = add(network, layer("relu"), last, name="mask")
+    targets = (
+        *numbers_of(name="size"),
+        TargetFacts("mask", image(2, 4, 4), "classes", ("a", "b")),
+        TargetFacts("kind", features(3), "labels", CLASSES),
+    )
+    known = DataFacts((InputFacts("x", image(1, 4, 4)),), {"training": 9}, targets)
+    state, x = weights(network), random(5, 1, 4, 4)
+    export_onnx(network, state, tmp_path / "net.onnx", facts=known, samples=(x,))
+    model = onnx.load(tmp_path / "net.onnx")
+    names = [result.name for result in model.graph.output]
+    assert sorted(names) == ["kind_probabilities", "mask_probabilities", "size"]
+    found = dict(zip(names, run(tmp_path / "net.onnx", x), strict=True))
+    np.testing.assert_allclose(found["mask_probabilities"].sum(1), np.ones((5, 4, 4)), rtol=1e-5)
+    plain = build(network, analyse(network))
+    plain.load_state_dict(state)
+    with torch.no_grad():
+        given = plain(torch.from_numpy(x))
+    layers = [network.layers[port.layer].name for port in network.output_ports]
+    by_name = dict(zip(layers, given, strict=True))
+    np.testing.assert_allclose(found["kind_probabilities"], torch.sigmoid(by_name["kind"]), rtol=1e-4)
+    np.testing.assert_allclose(found["size"], by_name["size"], rtol=1e-4)
+    told = json.loads({p.key: p.value for p in model.metadata_props}["targets"])
+    assert [one["task"] for one in told] == ["numbers", "classes", "labels"]
