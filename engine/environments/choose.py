@@ -1,5 +1,6 @@
 """From the environment asked for to what will really be used: pure functions of a `DeviceInventory`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +21,14 @@ _STRATEGIES = {
 
 @dataclass(frozen=True)
 class WorkerPlace:
-    """Where one worker runs: a device name for torch, CPU threads, and its samples of a full global batch."""
+    """Where one worker runs: a device name for torch, CPU threads, its samples of a full global batch, what these are
+    in proportion to, and the cores it keeps to (none: all)."""
 
     device: str
     threads: int
     samples: int
+    load: float = 1.0
+    cores: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,21 @@ class Placement:
         }
 
 
-def shares(total: int, parts: int) -> list[int]:
-    """`total` samples over so many workers: as even as can be, the first ones get the odd ones."""
-    return [total // parts + (1 if i < total % parts else 0) for i in range(parts)]
+def shares(total: int, parts: int, loads: Sequence[float] = ()) -> list[int]:
+    """`total` samples over so many workers: as even as can be, the first ones get the odd ones.
+
+    With `loads`, in proportion to them: rounded down, and the samples left over go to those who lost most by that
+    (the method of largest remainders).
+    """
+    if not loads:
+        return [total // parts + (1 if i < total % parts else 0) for i in range(parts)]
+    whole = sum(loads)
+    exact = [total * load / whole for load in loads]
+    found = [int(share) for share in exact]
+    most_lost = sorted(range(parts), key=lambda i: (found[i] - exact[i], i))
+    for i in most_lost[: total - sum(found)]:
+        found[i] += 1
+    return found
 
 
 def refusal(target: str, inventory: DeviceInventory) -> str | None:
@@ -131,13 +147,26 @@ def _on_cpu(options: EnvironmentOptions, inventory: DeviceInventory, batch: int)
 
 
 def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int) -> Placement:
-    count = options.num_workers or max(2, min(MOST_AUTOMATIC_WORKERS, inventory.num_cores, batch))
+    given = len(options.worker_weights) if options.worker_load == "by-hand" else 0
+    count = options.num_workers or given or max(2, min(MOST_AUTOMATIC_WORKERS, inventory.num_cores, batch))
     _refuse_small_batch(batch, count, "workers", "cpu")
     threads = options.threads or max(1, inventory.num_cores // count)
-    places = tuple(WorkerPlace("cpu", threads, samples) for samples in shares(batch, count))
+    blocks = _blocks(options, inventory, count, threads)
+    loads = _loads(options, [_speed_of(inventory, i, count) for i in range(count)])
+    places = _share_out(batch, [WorkerPlace("cpu", threads, 0, *own) for own in zip(loads, blocks, strict=True)])
     crowd = f" (more than the {plural(inventory.num_cores, 'core')} here)" if count > inventory.num_cores else ""
     sentence = f"{count:,} workers on the CPU over gloo{crowd}, {_each(places)}; {plural(threads, 'thread')} a worker."
+    if blocks[0]:
+        sentence = sentence.removesuffix(".") + f", {'a core' if len(blocks[0]) == 1 else 'cores'} of its own."
+    sentence += _unmeasured(options, loads, inventory.core_speeds)
     return Placement(options.target, "multi-cpu", "gloo", places, sentence)
+
+
+def _blocks(options: EnvironmentOptions, inventory: DeviceInventory, count: int, threads: int) -> list[tuple[int, ...]]:
+    """The cores that each worker keeps to: its part of all of them, or none where it could not hold the threads."""
+    blocks = [tuple(part_of(inventory.cores, number, count)) for number in range(count)]
+    fits = options.pin_workers and all(len(block) >= threads for block in blocks)
+    return blocks if fits else [()] * count
 
 
 def _refuse_small_batch(batch: int, count: int, what: str, single: str) -> None:
@@ -150,7 +179,50 @@ def _refuse_small_batch(batch: int, count: int, what: str, single: str) -> None:
         )
 
 
+def _loads(options: EnvironmentOptions, speeds: Sequence[float]) -> tuple[float, ...]:
+    """What the shares of the workers are in proportion to. Speeds of 0 were not measured."""
+    if options.worker_load == "by-hand" and options.target != "auto":
+        return options.worker_weights
+    if options.worker_load == "measured" and options.target != "auto" and all(speeds):
+        return tuple(speeds)
+    return (1.0,) * len(speeds)
+
+
+def _unmeasured(options: EnvironmentOptions, loads: Sequence[float], speeds: Sequence[float]) -> str:
+    """A sentence more, where the shares will be others than those that are shown."""
+    waits = options.worker_load == "measured" and options.target != "auto" and not all((*speeds, bool(speeds)))
+    return " The shares will follow a measure of each device, taken when training starts." if waits else ""
+
+
+def _speed_of(inventory: DeviceInventory, number: int, count: int) -> float:
+    """What a thread does on this worker's part of the cores, in GFLOP/s; 0 where that was not measured."""
+    speeds = part_of(inventory.core_speeds, number, count) or inventory.core_speeds
+    return sum(speeds) / max(1, len(speeds))
+
+
+def part_of(cores: Sequence[Any], number: int, count: int) -> Sequence[Any]:
+    """A worker's part of the cores, which lie side by side; empty where there are not enough for all workers."""
+    if len(cores) < count:
+        return cores[:0]
+    return cores[number * len(cores) // count : (number + 1) * len(cores) // count]
+
+
+def _share_out(batch: int, places: Sequence[WorkerPlace]) -> tuple[WorkerPlace, ...]:
+    """The places with their samples. Raises `UserError` where a load is so small that a worker would get none."""
+    loads = [place.load for place in places]
+    found = shares(batch, len(places), loads if len(set(loads)) > 1 else ())
+    for number, samples in enumerate(found):
+        if not samples:
+            raise UserError(
+                f"Worker {number + 1} would get no sample of a mini-batch of {batch:,}: its weight is "
+                f"{loads[number]:g} of {sum(loads):g}. Give it more, leave it out, or choose a larger mini-batch."
+            )
+    return tuple(replace(place, samples=samples) for place, samples in zip(places, found, strict=True))
+
+
 def _each(places: tuple[WorkerPlace, ...]) -> str:
+    if len({place.load for place in places}) > 1:
+        return f"{' + '.join(f'{place.samples:,}' for place in places)} samples"
     most, least = places[0].samples, places[-1].samples
     return f"{plural(most, 'sample')} each" if most == least else f"{least:,} or {most:,} samples each"
 
@@ -178,12 +250,16 @@ def _chosen_devices(options: EnvironmentOptions, inventory: DeviceInventory, res
 
 def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int, resolved: str) -> Placement:
     devices = _chosen_devices(options, inventory, resolved)
-    if not options.devices:
+    if not options.devices and options.worker_load != "by-hand":
         devices = devices[: max(2, batch)]  # all of them were meant, as far as the batch goes
     _refuse_small_batch(batch, len(devices), "GPUs", "gpu")
     threads = max(1, inventory.num_cores // len(devices))
-    spread = shares(batch, len(devices))
-    places = tuple(WorkerPlace(d.name, threads, n) for d, n in zip(devices, spread, strict=True))
+    loads = _loads(options, [device.speed for device in devices]) if len(devices) > 1 else (1.0,)
+    if len(loads) != len(devices):
+        raise UserError(
+            f"environment.worker_weights: expected {len(devices)} numbers, one for each GPU, received {len(loads)}."
+        )
+    places = _share_out(batch, [WorkerPlace(d.name, threads, 0, load) for d, load in zip(devices, loads, strict=True)])
     models = " and ".join(dict.fromkeys(device.model for device in devices))
     if resolved == "gpu":
         sentence = f"{models} ({devices[0].name}), {plural(batch, 'sample')} a step."
@@ -191,6 +267,7 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
         return Placement(options.target, "gpu", "", places, sentence)
     names = ", ".join(device.name for device in devices)
     sentence = f"{len(devices)} workers over nccl on {models} ({names}), {_each(places)}."
+    sentence += _unmeasured(options, loads, [device.speed for device in devices])
     return Placement(options.target, "multi-gpu", "nccl", places, sentence)
 
 

@@ -29,6 +29,7 @@ def probe() -> DeviceInventory:
     """The machine as it is. Asked once a process. Raises `RunError` if torch cannot be used at all."""
     machine = {
         "num_cores": num_cores(),
+        "cores": cores(),
         "cpu_model": cpu_model(),
         "memory_bytes": memory_bytes(),
         **(_without_devices() or run_here("engine.environments.devices", PATIENCE_S)),
@@ -58,6 +59,11 @@ def num_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def cores() -> tuple[int, ...]:
+    """The numbers of these cores, where a process can be kept to some of them."""
+    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_setaffinity") else ()
 
 
 def cpu_model() -> str:

@@ -7,12 +7,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Device:
-    """One accelerator: torch's name for it (`cuda:0`), what it is, its memory, and why it cannot be used, if so."""
+    """One accelerator: torch's name for it (`cuda:0`), what it is, its memory, why it cannot be used, if so,
+    and how fast it multiplies matrices (GFLOP/s; 0: not measured)."""
 
     name: str
     model: str
     memory_bytes: int
     refusal: str = ""
+    speed: float = 0.0
 
     @property
     def number(self) -> int:
@@ -24,7 +26,8 @@ class Device:
 class DeviceInventory:
     """The machine: cores this process may use, accelerators, and what joins workers (`gloo`, `nccl`).
 
-    `no_devices_because` says in words why the list of devices is empty.
+    `no_devices_because` says in words why the list of devices is empty. `cores` are the numbers of the cores, where
+    workers can be kept to some of them, and `core_speeds` what each does (GFLOP/s), where that was measured.
     """
 
     num_cores: int
@@ -34,6 +37,8 @@ class DeviceInventory:
     backends: tuple[str, ...] = ("gloo",)
     torch_version: str = ""
     no_devices_because: str = "no GPU was found"
+    cores: tuple[int, ...] = ()
+    core_speeds: tuple[float, ...] = ()
 
     @property
     def usable(self) -> tuple[Device, ...]:
@@ -48,4 +53,5 @@ class DeviceInventory:
     def read(cls, data: Mapping[str, Any]) -> "DeviceInventory":
         """From JSON that `write` made."""
         devices = tuple(Device(**device) for device in data["devices"])
-        return cls(**{**data, "devices": devices, "backends": tuple(data["backends"])})
+        several = {name: tuple(data.get(name, ())) for name in ("backends", "cores", "core_speeds")}
+        return cls(**{**data, **several, "devices": devices})

@@ -3,30 +3,39 @@
 Measured in a throw-away process, so that neither the window nor a server ever initialises an accelerator.
 """
 
+import contextlib
 import json
-import subprocess
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.errors import RunError
+from engine.environments.devices import run_here
 
 MEASURE_S = 0.5
+CORE_S = 0.15
+PATIENCE_S = 120
+EVEN = 1.1
+"""Cores whose speeds differ by less are equal: so much is noise."""
 
 
 def measure_in_process(device: str) -> dict[str, float]:
     """`matmul_gflops` (float32) and `copy_gbs` (read plus write) of one device. Raises `RunError`."""
-    command = [sys.executable, "-m", "engine.environments.speed", device]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-        speeds: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-        return speeds
-    except subprocess.CalledProcessError as error:
-        last = (error.stderr or "").strip().splitlines()[-1:] or ["no message"]
-        raise RunError(f"Device {device} could not be measured: {last[0]}") from None
-    except subprocess.TimeoutExpired:
-        raise RunError(f"Device {device} did not answer within 120 s.") from None
+    speeds: dict[str, float] = run_here("engine.environments.speed", PATIENCE_S, device)
+    return speeds
+
+
+def measure_cores(cores: Sequence[int]) -> tuple[float, ...]:
+    """What each of these cores does at matrix products, in GFLOP/s. Raises `RunError`."""
+    found = run_here("engine.environments.speed", PATIENCE_S + CORE_S * len(cores), "cores", *map(str, cores))
+    return evened([float(speed) for speed in found["gflops"]])
+
+
+def evened(speeds: Sequence[float]) -> tuple[float, ...]:
+    """The speeds, all the same where they differ by noise alone."""
+    mean = sum(speeds) / max(1, len(speeds))
+    return (mean,) * len(speeds) if max(speeds) < EVEN * min(speeds) else tuple(speeds)
 
 
 def measure(device: str) -> dict[str, float]:
@@ -39,18 +48,32 @@ def measure(device: str) -> dict[str, float]:
     big = torch.empty(64 * 2**20 // 4 if on_cpu else 2**28, device=device)
     target = torch.empty_like(big)
     wait: Callable[[], Any] = (lambda: None) if on_cpu else (lambda: torch.accelerator.synchronize(device))
-    products = _rate(lambda: torch.mm(a, a), wait)
-    copies = _rate(lambda: target.copy_(big), wait)
+    products = rate(lambda: torch.mm(a, a), wait)
+    copies = rate(lambda: target.copy_(big), wait)
     return {"matmul_gflops": 2e-9 * size**3 * products, "copy_gbs": 2e-9 * big.numel() * 4 * copies}
 
 
-def _rate(work: Callable[[], Any], wait: Callable[[], Any]) -> float:
+def _each_core(cores: Sequence[int]) -> list[float]:
+    """One thread on each core in turn. Where processes cannot be kept to a core, all are what one is."""
+    import torch
+
+    torch.set_num_threads(1)
+    a = torch.randn(256, 256)
+    found = []
+    for core in cores:
+        with contextlib.suppress(AttributeError, OSError):
+            os.sched_setaffinity(0, {core})
+        found.append(2e-9 * 256**3 * rate(lambda: torch.mm(a, a), lambda: None, CORE_S))
+    return found
+
+
+def rate(work: Callable[[], Any], wait: Callable[[], Any], seconds: float = MEASURE_S) -> float:
     """Calls a second, after a warm-up."""
     for _ in range(3):
         work()
     wait()
     count, start = 0, time.perf_counter()
-    while time.perf_counter() - start < MEASURE_S:
+    while time.perf_counter() - start < seconds:
         for _ in range(5):
             work()
         wait()
@@ -59,4 +82,7 @@ def _rate(work: Callable[[], Any], wait: Callable[[], Any]) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1])))
+    if sys.argv[1] == "cores":
+        print(json.dumps({"gflops": _each_core([int(core) for core in sys.argv[2:]])}))
+    else:
+        print(json.dumps(measure(sys.argv[1])))

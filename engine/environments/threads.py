@@ -4,6 +4,7 @@ The threads of OpenMP spin at the end of every parallel region. On small network
 two threads are then many times slower than one, so the number of cores alone cannot decide.
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,14 @@ LONG_S = 0.3
 def calm_threads() -> None:
     """Let idle threads sleep soon. Has an effect only before torch is imported, also in workers forked later."""
     os.environ.setdefault(_SPIN_VARIABLE, SPINS)
+
+
+def keep_to(cores: Sequence[int]) -> None:
+    """Let this thread, and those it starts, run on these cores alone; none means all. Cores that have gone meanwhile
+    are no reason to fail: they decide about speed alone."""
+    if cores and hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, cores)
 
 
 def fastest(

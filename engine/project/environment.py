@@ -3,14 +3,20 @@
 from typing import Any
 
 from engine.errors import FieldError
-from engine.fields import Bool, Choice, Int, Ints, Record
+from engine.fields import Bool, Choice, Floats, Int, Ints, Record
 
 STRATEGIES = ("auto", "data-parallel", "fully-sharded", "local-sgd")
 TARGETS = ("auto", "cpu", "multi-cpu", "gpu", "multi-gpu", "parallel")
+SEVERAL = ("multi-cpu", "multi-gpu")
+"""Targets with several workers on this machine."""
 
 
 def _target(*names: str) -> Any:
     return lambda options: options.target in names
+
+
+def _gives_loads(options: Any) -> bool:
+    return options.target in SEVERAL and options.worker_load == "by-hand"
 
 
 def _strategy(*names: str) -> Any:
@@ -64,6 +70,37 @@ class EnvironmentOptions(Record):
         visible_when=_target("cpu", "multi-cpu"),
     )
 
+    pin_workers = Bool(
+        True,
+        label="Keep workers to cores",
+        group="Environment",
+        help="Each worker stays on its part of the cores, so that they do not push each other about; default on. "
+        "Where the system cannot, or threads are more than cores, it has no effect. Off: for machines with other work",
+        visible_when=_target("multi-cpu"),
+    )
+    worker_load = Choice(
+        "equal",
+        options=("equal", "measured", "by-hand"),
+        notes={
+            "equal": "Each worker gets as many samples",
+            "measured": "In proportion to a short measure of each worker's device, taken when training starts",
+            "by-hand": "In proportion to the weights below",
+        },
+        label="Shares of the batch",
+        group="Environment",
+        help="How many samples of each batch a worker gets; default equal. For devices of unequal speed: the numbers "
+        "learned stay the same. MATLAB: WorkerLoad",
+        visible_when=_target(*SEVERAL),
+    )
+    worker_weights = Floats(
+        (),
+        low=0.0,
+        label="Weights of the workers",
+        group="Environment",
+        help="One number a worker, in their order: 3, 1 gives the first three samples of four. Without a number of "
+        "workers there are as many as weights. MATLAB: WorkerLoad",
+        visible_when=_gives_loads,
+    )
     strategy = Choice(
         "auto",
         options=STRATEGIES,
@@ -118,4 +155,15 @@ class EnvironmentOptions(Record):
         if self.target == "multi-cpu" and self.num_workers == 1:
             message = "multi-cpu needs at least 2 workers (0: one a core). For one process choose cpu."
             found.append(FieldError("num_workers", message))
+        if self.is_visible("worker_weights") and (wrong := self._wrong_weights()):
+            found.append(FieldError("worker_weights", wrong))
         return found
+
+    def _wrong_weights(self) -> str:
+        count = self.num_workers if self.target == "multi-cpu" else len(self.devices)
+        received = f"received {self.fields['worker_weights'].show(self.worker_weights) or 'none'}."
+        if len(self.worker_weights) < 2 or min(self.worker_weights) == 0:
+            return f"expected a number above 0 for each worker, such as 3, 1, {received}"
+        if count and len(self.worker_weights) != count:
+            return f"expected {count:,} numbers, one a worker, {received}"
+        return ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from engine.environments.choose import shares
 from engine.environments.gang import Gang
 from engine.training.order import Order, share_of
 from engine.training.sequences import Padding, nothing
@@ -154,11 +155,11 @@ class Resident:
             return x[:, :steps]
         return self.padding.arrange(x, lengths, kept, steps, fill)
 
-    def pieces(self, rank: int, size: int, most: int) -> Iterator[Batch]:
+    def pieces(self, rank: int, size: int, most: int, loads: Sequence[float] = ()) -> Iterator[Batch]:
         """One worker's share of all samples, in their order, in pieces of at most so many. Every worker gets as many
         pieces, since some networks are computed together; what is missing holds one sample and counts none."""
-        begin, end = share_of(0, len(self), rank, size)
-        largest = share_of(0, len(self), 0, size)[1]
+        begin, end = share_of(0, len(self), rank, size, loads)
+        largest = max(shares(len(self), size, loads))
         reach = self.reach(slice(None)) if self.padding.is_seen else ()
         for start in range(begin, begin + largest, most):
             stop = min(start + most, end)
@@ -173,15 +174,24 @@ def _taken(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
 class Batches:
     """The training part, batch by batch, in the order of each epoch."""
 
-    def __init__(self, part: Resident, order: Order, gang: Gang, *, cut: bool = False, pieces: int = 1) -> None:
+    def __init__(
+        self,
+        part: Resident,
+        order: Order,
+        gang: Gang,
+        *,
+        cut: bool = False,
+        pieces: int = 1,
+        loads: Sequence[float] = (),
+    ) -> None:
         """`cut` ends all sequences of a batch where the shortest of them ends. `pieces`: so many are computed one after
         the other. The whole batch is divided into pieces first and each of these over the workers, so that a piece
-        holds the same samples on any number of workers."""
+        holds the same samples on any number of workers. `loads`: what the workers' shares are in proportion to."""
         self.order = order
         self._pieces = pieces
         self._cut = cut
         self._part = part
-        self._rank, self._size = gang.rank, gang.size
+        self._rank, self._size, self._loads = gang.rank, gang.size, loads
         sample = sum(x[:1].nbytes for x in (*part.inputs, *part.targets))
         self._at_once = max(1, GATHERED_BYTES // (order.batch_size * sample))
 
@@ -204,7 +214,7 @@ class Batches:
         start, end = self.order.batch(step)
         parts = min(self._pieces, end - start)
         wholes = [share_of(start, end, number, parts) for number in range(parts)]
-        mine = [share_of(*whole, self._rank, self._size) for whole in wholes]
+        mine = [share_of(*whole, self._rank, self._size, self._loads) for whole in wholes]
         counts = tuple(stop - begin for begin, stop in mine)
         if not any(counts):
             return slice(start, start + 1), counts, end - start

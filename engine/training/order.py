@@ -1,5 +1,6 @@
 """Which samples make up which step: a pure function of seed, epoch, step and worker, never of a loader's state."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -54,8 +55,8 @@ class Order:
         return start, min(start + self.batch_size, self.num_samples)
 
 
-def share_of(start: int, end: int, rank: int, size: int) -> tuple[int, int]:
-    """Where one worker's contiguous part of a range begins and ends; it may be empty."""
-    parts = shares(end - start, size)
+def share_of(start: int, end: int, rank: int, size: int, loads: Sequence[float] = ()) -> tuple[int, int]:
+    """Where one worker's contiguous part of a range begins and ends; it may be empty. `loads`: see `shares`."""
+    parts = shares(end - start, size, loads)
     begin = start + sum(parts[:rank])
     return begin, begin + parts[rank]

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.custom import known, trust
-from engine.environments.choose import resolve
-from engine.environments.devices import hardware, probe
+from engine.environments.devices import hardware
+from engine.environments.placing import place
 from engine.errors import UserError
 from engine.project import code
 from engine.project.check import check
-from engine.project.extent import batch_size
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.folder import RunFolder, create, new_path, take_lock
@@ -40,10 +39,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     files = code.contents(project)
     facts = _facts(project, base)
     check(project, facts).refuse_errors()
-    inventory = probe()
-    options = project.training
-    batch = batch_size(options, facts.samples.get("training"))
-    placement = resolve(project.environment, inventory, batch, options.gradient_accumulation)
+    placement, inventory = place(project.environment, project.training, facts.samples.get("training"))
     text = dumps(project)
     info = {
         "project_path": str(project_path) if project_path else None,

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from engine.environments.choose import resolve
-from engine.environments.devices import hardware, probe
+from engine.environments.devices import hardware
+from engine.environments.placing import place
 from engine.errors import RunError, UserError, plural
 from engine.files import write_atomically
 from engine.project.check import check
 from engine.project.code import ready
-from engine.project.extent import batch_size
 from engine.project.file import dumps, load
 from engine.project.project import Project, set_option
 from engine.runs.checkpoints import all_checkpoints
@@ -67,10 +66,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
 
     known = facts(project.data, base)
     check(project, known).refuse_errors()
-    inventory = probe()
-    options = project.training
-    batch = batch_size(options, known.samples.get("training"))
-    placement = resolve(project.environment, inventory, batch, options.gradient_accumulation)
+    placement, inventory = place(project.environment, project.training, known.samples.get("training"))
     try:
         if project != before:
             write_atomically(folder.project, dumps(project).encode(), mode=0o600)
@@ -82,7 +78,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             hardware=hardware(placement, inventory),
             sentence=placement.sentence,
             max_restarts=project.run.max_restarts,
-            checkpoints_kept=options.checkpoints_kept,
+            checkpoints_kept=project.training.checkpoints_kept,
             go_back=go_back(project),
             resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
             coordinator=os.getpid(),

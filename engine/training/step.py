@@ -91,6 +91,7 @@ class Unit:
         average: Average | None = None,
         population: Population | None = None,
         most_at_once: int = 256,
+        loads: Sequence[float] = (),
         custom_step: str = "",
         confusion: Confusion | None = None,
         ends: Ends | None = None,
@@ -111,7 +112,7 @@ class Unit:
         self._precision = precision or Precision("fp32", torch.device("cpu"), gang)
         self._average = average
         self._population = population
-        self._most_at_once = most_at_once
+        self._most_at_once, self._loads = most_at_once, loads
         self._ends = ends or Ends(())
         called = partial(self._precision.call, strategy.module)
         self._custom = CustomStep(custom_step, network, called, loss) if custom_step else None
@@ -224,7 +225,7 @@ class Unit:
     def _judge(self, part: Resident) -> Scores:
         self._network.eval()
         jury = Jury(self.metrics, self._gang, part.device, self._confusion)
-        for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once):
+        for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once, self._loads):
             outputs = as_tuple(self._precision.call(self._network, *piece.inputs))
             if piece.count:
                 jury.see(self._loss(outputs, piece.targets), *self._ends(outputs, piece.targets))

@@ -27,7 +27,7 @@ from engine.environments.gang import Gang, ProcessGang, SoloGang, is_lost_peer
 from engine.environments.launch import Seat, begin
 from engine.environments.strategies.strategy import strategy_for
 from engine.environments.strategies.sync_batch_norm import Share, freeze, join_batch_norms
-from engine.environments.threads import fastest
+from engine.environments.threads import fastest, keep_to
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.layers.base import LayerType
 from engine.layers.normalisation import InverseNorm
@@ -130,6 +130,12 @@ class Setting:
         return self.data.facts
 
     @property
+    def loads(self) -> tuple[float, ...]:
+        """What the workers' shares are in proportion to; none where they are equal."""
+        found = tuple(float(place.get("load", 1.0)) for place in self.info["places"])
+        return found if len(set(found)) > 1 else ()
+
+    @property
     def is_padded(self) -> bool:
         """Whether sequences of different lengths come in whose padding no layer is to see."""
         options = self.project.training
@@ -167,7 +173,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     facts = in_order(setting.project.network, setting.facts)
     metrics = metrics_for(options, facts, training.targets)
     cut = options.sequence_length == "shortest"
-    batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation)
+    batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation, loads=setting.loads)
     unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang, batches)
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     objective = named(options.objective_metric, unit.metrics)
@@ -266,6 +272,7 @@ def _unit(
         ends=Ends(setting.wanted),
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
         guard=guard_for(options, network, gang),
+        loads=setting.loads,
         confusion=confusion_for(in_order(setting.project.network, setting.facts)),
     )
 
@@ -300,6 +307,7 @@ def _set_up(seat: Seat) -> Setting:
     project = load_project(folder.project).project
     ready(project, folder.path, frozen_code(folder))
     place = info["places"][seat.rank]
+    keep_to(place.get("cores", ()))  # before threads are made, which stay where they were made
     torch.set_num_threads(place["threads"])
     if project.training.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

@@ -32,6 +32,27 @@ def test_sharded_workers_are_one(tmp_path: Path) -> None:
         torch.testing.assert_close(weights(two)[key], value, rtol=2e-3, atol=2e-4)
 
 
+def test_workers_of_unequal_load_are_one(tmp_path: Path) -> None:
+    """Three samples of four for the first worker, an uneven last batch, joint batch statistics, several pieces."""
+    options = {**OPTIONS, "solver": "adam", "gradient_accumulation": 2}
+    one = train(digits(convolution(), **options), tmp_path / "one")
+    loads = {**TWO, "worker_load": "by-hand", "worker_weights": [3, 1]}
+    two = train(digits(convolution(), loads, **options), tmp_path / "two")
+    assert [place["samples"] for place in two.folder.read_info()["places"]] == [118, 39]
+    assert largest_difference(one, two) < 1e-4
+    for split in ("validation", "test"):
+        assert two.result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)
+
+
+def test_measured_loads_train_too(tmp_path: Path) -> None:
+    """What the measure says depends on the machine; that every sample is learned from does not."""
+    done = train(digits(mlp(), {**TWO, "worker_load": "measured"}, **OPTIONS), tmp_path / "run")
+    places = done.folder.read_info()["places"]
+    assert sum(place["samples"] for place in places) == 157
+    assert all(place["load"] > 0 for place in places)
+    assert done.losses[-1] < done.losses[0]
+
+
 def test_local_steps_averaged_at_every_one_are_data_parallel(tmp_path: Path) -> None:
     """A smooth network: where a ReLU is next to its kink, rounding alone decides."""
     smooth = chain(

@@ -80,7 +80,7 @@ def test_a_card_whose_workers_outnumber_the_batch_says_so() -> None:
 
 def test_choosing_a_card_shows_its_fields_and_what_will_be_used(qtbot, shown) -> None:
     dialog = shown()
-    assert dialog.environment_form.isHidden()
+    assert not dialog.environment_form.rows["num_workers"].is_shown
     qtbot.mouseClick(dialog.cards.cards["multi-cpu"], Qt.MouseButton.LeftButton)
     assert dialog.project().environment == EnvironmentOptions(target="multi-cpu")
     assert dialog.cards.cards["multi-cpu"].isChecked()

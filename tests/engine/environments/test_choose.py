@@ -1,5 +1,6 @@
 """From what is asked for and what a machine has to what is used, on machines that are not here."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ ONE_BUSY = DeviceInventory(num_cores=16, devices=(gpu(0), gpu(1, BUSY)), backend
 ALL_BUSY = DeviceInventory(num_cores=16, devices=(gpu(0, BUSY),), backends=BOTH)
 EIGHT = DeviceInventory(num_cores=96, devices=tuple(gpu(i) for i in range(8)), backends=BOTH)
 NO_NCCL = DeviceInventory(num_cores=16, devices=(gpu(0), gpu(1)), backends=("gloo",))
+PINNING = DeviceInventory(num_cores=8, cores=tuple(range(8)))
 BARE = DeviceInventory(num_cores=4, backends=())
 
 
@@ -109,6 +111,44 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             "2 workers on the CPU over gloo (more than the 1 core here), 64 samples each; 1 thread a worker.",
         ),
         (LAPTOP, options("multi-cpu"), 3, "3 workers on the CPU over gloo, 1 sample each; 2 threads a worker."),
+        (
+            LAPTOP,
+            options("multi-cpu", worker_load="by-hand", worker_weights=[3, 1]),
+            157,
+            "2 workers on the CPU over gloo, 118 + 39 samples; 4 threads a worker.",
+        ),
+        (
+            PINNING,
+            options("multi-cpu", num_workers=3),
+            96,
+            "3 workers on the CPU over gloo, 32 samples each; 2 threads a worker, cores of its own.",
+        ),
+        (
+            PINNING,
+            options("multi-cpu", num_workers=2, worker_load="measured"),
+            96,
+            "2 workers on the CPU over gloo, 48 samples each; 4 threads a worker, cores of its own. "
+            "The shares will follow a measure of each device, taken when training starts.",
+        ),
+        (
+            replace(PINNING, core_speeds=(60.0,) * 4 + (20.0,) * 4),
+            options("multi-cpu", num_workers=2, worker_load="measured", pin_workers=False),
+            96,
+            "2 workers on the CPU over gloo, 72 + 24 samples; 4 threads a worker.",
+        ),
+        (
+            replace(TWO_GPUS, devices=(gpu(0), replace(gpu(1, model="NVIDIA L4"), speed=10.0))),
+            options("multi-gpu", worker_load="measured"),
+            100,
+            "2 workers over nccl on NVIDIA H200 and NVIDIA L4 (cuda:0, cuda:1), 50 samples each. "
+            "The shares will follow a measure of each device, taken when training starts.",
+        ),
+        (
+            replace(TWO_GPUS, devices=(replace(gpu(0), speed=40.0), replace(gpu(1, model="NVIDIA L4"), speed=10.0))),
+            options("multi-gpu", worker_load="measured"),
+            100,
+            "2 workers over nccl on NVIDIA H200 and NVIDIA L4 (cuda:0, cuda:1), 80 + 20 samples.",
+        ),
         (TWO_GPUS, options("gpu", devices=[1]), 5, "NVIDIA L4 (cuda:1), 5 samples a step."),
         (
             EIGHT,
@@ -225,6 +265,31 @@ def test_what_is_not_here_is_refused_with_the_reason_and_the_way_out(
         ),
         (
             LAPTOP,
+            options("multi-cpu", num_workers=3, worker_load="by-hand", worker_weights=[3, 1]),
+            128,
+            "environment.worker_weights: expected 3 numbers, one a worker, received 3, 1.",
+        ),
+        (
+            LAPTOP,
+            options("multi-cpu", worker_load="by-hand"),
+            128,
+            "environment.worker_weights: expected a number above 0 for each worker, such as 3, 1, received none.",
+        ),
+        (
+            EIGHT,
+            options("multi-gpu", worker_load="by-hand", worker_weights=[3, 1]),
+            128,
+            "environment.worker_weights: expected 8 numbers, one for each GPU, received 2.",
+        ),
+        (
+            LAPTOP,
+            options("multi-cpu", worker_load="by-hand", worker_weights=[99, 1]),
+            32,
+            "Worker 2 would get no sample of a mini-batch of 32: its weight is 1 of 100. Give it more, leave it out, "
+            "or choose a larger mini-batch.",
+        ),
+        (
+            LAPTOP,
             options("multi-cpu", num_workers=1),
             128,
             "environment.num_workers: multi-cpu needs at least 2 workers (0: one a core). For one process choose cpu.",
@@ -281,8 +346,27 @@ def test_shares_are_even(total: int, parts: int) -> None:
     assert found == sorted(found, reverse=True)
 
 
+@given(st.integers(0, 10**6), st.lists(st.floats(0.01, 1000), min_size=1, max_size=20))
+def test_shares_follow_the_loads(total: int, loads: list[float]) -> None:
+    found = shares(total, len(loads), loads)
+    assert sum(found) == total
+    for share, load in zip(found, loads, strict=True):
+        assert abs(share - total * load / sum(loads)) < 1 + 1e-6
+    assert shares(total, len(loads), [2.5] * len(loads)) == shares(total, len(loads))
+
+
+def test_workers_keep_to_parts_of_the_cores() -> None:
+    def cores(**values: Any) -> list[tuple[int, ...]]:
+        return [place.cores for place in resolve(options("multi-cpu", **values), PINNING, 64).workers]
+
+    assert cores(num_workers=3) == [(0, 1), (2, 3, 4), (5, 6, 7)]
+    assert cores(num_workers=2, pin_workers=False) == [(), ()]
+    assert cores(num_workers=3, threads=3) == [(), (), ()]
+    assert set(cores(num_workers=9)) == {()}
+
+
 def test_an_inventory_survives_json() -> None:
-    for machine in (LAPTOP, ONE_BUSY, EIGHT):
+    for machine in (LAPTOP, ONE_BUSY, EIGHT, replace(PINNING, core_speeds=(1.0,) * 8)):
         assert DeviceInventory.read(machine.write()) == machine
     assert [device.number for device in EIGHT.devices] == list(range(8))
     assert ONE_BUSY.usable == (gpu(0),)

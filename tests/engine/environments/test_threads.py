@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,21 @@ def test_calm_threads_respects_what_the_user_has_set() -> None:
 
     assert spins() == threads.SPINS
     assert spins(GOMP_SPINCOUNT="7") == "7"
+
+
+def test_a_worker_keeps_to_its_cores() -> None:
+    """In a thread of its own, whose end undoes it."""
+    before, seen = os.sched_getaffinity(0), []
+
+    def look() -> None:
+        threads.keep_to([min(before)])
+        seen.append(os.sched_getaffinity(0))
+        threads.keep_to(())
+        threads.keep_to([100_000])  # a core that is not there
+        seen.append(os.sched_getaffinity(0))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert seen == [{min(before)}] * 2
+    assert os.sched_getaffinity(0) == before
