@@ -1,7 +1,6 @@
-"""What checkpoints cost: a training of small steps with and without them, and one checkpoint by itself.
+"""What checkpoints cost: their share of a training of small steps, and one checkpoint by itself.
 
-`python benchmarks/checkpoints.py` prints ratios for RESULTS.md. Each pair is trained in turn, several times, in one
-process a run, with one worker and one thread.
+`python benchmarks/checkpoints.py` prints what stands in RESULTS.md; one worker with one thread.
 """
 
 import json
@@ -14,10 +13,11 @@ from pathlib import Path
 
 import torch
 
+from engine.runs.events import Checkpointed
+from engine.runs.folder import RunFolder, read_all
 from engine.training.checkpoint import write
 
 ROOT = Path(__file__).parents[1]
-ROUNDS = 2
 PROJECT = {
     "netwright": [1, 0],
     "network": {
@@ -36,24 +36,16 @@ PROJECT = {
 }
 
 
-def samples_per_second(project: Path, *settings: str) -> float:
-    """Of the steps alone; what a checkpoint takes is not in it, so the seconds of the whole run are taken instead."""
+def share_of_time(project: Path, *settings: str) -> float:
+    """Seconds that checkpoints took, over all seconds of the run, by its own log. Rates of steps would say the same on
+    a quiet machine only."""
     with tempfile.TemporaryDirectory() as folder:
         chosen = [part for setting in settings for part in ("--set", setting)]
-        command = [
-            sys.executable,
-            "-m",
-            "engine",
-            "train",
-            str(project),
-            "--run-dir",
-            f"{folder}/run",
-            "--json",
-            *chosen,
-        ]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        result = json.loads(done.stdout)
-        return float(result["iterations"] / result["seconds"])
+        command = [sys.executable, "-m", "engine", "train", str(project), "--run-dir", f"{folder}/run", "--json"]
+        done = subprocess.run([*command, *chosen], cwd=ROOT, capture_output=True, text=True, check=True)
+        events = read_all(RunFolder(Path(folder) / "run"))
+        seconds = sum(event.seconds for event in events if isinstance(event, Checkpointed))
+        return float(seconds / json.loads(done.stdout)["seconds"])
 
 
 def seconds_of_one(megabytes: float) -> float:
@@ -75,18 +67,12 @@ def main() -> None:
         project = Path(folder) / "net.netwright"
         project.write_text(json.dumps(PROJECT), encoding="utf-8")
         kinds = {
-            "never": ("training.checkpoint_unit=never",),
-            "default (60 s)": (),
+            "by default (60 s; here only the one at the end)": (),
             "every second": ("training.checkpoint_frequency=1",),
             "every epoch (40 steps)": ("training.checkpoint_unit=epochs", "training.checkpoint_frequency=1"),
         }
-        rates: dict[str, list[float]] = {name: [] for name in kinds}
-        for _ in range(ROUNDS):
-            for name, settings in kinds.items():
-                rates[name].append(samples_per_second(project, *settings))
-    base = statistics.median(rates["never"])
-    for name, found in rates.items():
-        print(f"{name}: {statistics.median(found) / base:.3f} of the steps a second without checkpoints")
+        for name, settings in kinds.items():
+            print(f"{name}: {100 * share_of_time(project, *settings):.2f} % of the time")
     for megabytes in (0.03, 10, 100):
         print(f"one checkpoint of {megabytes:g} MB of tensors: {1000 * seconds_of_one(megabytes):.1f} ms")
 
