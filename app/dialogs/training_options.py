@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, Qt
@@ -33,11 +34,13 @@ from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
 from engine.errors import UserError
 from engine.fields import FilePath
+from engine.network.analysis import Analysis, analyse
 from engine.project import own_code
 from engine.project.assignments import as_arguments, as_json
 from engine.project.check import check
 from engine.project.environment import EnvironmentOptions
 from engine.project.extent import batch_size
+from engine.project.output_problems import loss_problems
 from engine.project.presets import Presets
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -295,12 +298,19 @@ class TrainingOptionsDialog(QDialog):
         is_empty = self._environment_part.isHidden() and self.environment_form.isHidden()
         self._grouped.hide_groups([ENVIRONMENT] if is_empty else [])
 
+    @cached_property
+    def _analysis(self) -> Analysis:
+        """Of the network, which stays as it is while the dialog is open."""
+        return analyse(self._project.network)
+
     def _data_problems(self) -> dict[str, str]:
-        """What does not fit the data, by field. The network is left out: it has its own list."""
+        """What does not fit the data, by field. The network is left out but for its outputs: it has its own list."""
         if self._facts is None:
             return {}
         candidate = Project(data=self._project.data, training=self.training)
-        said = (p for p in check(candidate, self._facts).problems if p.field.startswith("training."))
+        meant = replace(self._project, training=self.training)
+        problems = (*check(candidate, self._facts).problems, *loss_problems(meant, self._analysis, self._facts))
+        said = (p for p in problems if p.field.startswith("training."))
         found = [p for p in said if p.field.removeprefix("training.") not in own_code.FIELDS]  # looked at when saved
         # What was received stands in the field right above the message.
         return {p.field.removeprefix("training."): re.sub(r", received [\d,]+\.$", ".", p.message) for p in found}

@@ -16,7 +16,7 @@ from engine.project.inputs import match_inputs
 from engine.project.options.loss import LOSS_TASKS, OVERLAPS
 from engine.project.project import Project
 from engine.project.scopes import lifted
-from engine.project.targets import Wanted, loss_of, match_targets, output_name, wanted_of
+from engine.project.targets import Wanted, loss_of, match_targets, output_name, said_of, wanted_of
 
 WAYS = {
     "sample": "End it in one vector a sample: a fully connected layer, a global pooling, or the last step of a "
@@ -195,16 +195,19 @@ def loss_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Ite
     if chosen == "custom" or any(port.layer not in analysis.facts for port in project.network.output_ports):
         return
     wanted = wanted_of(project.network, analysis, facts, is_padded=False)
+    if not wanted:
+        return
     names = [one.name for one in wanted]
+    by_name = {**{one.facts.name: one for one in wanted}, **{one.name: one for one in wanted}}
     for name, (loss, _) in named.items():
-        if name not in names:
+        if name not in by_name:
             message = f"The network has no output '{name}'. Its outputs are: {', '.join(names)}."
             yield Problem("error", "", "", "training.output_losses", message)
-        elif loss != "auto" and (task := wanted[names.index(name)].facts.task) not in LOSS_TASKS[loss]:
+        elif loss != "auto" and (task := by_name[name].facts.task) not in LOSS_TASKS[loss]:
             fitting = [word for word, of in LOSS_TASKS.items() if task in of]
             message = f"'{loss}' does not fit output '{name}', which gives {task}. Use {' or '.join(fitting)}."
             yield Problem("error", "", "", "training.output_losses", message)
-    if named and all(options.named_losses.get(name, ("", 1.0))[1] == 0 for name in names):
+    if named and all(loss_of(options, one)[1] == 0 for one in wanted):
         message = "All outputs have the weight 0, so nothing can be learned. Give one of them another weight."
         yield Problem("error", "", "", "training.output_losses", message)
     yield from _details(project, wanted)
@@ -214,7 +217,7 @@ def _details(project: Project, wanted: tuple[Wanted, ...]) -> Iterator[Problem]:
     options = project.training
     for one in wanted:
         loss, _ = loss_of(options, one)
-        path = "training.output_losses" if one.name in options.named_losses else "training.loss"
+        path = "training.output_losses" if said_of(options, one) else "training.loss"
         where = "" if len(wanted) == 1 else f" at output '{one.name}'"
         if loss in OVERLAPS and one.facts.per == "sample":
             message = (

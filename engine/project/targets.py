@@ -88,11 +88,16 @@ def folding(wanted: Sequence[Wanted]) -> Mapping[Port, str]:
     return {one.port: one.folds for one in wanted if one.folds}
 
 
+def said_of(options: LossOptions, wanted: Wanted) -> str:
+    """The name under which the options say something of this output: its own, else that of its target, or nothing."""
+    return next((name for name in (wanted.name, wanted.facts.name) if name in options.named_losses), "")
+
+
 def loss_of(options: LossOptions, wanted: Wanted) -> tuple[str, float]:
     """The loss of an output and how much it counts: what is said of this output, else the loss of all where it fits
     the target, else the one that follows from the target."""
     task = wanted.facts.task
-    name, weight = options.named_losses.get(wanted.name, ("", 1.0))
+    name, weight = options.named_losses.get(said_of(options, wanted), ("", 1.0))
     if not name and task in LOSS_TASKS.get(options.loss, ()):
         name = options.loss
     if not name or name == "auto":

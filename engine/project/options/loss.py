@@ -110,9 +110,9 @@ class LossOptions(Record):
     output_losses = OutputLosses(
         "",
         group="Loss",
-        help="Where the data has several targets: loss and weight of outputs by name, such as mask: dice * 0.5, kind: "
-        "cross-entropy; default none: each has the loss above where it fits, else auto, and weight 1. MATLAB and "
-        "torch: a function that adds them up",
+        help="Where the data has several targets: loss and weight of outputs, by their names or those of their "
+        "targets, such as mask: dice * 0.5, kind: cross-entropy; default none: each has the "
+        "loss above where it fits, else auto, and weight 1. MATLAB and torch: a function that adds them up",
     )
     ctc_blank = Choice(
         "first",
