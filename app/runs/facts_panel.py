@@ -22,6 +22,7 @@ PROGRESS = (
     "Remaining",
     "Learning rate",
     "Throughput",
+    "Waiting",
     "Best",
     "Validation",
     "Test",
@@ -51,6 +52,12 @@ DONE = {
     "checkpoint": "checkpoint saved, by you",
     "validate": "validated, by you",
 }
+
+
+def waiting(event: Progress) -> str:
+    """What the steps waited for, as far as it is worth a word: `data 12 %, workers 30 %`."""
+    shares = (("data", event.data_share), ("workers", event.communication_share))
+    return ", ".join(f"{what} {share:.0%}" for what, share in shares if share >= 0.01)
 
 
 class FactsTable(QWidget):
@@ -375,6 +382,7 @@ class FactsPanel(QWidget):
         table.set("Remaining", duration(left) if math.isfinite(left) else "")
         table.set("Learning rate", f"{event.rate:.4g}")
         table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
+        table.set("Waiting", waiting(event))
         self.where.set("Memory", bytes_in_words(event.memory_bytes))
 
     def _tick(self) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -33,6 +34,11 @@ class Gang(Protocol):
     def size(self) -> int:
         """How many workers there are."""
 
+    @property
+    def sending_s(self) -> float:
+        """Seconds that sums have taken so far, with waiting for slower workers; of what is sent beside the computation
+        only the rest that had to be waited for."""
+
     def sum(self, tensor: torch.Tensor) -> torch.Tensor:
         """The sum over all workers, in place."""
 
@@ -45,6 +51,7 @@ class SoloGang:
 
     rank = 0
     size = 1
+    sending_s = 0.0
 
     def sum(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor itself."""
@@ -60,6 +67,7 @@ class ProcessGang:
     def __init__(self, rank: int, size: int, backend: str, meeting: Path, *, timeout: timedelta = TIMEOUT) -> None:
         self.rank = rank
         self.size = size
+        self.sending_s = 0.0
         for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
             os.environ[variable] = LOOPBACK  # nothing may listen to other machines
         self._store = torch.distributed.FileStore(str(meeting), size)  # type: ignore[attr-defined]  # public, not listed
@@ -72,10 +80,12 @@ class ProcessGang:
 
     def sum(self, tensor: torch.Tensor) -> torch.Tensor:
         """The sum over all workers, in place. Raises `PeerLostError`."""
+        began = time.perf_counter()
         try:
             torch.distributed.all_reduce(tensor)
         except RuntimeError as error:
             raise _lost(self.rank, error) from error
+        self.sending_s += time.perf_counter() - began
         return tensor
 
     def close(self) -> None:

@@ -80,7 +80,9 @@ class Points(Event):
 class Progress(Event):
     """Where the run is: in `epoch` and `iteration` (both from 1), after `elapsed_s` seconds of training with
     `remaining_s` expected. `rate` is the learn rate, `samples_per_second` the speed over all workers; `memory_bytes` is
-    summed over workers (on a GPU: of the device)."""
+    summed over workers (on a GPU: of the device). `data_share` and `communication_share` are how much of the time of
+    the steps since the last such event the first worker waited for data and for other workers, 0 to 1; NaN where that
+    is not measured."""
 
     kind: ClassVar[str] = "progress"
     epoch: int
@@ -90,6 +92,8 @@ class Progress(Event):
     rate: float
     samples_per_second: float
     memory_bytes: int
+    data_share: float = math.nan
+    communication_share: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)

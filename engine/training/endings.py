@@ -208,6 +208,7 @@ def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Ta
             "validation": tally.validation,
             "test": {},
             "samples_per_second": tally.samples_per_second,
+            "time_shares": {},
         }
     else:
         measured = {
@@ -218,6 +219,7 @@ def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Ta
             "validation": _scores(told["validation"]),
             "test": _scores(told["test"]),
             "samples_per_second": round(told["samples_per_second"], 1),
+            "time_shares": dict(told["time_shares"]),
         }
     whole = {
         "state": ending.state,

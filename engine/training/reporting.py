@@ -17,6 +17,7 @@ import torch
 
 from engine.environments.gang import Gang
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_points
+from engine.training.batches import Batch
 from engine.training.metrics.metric import Metric, on_curve
 from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores
@@ -59,10 +60,14 @@ class NoRequests:
 
 class Clock:
     """How long the run takes, pauses left out, and how much of that is training rather than validating and
-    saving; and its limit."""
+    saving; and its limit. Of the training it knows what went to waiting for data and for other workers."""
 
-    def __init__(self, limit_s: float = math.inf) -> None:
+    def __init__(self, limit_s: float = math.inf, sending: Callable[[], float] = lambda: 0.0) -> None:
+        """`sending` tells the seconds that have gone to other workers so far, whatever for; NaN where nobody knows."""
         self._limit_s = limit_s
+        self._sending = sending
+        self._sent_aside = 0.0
+        self.data_s = 0.0
         self._began = time.perf_counter()
         self._aside = 0.0
 
@@ -84,11 +89,27 @@ class Clock:
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
         """Time in here is not training."""
-        began = time.perf_counter()
+        began, sent = time.perf_counter(), self._sending()
         try:
             yield
         finally:
             self._aside += time.perf_counter() - began
+            self._sent_aside += self._sending() - sent
+
+    @property
+    def sending_s(self) -> float:
+        """Seconds of training that went to other workers; NaN where that is not known."""
+        return self._sending() - self._sent_aside
+
+    def fetching(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """The batches, with the time that each lets wait counted."""
+        while True:
+            began = time.perf_counter()
+            batch = next(batches, None)
+            self.data_s += time.perf_counter() - began
+            if batch is None:
+                return
+            yield batch
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -118,6 +139,11 @@ class Report:
     memory_bytes: int
     wishes_to_end: int = 0
     """How many workers' hooks want the run to end."""
+
+
+def _share(part_s: float, whole_s: float) -> float:
+    """How much of the whole a part was, or NaN where that is not known."""
+    return part_s if math.isnan(part_s) else round(min(1.0, max(0.0, part_s / whole_s)), 3)
 
 
 class Recorder:
@@ -299,11 +325,18 @@ class Reporter:
         self._samples = 0
         self._samples_before = 0
         self._training_s_before = 0.0
+        self._data_s_before, self._sending_s_before = 0.0, 0.0
 
     @property
     def samples_per_second(self) -> float:
         """Over the whole run."""
         return self._samples / max(self.clock.training_s, 1e-9)
+
+    def time_shares(self) -> dict[str, float]:
+        """Of the time of all steps: what went to data, to other workers, to computing; NaN where that is not known."""
+        whole = max(self.clock.training_s, 1e-9)
+        data, sending = _share(self.clock.data_s, whole), _share(self.clock.sending_s, whole)
+        return {"data": data, "communication": sending, "computing": round(1 - data - sending, 3)}
 
     @property
     def has_steps(self) -> bool:
@@ -384,8 +417,11 @@ class Reporter:
 
     def _progress(self, epoch: int, step: int, rate: float, memory_bytes: int) -> Progress:
         elapsed, training = self.clock.elapsed_s, self.clock.training_s
-        speed = (self._samples - self._samples_before) / max(training - self._training_s_before, 1e-9)
+        steps_s = max(training - self._training_s_before, 1e-9)
+        speed = (self._samples - self._samples_before) / steps_s
+        data, sending = self.clock.data_s - self._data_s_before, self.clock.sending_s - self._sending_s_before
         self._samples_before, self._training_s_before = self._samples, training
+        self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.sending_s
         return Progress(
             epoch=epoch,
             iteration=step,
@@ -394,4 +430,6 @@ class Reporter:
             rate=rate,
             samples_per_second=round(speed, 1),
             memory_bytes=memory_bytes,
+            data_share=_share(data, steps_s),
+            communication_share=_share(sending, steps_s),
         )

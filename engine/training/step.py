@@ -257,6 +257,11 @@ class Unit:
         return self._strategy.is_settled
 
     @property
+    def sends_in_turn(self) -> bool:
+        """Whether nothing is sent between workers while others compute, so that the time it takes is known."""
+        return self._strategy.sends_in_turn
+
+    @property
     def is_whole(self) -> bool:
         """Whether this worker can tell the state of the whole network by itself."""
         return self._strategy.is_whole

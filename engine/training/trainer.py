@@ -15,6 +15,7 @@ from engine.project.extent import Extent
 from engine.project.training import TrainingOptions
 from engine.runs.events import Checkpointed, Message, Requested, StateChanged
 from engine.training.batches import Batch, Batches, Resident
+from engine.training.bottleneck import holding_back
 from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
 from engine.training.limits import NO_LIMITS, Limits
@@ -95,6 +96,7 @@ class Outcome:
     kept: str
     samples_per_second: float
     seconds: float
+    time_shares: Mapping[str, float] = field(default_factory=dict)
 
 
 class NonFiniteLossError(RunError):
@@ -152,7 +154,7 @@ class Trainer:
     def _run_epoch(self) -> None:
         """From its beginning, or from where a checkpoint was made, to its end or a stop."""
         first = self._step - self._epochs_done * self._batches.order.steps_per_epoch
-        for batch in self._batches.of_epoch(self._epochs_done + 1, first):
+        for batch in self._reporter.clock.fetching(self._batches.of_epoch(self._epochs_done + 1, first)):
             done = self._unit.train(batch, self._step)
             self._step += 1
             self._batch = batch
@@ -369,7 +371,8 @@ class Trainer:
             self._report()
         if self._saver.is_on and self._saver.last_step != self._step:
             self._save()
-        speed = self._reporter.samples_per_second
+        speed, time_shares = self._reporter.samples_per_second, self._reporter.time_shares()
+        self._reporter.tell(*holding_back(time_shares))
         self._validate()
         self._reporter.send_waiting()
         # A request or patience may have come with the last step.
@@ -395,6 +398,7 @@ class Trainer:
             kept=kept,
             samples_per_second=speed,
             seconds=self._reporter.clock.elapsed_s,
+            time_shares=time_shares,
         )
 
     def _recent_metrics(self) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import math
 import os
 import sys
 import traceback
@@ -181,7 +182,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     if is_first:
         _announce(setting, network, whole, named("metric", unit.metrics), reports, notes)
     limits = limits_for(options, named(options.target_metric, unit.metrics))
-    clock = Clock(limits.time_s)
+    clock = Clock(limits.time_s, lambda: gang.sending_s if unit.sends_in_turn else math.nan)
     recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
     reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, whole.total_steps)

@@ -31,6 +31,7 @@ SUMMARY_KEYS = {
     "validation",
     "test",
     "samples_per_second",
+    "time_shares",
     "environment",
     "run_dir",
     "project_sha256",

@@ -18,6 +18,8 @@ POWER_SGD_FROM = 10
 class Ddp(Whole):
     """DDP averages over workers where the sum is wanted, so the loss is multiplied by their number."""
 
+    sends_in_turn = False
+
     def __init__(
         self, network: nn.Module, called: nn.Module, gang: Gang, device: torch.device, compression: str = "none"
     ) -> None:

@@ -25,6 +25,7 @@ class Sharded:
     """The whole network wrapped, and each layer with many weights by itself."""
 
     is_whole = False
+    sends_in_turn = False
     is_settled = True
 
     def __init__(self, network: nn.Module, gang: Gang, device: torch.device, *, offload: bool = False) -> None:

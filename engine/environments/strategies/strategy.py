@@ -57,6 +57,10 @@ class Strategy(Protocol):
         """Whether each worker holds all weights."""
 
     @property
+    def sends_in_turn(self) -> bool:
+        """Whether nothing is sent while something is computed."""
+
+    @property
     def is_settled(self) -> bool:
         """Whether all workers agree on the weights as they are."""
 
@@ -80,6 +84,7 @@ class Whole:
     """Part of a strategy whose workers hold the whole network each, the same at every step."""
 
     is_whole = True
+    sends_in_turn = True
 
     def __init__(self, network: nn.Module) -> None:
         self._network = network

@@ -22,7 +22,8 @@ from engine.training.channel import Reports
 
 OUTCOME = {"state": "finished", "reason": "1 epoch done", "epochs": 1, "iterations": 1,
            "loss": 0.5, "metrics": {"accuracy": 0.5},
-           "validation": None, "test": None, "kept": "last", "samples_per_second": 1.0, "seconds": 1.0}
+           "validation": None, "test": None, "kept": "last", "samples_per_second": 1.0, "seconds": 1.0,
+           "time_shares": {}}
 LOST = {"cause": "Worker lost the others", "exit_code": 3, "defect": False, "is_lost_peer": True, "detail": ""}
 OWN = {"cause": "The loss became NaN", "exit_code": 3, "defect": False, "is_lost_peer": False, "detail": ""}
 

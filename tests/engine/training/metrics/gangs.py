@@ -21,6 +21,8 @@ class _Table:
 class ThreadGang:
     """One of several workers in threads. Refuses tensors of different sizes, as a real collective would break."""
 
+    sending_s = 0.0
+
     def __init__(self, rank: int, size: int, table: _Table) -> None:
         self.rank = rank
         self.size = size

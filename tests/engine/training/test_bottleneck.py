@@ -1,0 +1,55 @@
+"""Where the time of the steps went is measured, and said in words where it holds a run back."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from engine.training.bottleneck import holding_back
+from engine.training.reporting import Clock
+from tests.runs import train
+from tests.system.test_training import TWO, digits, mlp
+
+
+@pytest.mark.parametrize(("shares", "said"), [
+    ({"data": 0.1, "communication": 0.1}, []),
+    ({"data": 0.5, "communication": math.nan}, ["waited for data for 50%"]),
+    ({"data": 0.3, "communication": 0.62}, ["waited for data for 30%", "waited for other workers for 62%"]),
+    ({}, []),
+])  # fmt: skip
+def test_what_takes_long_is_named_with_a_way_out(shares: dict, said: list[str]) -> None:
+    notes = [message.text for message in holding_back(shares)]
+    assert len(notes) == len(said)
+    assert all(words in note for words, note in zip(said, notes, strict=True))
+
+
+def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, sent = [0.0], [0.0]
+    monkeypatch.setattr("engine.training.reporting.time.perf_counter", lambda: now[0])
+    clock = Clock(sending=lambda: sent[0])
+
+    def batches():
+        for _ in range(2):
+            now[0] += 1.0
+            yield object()
+
+    for _ in clock.fetching(batches()):
+        now[0] += 3.0
+        sent[0] += 0.5
+        with clock.aside():
+            now[0] += 10.0
+            sent[0] += 5.0
+    assert (clock.data_s, clock.sending_s, clock.training_s) == (2.0, 1.0, 8.0)
+
+
+def test_a_result_says_where_the_time_of_the_steps_went(tmp_path: Path) -> None:
+    one = train(digits(mlp(), max_epochs=3), tmp_path / "one").result["time_shares"]
+    assert one["communication"] == 0
+    assert 0 <= one["data"] < 1
+    done = train(digits(mlp(), TWO, max_epochs=3), tmp_path / "two")
+    two = done.result["time_shares"]
+    assert 0 < two["communication"] < 1
+    assert sum(two.values()) == pytest.approx(1, abs=0.01)
+    assert all(0 <= event["communication_share"] <= 1 for event in done.events("progress"))
+    sent = train(digits(mlp(), TWO, max_epochs=1), tmp_path / "ddp", strategy="ddp").result["time_shares"]
+    assert (sent["communication"], sent["computing"]) == ("NaN", "NaN"), "sums overlap with the computing there"
