@@ -18,6 +18,7 @@ from engine.project.options.reproducibility import ReproducibilityOptions
 from engine.project.options.schedule import ScheduleOptions
 from engine.project.options.solver import SolverOptions
 from engine.project.options.validation import ValidationOptions
+from engine.project.options.watching import WatchingOptions
 
 
 class TrainingOptions(
@@ -32,6 +33,7 @@ class TrainingOptions(
     PrecisionOptions,
     CheckpointOptions,
     ReproducibilityOptions,
+    WatchingOptions,
     CodeOptions,
 ):
     """How the network is trained, the section `training` of the project file. Groups come in the order of the bases."""

@@ -97,6 +97,17 @@ class Progress(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Health(Event):
+    """How the layers are after this `iteration`, where that is watched. `layers` has for each, by its path of ids, the
+    norm of its gradient, the root mean square of its output, and the share of its units that gave zero for every
+    sample of the batch; NaN where there is no such figure. More layers than a line holds follow in further events."""
+
+    kind: ClassVar[str] = "health"
+    iteration: int
+    layers: Mapping[str, list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class EpochEnded(Event):
     """The `epoch` (from 1) is complete after this `iteration`."""
 
@@ -191,6 +202,7 @@ KINDS: dict[str, type[Event]] = {
         StateChanged,
         Points,
         Progress,
+        Health,
         EpochEnded,
         Best,
         Checkpointed,
@@ -202,7 +214,7 @@ KINDS: dict[str, type[Event]] = {
     )
 }
 
-SUPERSEDED = (Points, Progress, EpochEnded, Best, Failed, Ended)
+SUPERSEDED = (Points, Progress, Health, EpochEnded, Best, Failed, Ended)
 """The kinds that no longer hold where the run went on from before them."""
 
 
@@ -289,6 +301,21 @@ def _curves_of_a_line(names: list[str]) -> Iterator[list[str]]:
         room -= needed
     if group:
         yield group
+
+
+def split_health(health: Health) -> Iterator[Health]:
+    """The same figures as several events that each stay below the limit of a line."""
+    part: dict[str, list[float]] = {}
+    room = POINTS_ROOM_BYTES
+    for id, figures in health.layers.items():
+        needed = _head_bytes(id) + VALUE_BYTES * len(figures)
+        if part and needed > room:
+            yield Health(iteration=health.iteration, layers=part)
+            part, room = {}, POINTS_ROOM_BYTES
+        part[id] = figures
+        room -= needed
+    if part:
+        yield Health(iteration=health.iteration, layers=part)
 
 
 _NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}

@@ -21,6 +21,7 @@ from engine.training.batches import Batch
 from engine.training.metrics.metric import Metric, on_curve
 from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores
+from engine.training.watching import Watch
 
 REPORT_EVERY_S = 0.25
 MOST_STEPS = 2000
@@ -139,6 +140,8 @@ class Report:
     memory_bytes: int
     wishes_to_end: int = 0
     """How many workers' hooks want the run to end."""
+    gradient_norms: Sequence[float] = ()
+    """Of each step, where that is watched."""
 
 
 def _share(part_s: float, whole_s: float) -> float:
@@ -206,19 +209,40 @@ class Recorder:
         """Sum over workers and start afresh. A collective."""
         count = len(self._held)
         losses = torch.stack([done.loss for done in self._held]).double()
-        head = [losses, *(sums.flatten() for sums in self._metric_sums())]
+        squares = self._squared_gradients()
+        head = [losses, *squares, *(sums.flatten() for sums in self._metric_sums())]
         first = self._of_first([*asked.numbers(), self._next_interval()])
         tail = torch.cat([first, losses.new_tensor([self._memory(), self._wishes_to_end])])
         sums = self._gang.sum(torch.cat([*head, tail])).tolist()
         totals = [done.total for done in self._held]
-        metrics = self._by_name(sums[count : -len(tail)], count)
+        begin = 2 * count if squares else count
+        norms = [math.sqrt(square) if square >= 0 else math.nan for square in sums[count:begin]]
+        metrics = self._by_name(sums[begin : -len(tail)], count)
         *numbers, interval, memory, ends = sums[-len(tail) :]
-        report = Report(self._first_step, sums[:count], metrics, totals, Asked.of(numbers), int(memory), int(ends))
+        report = Report(
+            self._first_step,
+            sums[:count],
+            metrics,
+            totals,
+            Asked.of(numbers),
+            int(memory),
+            int(ends),
+            norms,
+        )
         self._first_step += count
         self._interval = max(1, interval)
         self._wishes_to_end = False
         self._held.clear()
         return report
+
+    def _squared_gradients(self) -> list[torch.Tensor]:
+        """This worker's parts of the squared norms of the gradients, where they are watched. The same on all workers:
+        every one of them has gradients, or none has."""
+        held = [done.squared_gradient for done in self._held]
+        if not any(square is not None for square in held):
+            return []
+        none = torch.zeros((), dtype=torch.float64, device=self._held[0].loss.device)
+        return [torch.stack([none if square is None else square for square in held])]
 
     def _metric_sums(self) -> list[torch.Tensor]:
         """For each metric the sums of each held step over this worker's samples, by one pass over all of them where the
@@ -312,8 +336,10 @@ class Reporter:
         requests: Requests,
         clock: Clock,
         total_steps: int,
+        watch: Watch | None = None,
     ) -> None:
         self.clock = clock
+        self._watch = watch
         self._metrics = on_curve(metrics)
         self._recorder = recorder
         self._outbox = outbox
@@ -381,8 +407,11 @@ class Reporter:
         values = {"loss": report.losses}
         for metric in self._metrics:
             values[metric.name] = [metric.value(sums) for sums in report.metrics[metric.name]]
+        if report.gradient_norms:
+            values["gradient_norm"] = list(report.gradient_norms)
         points = Points(split="training", first_step=report.first_step, steps_apart=1, values=values)
-        self._outbox.put(*split_points(points), self._progress(epoch, step, rate, report.memory_bytes))
+        seen = self._watch.take() if self._watch is not None else []
+        self._outbox.put(*split_points(points), *seen, self._progress(epoch, step, rate, report.memory_bytes))
         self.send_waiting()
         return report
 

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from engine.training.metrics.metric import Metric
 from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
+from engine.training.watching import Watch
 
 State = dict[str, torch.Tensor]
 
@@ -42,6 +43,8 @@ class Done:
     targets: Tensors
     count: int
     total: int
+    squared_gradient: torch.Tensor | None = None
+    """This worker's part of the square of the gradients' norm, before they are limited, where that is watched."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ class Unit:
         confusion: Confusion | None = None,
         ends: Ends | None = None,
         guard: Guard | None = None,
+        watch: Watch | None = None,
     ) -> None:
         """`average` is judged and kept in the place of the weights; `population` makes the statistics of batch
         normalisation of what is kept in the end. `ends` brings outputs and targets into the form that metrics take.
@@ -118,6 +122,7 @@ class Unit:
         self._custom = CustomStep(custom_step, network, called, loss) if custom_step else None
         self._confusion = confusion
         self._guard = guard
+        self.watch = watch
         self._bad: Batch | None = None
         self.left_out = 0
         """So many steps in a row were not made, because loss or gradients are no numbers."""
@@ -150,6 +155,8 @@ class Unit:
         assert isinstance(self._solver, Solver)
         if self._guard is not None:
             self._guard.before()
+        if self.watch is not None:
+            self.watch.before(step + 1)
         done = self._evaluate(batch)
         if self._guard is not None:
             # Where fp16 scales the loss, gradients that overflow are its own matter.
@@ -191,9 +198,12 @@ class Unit:
         done.append(self._differentiate(last))
         if self._precision.scale is not None and isinstance(self._solver, Solver):
             self._solver.unscale(self._precision.scale)
+        whole = done[0] if len(done) == 1 else _together(done)
+        if self.watch is not None:
+            whole = replace(whole, squared_gradient=self.watch.after())
         if self._clip is not None:
             self._clip()
-        return done[0] if len(done) == 1 else _together(done)
+        return whole
 
     def _differentiate(self, batch: Batch) -> Done:
         """Forward, loss and backward of one piece; the gradients add up."""

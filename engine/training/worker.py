@@ -73,6 +73,7 @@ from engine.training.step import Unit
 from engine.training.target_scale import fit_inverse, normalised, scale_of
 from engine.training.trainer import NonFiniteLossError, Outcome, Plan, Trainer
 from engine.training.vocabulary import refuse_unknown_indices
+from engine.training.watching import LayerWatch, Watch
 
 DETAIL_CHARACTERS = 4000
 
@@ -185,7 +186,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     clock = Clock(limits.time_s, lambda: gang.sending_s if unit.sends_in_turn else math.nan)
     recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
-    reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, whole.total_steps)
+    reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, whole.total_steps, unit.watch)
     plan = Plan(
         whole,
         validation_steps(options, whole.steps_per_epoch),
@@ -274,8 +275,22 @@ def _unit(
         most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
         guard=guard_for(options, network, gang),
         loads=setting.loads,
+        watch=_watch(setting, network, gang),
         confusion=confusion_for(in_order(setting.project.network, setting.facts)),
     )
+
+
+def _watch(setting: Setting, network: nn.Module, gang: Gang) -> Watch | None:
+    """What is watched beside the loss, if anything. Layers are looked at by the first worker."""
+    options = setting.project.training
+    layers = None
+    if options.watch_layers and gang.rank == 0:
+        types = {id: facts.output for id, facts in setting.analysis.all_facts() if facts.outputs}
+        units = {id: type.dim("C") for id, type in types.items() if type.has("C")}
+        layers = LayerWatch(network, prefixes(setting.project.network, setting.analysis), units)
+    if not (options.watch_gradient_norm or layers):
+        return None
+    return Watch(network.parameters(), gang, gradient_norm=options.watch_gradient_norm, layers=layers)
 
 
 def _make_trainable(setting: Setting, network: nn.Module, gang: Gang, share: Share) -> None:

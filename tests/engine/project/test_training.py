@@ -44,6 +44,7 @@ def test_every_option_belongs_to_a_group() -> None:
         "Precision and memory",
         "Checkpoints",
         "Reproducibility",
+        "Watching",
         "Own code",
     ]
 

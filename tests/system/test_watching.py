@@ -1,0 +1,32 @@
+"""Whole runs that watch gradients and layers: nothing of it changes what is learned, and workers agree."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs import train
+from tests.system.test_training import TWO, digits, mlp
+
+
+def test_watching_changes_nothing_and_two_workers_see_what_one_sees(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"max_epochs": 2, "mini_batch_size": 100, "gradient_threshold": 0.05}
+    plain = train(digits(mlp(), **options), tmp_path / "plain")
+    watched = {**options, "watch_gradient_norm": True, "watch_layers": True}
+    one = train(digits(mlp(), **watched), tmp_path / "one")
+    two = train(digits(mlp(), TWO, **watched), tmp_path / "two")
+    assert one.losses == plain.losses
+    assert not plain.events("health")
+    norms = one.curve("training", "gradient_norm")
+    assert list(norms) == list(range(1, len(one.losses) + 1))
+    assert min(norms.values()) > 0.05, "as they are before they are limited"
+    assert two.curve("training", "gradient_norm") == pytest.approx(norms, rel=1e-3)
+    for run in (one, two):
+        health = run.events("health")[0]
+        assert health["iteration"] == 1
+        assert list(health["layers"]) == ["id1", "id2", "id3", "id4"], "softmax is part of the loss"
+        norm, size, dead = health["layers"]["id2"]
+        assert norm > 0
+        assert size > 0
+        assert dead == 0
+        assert health["layers"]["id3"][0] == "NaN"
