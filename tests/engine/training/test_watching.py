@@ -51,7 +51,9 @@ def test_layers_are_seen_as_they_are() -> None:
     assert math.isnan(norm), "it has no weights"
     assert size == pytest.approx(math.sqrt(30 / 6), rel=0.01)
     assert dead == pytest.approx(1 / 3, rel=0.01)
-    weights = net[2].weight.grad
+    last = net[2]
+    assert isinstance(last, nn.Linear)
+    weights = last.weight.grad
     assert weights is not None
     assert event.layers["out"][0] == pytest.approx(float(weights.norm()), rel=0.01)
     assert event.layers["out"][2] == 0
