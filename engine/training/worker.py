@@ -72,6 +72,7 @@ from engine.training.solvers import Solver
 from engine.training.step import Unit
 from engine.training.target_scale import fit_inverse, normalised, scale_of
 from engine.training.trainer import NonFiniteLossError, Outcome, Plan, Trainer
+from engine.training.transcripts import refuse_long_transcripts
 from engine.training.vocabulary import refuse_unknown_indices
 from engine.training.watching import LayerWatch, Watch
 
@@ -333,7 +334,8 @@ def _set_up(seat: Seat) -> Setting:
         torch.cuda.set_device(device)
     data = load_data(project.data, Path(info["base"]))
     analysis = analyse(project.network)
-    refuse_unknown_indices(project.network, analysis, data)
+    refuse_unknown_indices(project.network, analysis, data, project.training)
+    refuse_long_transcripts(project.network, analysis, data)
     return Setting(folder, info, project, analysis, data, device)
 
 

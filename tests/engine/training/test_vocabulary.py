@@ -7,19 +7,22 @@ from engine.data.load import load
 from engine.errors import UserError
 from engine.network.analysis import analyse
 from engine.project.data import DataOptions
+from engine.project.training import TrainingOptions
 from engine.training.vocabulary import refuse_unknown_indices
 from tests.builders import chain, layer
 
 
-def refuse(folder, vocabulary: int) -> None:
+def refuse(folder, vocabulary: int, **options: object) -> None:
     network = chain(
         layer("sequence_input", content="indices"),
         layer("embedding", vocabulary=vocabulary, dimension=4),
         layer("gru", hidden_units=4, output_mode="last"),
         layer("fully_connected", outputs=2),
     )
-    np.savez(folder / "t.npz", words=np.arange(60).reshape(20, 3), y=np.arange(20) % 2)
-    refuse_unknown_indices(network, analyse(network), load(DataOptions(source="arrays", path="t.npz"), folder))
+    words, lengths = np.arange(60).reshape(20, 3), np.array([3, 2] * 10)
+    np.savez(folder / "t.npz", words=words, words_lengths=lengths, y=np.arange(20) % 2)
+    data = load(DataOptions(source="arrays", path="t.npz"), folder)
+    refuse_unknown_indices(network, analyse(network), data, TrainingOptions(**options))
 
 
 def test_an_index_beyond_the_vocabulary_is_refused_in_words(tmp_path):
@@ -31,3 +34,9 @@ def test_an_index_beyond_the_vocabulary_is_refused_in_words(tmp_path):
 
 def test_the_largest_index_may_be_the_last_of_the_vocabulary(tmp_path):
     refuse(tmp_path, 60)
+
+
+def test_padding_that_layers_see_has_to_be_an_index_that_they_know(tmp_path):
+    refuse(tmp_path, 61, sequence_padding="seen", sequence_padding_value=60)
+    with pytest.raises(UserError, match="the index 60 pads sequences, but the embedding 'embedding_1' has vectors"):
+        refuse(tmp_path, 60, sequence_padding="seen", sequence_padding_value=60)
