@@ -48,8 +48,8 @@ def _refuse(network: Network, port: Port, steps: Array, data: LoadedData, name: 
         if left is not None and left < steps[worst]:
             raise UserError(
                 f"The transcript '{name}' of sample {worst:,} needs {steps[worst]:,} steps (one a class, one more "
-                f"between equal ones), but of its {length:,} steps {left:,} leave the network. Shorten sequences less in the "
-                "network, or leave the sample out."
+                f"between equal ones), but of its {length:,} steps {left:,} leave the network. Shorten sequences less "
+                "in the network, or leave the sample out."
             )
 
 

@@ -19,7 +19,7 @@ def refuse(folder, vocabulary: int, **options: object) -> None:
         layer("gru", hidden_units=4, output_mode="last"),
         layer("fully_connected", outputs=2),
     )
-    words, lengths = np.arange(60).reshape(20, 3), np.array([3, 2] * 10)
+    words, lengths = np.arange(60).reshape(20, 3), np.array([2, 3] * 10)
     np.savez(folder / "t.npz", words=words, words_lengths=lengths, y=np.arange(20) % 2)
     data = load(DataOptions(source="arrays", path="t.npz"), folder)
     refuse_unknown_indices(network, analyse(network), data, TrainingOptions(**options))
