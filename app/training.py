@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
+from engine.environments.arithmetic import batch_words
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
 from engine.errors import UserError, plural
@@ -73,11 +74,14 @@ class Training(QObject):
                 batch = batch_size(options, facts.samples.get("training") if facts else None)
                 pieces = options.gradient_accumulation
                 placement = resolve(project.environment, self.inventory, batch, pieces)
+                said = batch_words(
+                    placement, project.environment, options, facts.samples.get("training") if facts else None
+                )
                 count = len(placement.workers)
                 where = placement.resolved if target == "auto" else ""
                 text += f" · {where}" if where else ""
                 text += f" · {count} workers" if count > 1 else ""
-                self._window.bar.environment.setToolTip(placement.sentence)
+                self._window.bar.environment.setToolTip(f"{placement.sentence}\n{said}")
             except UserError as refused:
                 text += " · not here"
                 self._window.bar.environment.setToolTip(str(refused))

@@ -28,6 +28,7 @@ class RatePlot(QWidget):
         super().__init__(parent)
         self.options = TrainingOptions()
         self.samples: int | None = None
+        self.scale = 1.0
         self.setAccessibleName("Learn rate over the run")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(HEIGHT)
@@ -36,9 +37,9 @@ class RatePlot(QWidget):
         """As wide as the form makes it."""
         return QSize(400, HEIGHT)
 
-    def show_options(self, options: TrainingOptions, samples: int | None) -> None:
-        """Draw the rate of these options, for so many training samples; None where that is not known."""
-        self.options, self.samples = options, samples
+    def show_options(self, options: TrainingOptions, samples: int | None, scale: float = 1.0) -> None:
+        """Draw so many times the rate of these options, for so many training samples; None where that is not known."""
+        self.options, self.samples, self.scale = options, samples, scale
         rates = [rate for _, rate in self.points(101)]
         from_to = " to ".join(_figure(rate) for rate in (rates[0], rates[-1]))
         self.setAccessibleDescription(f"{self.caption}. From {from_to}, at most {_figure(max(rates))}.")
@@ -68,7 +69,7 @@ class RatePlot(QWidget):
         count = min(total, most)
         for number in range(count):
             step = round(number * (total - 1) / max(1, count - 1))
-            yield step / max(1, total - 1), rate_at(self.options, step, per_epoch, total)
+            yield step / max(1, total - 1), self.scale * rate_at(self.options, step, per_epoch, total)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Caption, axes, curve."""

@@ -1,6 +1,5 @@
 """The Training Options dialog, made from the declared fields of `TrainingOptions` and `EnvironmentOptions`."""
 
-import html
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
 from app.dialogs.grouped_area import GroupedArea, Line
 from app.dialogs.phase_list import PhaseList
+from app.dialogs.placement_words import PlacementWords
 from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
 from designer import theme
@@ -30,9 +30,7 @@ from designer.form_rows import Row, section_label
 from designer.forms import Form
 from designer.search_field import SearchField
 from engine.data.facts import DataFacts
-from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
-from engine.errors import UserError
 from engine.fields import FilePath
 from engine.network.analysis import Analysis, analyse
 from engine.project import own_code
@@ -48,7 +46,6 @@ from engine.project.training import TrainingOptions
 ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"
 _CONTENT_WIDTH = 776
-_LOOKING = "Looking for the devices of this machine…"
 
 
 class TrainingOptionsDialog(QDialog):
@@ -84,9 +81,8 @@ class TrainingOptionsDialog(QDialog):
             if isinstance(row.field, FilePath) and isinstance(row.widget, PathEditor):
                 row.widget.base = base
         self.cards = EnvironmentCards(self._holder)
-        self.sentence = QLabel(self._holder)
-        self.sentence.setWordWrap(True)
-        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.placement = PlacementWords(self._holder)
+        self.sentence = self.placement.sentence
         self.nothing = QLabel(self._holder)
         theme.mark(self.nothing, "role", "muted")
         self.nothing.hide()
@@ -222,7 +218,7 @@ class TrainingOptionsDialog(QDialog):
         environment.setSpacing(12)
         environment.addWidget(section_label("Execution environment"))
         environment.addWidget(self.cards)
-        environment.addWidget(self.sentence)
+        environment.addWidget(self.placement)
         self.environment_form.setContentsMargins(0, 0, 0, 24)
         column.addWidget(self._environment_part)
         column.addWidget(self.environment_form)
@@ -271,8 +267,10 @@ class TrainingOptionsDialog(QDialog):
         self.training_form.set_problems({**self._data_problems(), **self._code_problems()})
         self.phase_list.show_phases(self.training.schedule_chain)
         self.phase_list.setVisible(self.training.is_visible("schedule_chain"))
-        self.rate_plot.show_options(self.training, self._facts.samples.get("training") if self._facts else None)
-        refusal = self._show_sentence()
+        samples = self._facts.samples.get("training") if self._facts else None
+        self.placement.show_project(self.project(), self._inventory, samples)
+        self.rate_plot.show_options(self.training, samples, self.placement.rate_scale)
+        refusal = self.placement.refusal
         self._show_count()
         is_new = (self._environment, self._batch(self.training)) != (
             self._project.environment,
@@ -321,29 +319,6 @@ class TrainingOptionsDialog(QDialog):
             return {}
         found = own_code.problems(self.training, own_code.look_in(self._base))
         return {p.field.removeprefix("training."): p.message for p in found if p.severity == "error"}
-
-    def _show_sentence(self) -> str:
-        """Says what will be used; gives the refusal, if it cannot be."""
-        refusal = ""
-        palette = theme.current()
-        if self._inventory is None:
-            theme.mark(self.sentence, "role", "muted")
-            self.sentence.setText(_LOOKING)
-            return refusal
-        try:
-            placement = resolve(
-                self._environment, self._inventory, self._batch(self.training), self.training.gradient_accumulation
-            )
-            said = re.sub(r"^One process", "one process", placement.sentence)
-            main, semicolon, rest = said.removesuffix(".").partition(";")
-            theme.mark(self.sentence, "role", "muted")
-            strong = f'<b style="color: {palette.text.name()}">{html.escape(main)}</b>'
-            self.sentence.setText(f"Will use {strong}{semicolon}{html.escape(rest)}.")
-        except UserError as refused:
-            refusal = str(refused)
-            theme.mark(self.sentence, "role", "error")
-            self.sentence.setText(html.escape(refusal))
-        return refusal
 
     def _show_count(self) -> None:
         count = len(self.training.changed()) + len(self._environment.changed())

@@ -101,6 +101,21 @@ class EnvironmentOptions(Record):
         "workers there are as many as weights. MATLAB: WorkerLoad",
         visible_when=_gives_loads,
     )
+    learn_rate_scaling = Choice(
+        "none",
+        options=("none", "linear", "square-root"),
+        notes={
+            "none": "The learn rate is what was given",
+            "linear": "Times the number of workers",
+            "square-root": "Times the root of the number of workers",
+        },
+        label="Learn rate by workers",
+        group="Environment",
+        help="What the learn rate is multiplied by, relative to one worker; default none, since the mini-batch size is "
+        "that of all workers together and stays. For batches that were made larger for many workers: linear as in "
+        "Goyal et al. 2017, square root for adam. torch and MATLAB have none",
+        visible_when=_target(*SEVERAL, "parallel"),
+    )
     strategy = Choice(
         "auto",
         options=STRATEGIES,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.custom import known, trust
+from engine.environments.arithmetic import words
 from engine.environments.devices import hardware
 from engine.environments.placing import place
 from engine.errors import UserError
@@ -50,6 +51,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         "places": [asdict(place) for place in placement.workers],
         "hardware": hardware(placement, inventory),
         "sentence": placement.sentence,
+        "arithmetic": words(placement, project, facts.samples.get("training")),
         **({"code": {file: known.hash_of_bytes(data) for file, data in files.items()}} if files else {}),
         "max_restarts": project.run.max_restarts,
         "checkpoints_kept": project.training.checkpoints_kept,

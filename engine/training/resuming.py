@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from engine.environments.arithmetic import words
 from engine.environments.devices import hardware
 from engine.environments.placing import place
 from engine.errors import RunError, UserError, plural
@@ -77,6 +78,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             places=[asdict(place) for place in placement.workers],
             hardware=hardware(placement, inventory),
             sentence=placement.sentence,
+            arithmetic=words(placement, project, known.samples.get("training")),
             max_restarts=project.run.max_restarts,
             checkpoints_kept=project.training.checkpoints_kept,
             go_back=go_back(project),

@@ -15,8 +15,10 @@ class Schedule:
     the phases before it in a chain, only sets what is best.
     """
 
-    def __init__(self, options: TrainingOptions, steps_per_epoch: int, total_steps: int) -> None:
+    def __init__(self, options: TrainingOptions, steps_per_epoch: int, total_steps: int, scale: float = 1.0) -> None:
+        """All rates are `scale` times what the options say."""
         self._options = options
+        self._scale = scale
         self._steps_per_epoch = steps_per_epoch
         self._total_steps = total_steps
         self._begin = plateau_begin(options, steps_per_epoch)
@@ -28,7 +30,8 @@ class Schedule:
 
     def __call__(self, step: int) -> float:
         """The rate of this step."""
-        return self._factor * rate_at(self._options, step, self._steps_per_epoch, self._total_steps, self._drops)
+        rate = rate_at(self._options, step, self._steps_per_epoch, self._total_steps, self._drops)
+        return self._scale * self._factor * rate
 
     def multiply(self, factor: float) -> None:
         """From now on every rate is so many times what it would be."""

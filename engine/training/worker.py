@@ -24,6 +24,7 @@ from engine.data.facts import PARTS, DataFacts
 from engine.data.load import LoadedData
 from engine.data.load import load as load_data
 from engine.data.normalise import fit
+from engine.environments.arithmetic import rate_factor
 from engine.environments.gang import Gang, ProcessGang, SoloGang, is_lost_peer
 from engine.environments.launch import Seat, begin
 from engine.environments.strategies.strategy import strategy_for
@@ -171,7 +172,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         keep_last=options.last_batch == "keep",
         lengths=training.longest if options.bucket_by_length else None,
     )
-    schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps)
+    scale = rate_factor(setting.project.environment, gang.size)
+    schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps, scale)
     loss = _loss(setting, network, training.targets)
     facts = in_order(setting.project.network, setting.facts)
     metrics = metrics_for(options, facts, training.targets)

@@ -33,11 +33,13 @@ def test_sharded_workers_are_one(tmp_path: Path) -> None:
 
 
 def test_workers_of_unequal_load_are_one(tmp_path: Path) -> None:
-    """Three samples of four for the first worker, an uneven last batch, joint batch statistics, several pieces."""
+    """Three samples of four for the first worker, an uneven last batch, joint batch statistics, several pieces; and
+    a rate that is the same since it follows the number of workers."""
     options = {**OPTIONS, "solver": "adam", "gradient_accumulation": 2}
-    one = train(digits(convolution(), **options), tmp_path / "one")
-    loads = {**TWO, "worker_load": "by-hand", "worker_weights": [3, 1]}
-    two = train(digits(convolution(), loads, **options), tmp_path / "two")
+    one = train(digits(convolution(), **options, initial_learn_rate=0.002), tmp_path / "one")
+    loads = {**TWO, "worker_load": "by-hand", "worker_weights": [3, 1], "learn_rate_scaling": "linear"}
+    two = train(digits(convolution(), loads, **options, initial_learn_rate=0.001), tmp_path / "two")
+    assert "learn rate 0.002 = 0.001 × 2 (linear, 2 workers)" in two.folder.read_info()["arithmetic"]
     assert [place["samples"] for place in two.folder.read_info()["places"]] == [118, 39]
     assert largest_difference(one, two) < 1e-4
     for split in ("validation", "test"):
