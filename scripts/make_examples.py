@@ -1,4 +1,4 @@
-"""Writes the example projects, and the generated data of two of them. The same bytes each time.
+"""Writes the example projects, and the generated data of three of them. The same bytes each time.
 
 Run by hand: `.venv/bin/python -m scripts.make_examples [projects|data ...]`. What the data is stands
 in resources/data/ATTRIBUTION.md.
@@ -99,6 +99,37 @@ def heating() -> Project:
     return draw.project(data, training)
 
 
+def shapes() -> Project:
+    """Says of each pixel what it belongs to, with a small U-Net."""
+    data = DataOptions(source="arrays", path="../data/shapes.npz", ignored_value=255)
+    channels, height, width = _sizes(data)
+    draw = Drawing()
+    last = draw.add("image", "image_input", row=0, channels=channels, size=(height, width))
+    last = draw.add("conv_1", "conv2d", last, row=1, filters=12)
+    fork = draw.add("relu_1", "relu", last, row=2)
+    last = draw.add("pool", "max_pool2d", fork, row=3, aside=ASIDE / 2)
+    last = draw.add("conv_2", "conv2d", last, row=4, aside=ASIDE / 2, filters=24)
+    last = draw.add("relu_2", "relu", last, row=5, aside=ASIDE / 2)
+    last = draw.add("conv_3", "conv2d", last, row=6, aside=ASIDE / 2, filters=24)
+    last = draw.add("relu_3", "relu", last, row=7, aside=ASIDE / 2)
+    last = draw.add("up", "transposed_conv2d", last, row=8, aside=ASIDE / 2, filters=12, kernel=2, stride=2)
+    last = draw.add("join", "concatenation", fork, last, row=9)
+    last = draw.add("conv_4", "conv2d", last, row=10, filters=12)
+    last = draw.add("relu_4", "relu", last, row=11)
+    last = draw.add("scores", "conv2d", last, row=12, filters=len(_facts(data).classes), kernel=1)
+    draw.add("mask", "softmax", last, row=13)
+    training = TrainingOptions(
+        solver="adam",
+        initial_learn_rate=0.01,
+        loss="dice-cross-entropy",
+        max_epochs=20,
+        mini_batch_size=16,
+        shuffle="every-epoch",
+        validation_frequency=20,
+    )
+    return draw.project(data, training)
+
+
 def waves() -> Project:
     """Tells sequences apart with an LSTM."""
     data = DataOptions(source="arrays", path="../data/waves.npz")
@@ -120,7 +151,7 @@ def waves() -> Project:
     return draw.project(data, training)
 
 
-PROJECTS = {"digits": digits, "heating": heating, "waves": waves}
+PROJECTS = {"digits": digits, "heating": heating, "shapes": shapes, "waves": waves}
 
 
 def _facts(data: DataOptions) -> DataFacts:
@@ -132,7 +163,7 @@ def _sizes(data: DataOptions) -> tuple[int, ...]:
 
 
 def write_projects() -> None:
-    """Write the three project files. Stops if one of them has a problem."""
+    """Write the project files. Stops if one of them has a problem."""
     EXAMPLES.mkdir(parents=True, exist_ok=True)
     for name, make in PROJECTS.items():
         project = make()
@@ -186,11 +217,37 @@ def make_waves(count: int = 1200, steps: int = 40) -> dict[str, np.ndarray[Any, 
     return {"x": (np.rint(values * 32) / 32).astype(np.float16), "y": names[kinds]}
 
 
+def make_shapes(count: int = 200, size: int = 24) -> dict[str, np.ndarray[Any, Any]]:
+    """Discs, squares and triangles of any grey on a darker or lighter ground, and what each pixel belongs to: 0 the
+    ground, then the three; 255, which does not count, along the edges of the picture."""
+    random = np.random.default_rng(3)
+    y, x = np.mgrid[:size, :size]
+    images, masks = np.empty((count, 1, size, size)), np.zeros((count, size, size), np.uint8)
+    for number in range(count):
+        images[number] = random.uniform(40, 90)
+        for kind in random.permutation(3)[: random.integers(1, 4)] + 1:
+            middle_y, middle_x = random.uniform(6, size - 6, 2)
+            reach = random.uniform(3.5, 6.0)
+            down, right = y - middle_y, x - middle_x
+            inside = {
+                1: down**2 + right**2 < reach**2,
+                2: np.maximum(abs(down), abs(right)) < 0.85 * reach,
+                3: (down < 0.7 * reach) & (2 * abs(right) < down + reach),
+            }[int(kind)]
+            images[number, 0][inside] = random.uniform(120, 230)
+            masks[number][inside] = kind
+    images += random.normal(0, 8, images.shape)
+    for edge in (0, -1):
+        masks[:, edge], masks[:, :, edge] = 255, 255
+    return {"x": np.clip(np.rint(images / 8) * 8, 0, 255).astype(np.uint8), "y_mask": masks}
+
+
 def write_data() -> None:
-    """Write the table and the sequences."""
+    """Write the table, the pictures and the sequences."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(make_heating())
     write_atomically(DATA / "heating.csv", text.getvalue().encode())
+    write_npz(DATA / "shapes.npz", make_shapes())
     write_npz(DATA / "waves.npz", make_waves())
 
 

@@ -177,7 +177,7 @@ def test_recent_files_and_examples_can_be_opened_from_their_menus(window: MainWi
     save(load(DIGITS).project, path)
     window.open_path(path)
     window.examples_menu.aboutToShow.emit()
-    assert entries(window.examples_menu) == ["digits", "heating", "waves"]
+    assert entries(window.examples_menu) == ["digits", "heating", "shapes", "waves"]
     window.examples_menu.actions()[1].trigger()
     assert window.documents.title == "heating"
     window.recent_menu.aboutToShow.emit()
