@@ -80,6 +80,7 @@ class Lbfgs(torch.optim.LBFGS):
         self._parameters: list[nn.Parameter] = [p for p, _ in members]
         self._axes = [math.sqrt(group["learn_rate_factor"]) for _, group in members]
         self._l2 = [group["weight_decay"] for _, group in members]
+        self._factor = options.initial_inverse_hessian_factor
         self._method = options.line_search_method
         self._most_looks = options.max_line_search_iterations
         self.tolerance = Tolerance(options)
@@ -104,8 +105,16 @@ class Lbfgs(torch.optim.LBFGS):
     def _move(self, start: float, loss_there: LossThere) -> None:
         """One step of torch's, with the gradients there; and the search along it where torch has none."""
         answers = [start]
-        super().step(lambda: answers.pop() if answers else loss_there())  # type: ignore[no-untyped-call]
         memory = self.state[self._parameters[0]]
+        (group,) = self.param_groups
+        rate, is_first = group["lr"], not memory
+        # torch starts from an inverse Hessian of one. Where all is one multiple, it is the same to begin with a longer
+        # step; later torch takes the factor from its state, until a step tells of the curvature.
+        group["lr"] = rate * self._factor if is_first else rate
+        super().step(lambda: answers.pop() if answers else loss_there())  # type: ignore[no-untyped-call]
+        group["lr"] = rate
+        if is_first:
+            memory["H_diag"] = self._factor
         slope = float(memory["prev_flat_grad"].dot(memory["d"]))
         if slope > -_LEAST_PROMISE:
             self.finished = "no direction promises a lower loss"

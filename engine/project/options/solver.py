@@ -150,6 +150,16 @@ class SolverOptions(Record):
         help="Steps that the curvature is estimated from; default 10 as in MATLAB, 100 in torch. Each takes memory",
         visible_when=_solver("lbfgs"),
     )
+    initial_inverse_hessian_factor = Float(
+        1.0,
+        above=0.0,
+        high=1e100,
+        group="Solver",
+        label="Initial inverse Hessian factor",
+        help="What the gradient is multiplied by to give the direction, as long as no step tells of the curvature; "
+        "default 1, as in MATLAB. torch: always 1",
+        visible_when=_solver("lbfgs"),
+    )
     initial_damping_factor = Float(
         0.001,
         above=0.0,

@@ -13,9 +13,11 @@ class BookLbfgs(torch.optim.Optimizer):
     """Nocedal and Wright: two loops for the direction; then halves until the loss falls by 1e-4 of the promise
     (backtracking), or bisection until the slope is at most 0.9 of the first one too (weak Wolfe)."""
 
-    def __init__(self, parameters: Iterable[nn.Parameter], history: int, rate: float, method: str) -> None:
+    def __init__(
+        self, parameters: Iterable[nn.Parameter], history: int, rate: float, method: str, factor: float = 1.0
+    ) -> None:
         super().__init__(parameters, {})
-        self.history, self.rate, self.method = history, rate, method
+        self.history, self.rate, self.method, self.factor = history, rate, method, factor
         self.parameters: list[nn.Parameter] = self.param_groups[0]["params"]
         self.pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
         self.last: tuple[torch.Tensor, torch.Tensor] | None = None
@@ -29,6 +31,8 @@ class BookLbfgs(torch.optim.Optimizer):
         if self.pairs:
             s, y = self.pairs[-1]
             q = q * (s.dot(y) / y.dot(y))
+        else:
+            q = q * self.factor
         for (s, y), a in zip(self.pairs, reversed(kept), strict=True):
             q = q + s * (a - y.dot(q) / s.dot(y))
         return -q

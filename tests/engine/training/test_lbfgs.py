@@ -73,9 +73,9 @@ def test_strong_wolfe_is_torchs(l2: float) -> None:
         torch.testing.assert_close(trained.get_parameter(name), parameter, rtol=1e-6, atol=1e-8)
 
 
-def by_the_book(steps: int, history: int, rate: float, method: str) -> list[float]:
+def by_the_book(steps: int, history: int, rate: float, method: str, factor: float = 1.0) -> list[float]:
     plain = network()
-    optimizer = BookLbfgs(plain.parameters(), history, rate, method)
+    optimizer = BookLbfgs(plain.parameters(), history, rate, method, factor)
     losses: list[float] = []
 
     def closure() -> torch.Tensor:
@@ -95,6 +95,35 @@ def test_the_search_is_the_books(rate: float, method: str) -> None:
     losses, _ = run(12, rate=rate, l2_regularization=0.0, line_search_method=method, history_size=3)
     assert losses == pytest.approx(by_the_book(12, 3, rate, method), rel=1e-6)
     assert all(after < before for before, after in pairwise(losses))
+
+
+@pytest.mark.parametrize("method", ["weak-wolfe", "backtracking"])
+@pytest.mark.parametrize("factor", [0.02, 30.0])
+def test_the_inverse_hessian_begins_as_a_multiple_of_one(factor: float, method: str) -> None:
+    """MATLAB's InitialInverseHessianFactor: the first direction is so many times the gradient; then the history tells.
+    """
+    options = {"l2_regularization": 0.0, "history_size": 3, "line_search_method": method}
+    losses, _ = run(8, initial_inverse_hessian_factor=factor, **options)
+    assert losses == pytest.approx(by_the_book(8, 3, 1.0, method, factor), rel=1e-6)
+    assert losses[1] != pytest.approx(run(2, **options)[0][1], rel=1e-3)
+    assert run(3, initial_inverse_hessian_factor=factor, **{**options, "line_search_method": "strong-wolfe"})[0]
+
+
+def test_without_a_history_the_factor_stays() -> None:
+    """A line has no curvature: every step is the factor times the gradient."""
+    weight = nn.Linear(1, 1, bias=False).double()
+    options: dict[str, Any] = {"l2_regularization": 0.0, "line_search_method": "backtracking", "step_tolerance": 0.0}
+    solver = Solver(TrainingOptions(solver="lbfgs", initial_inverse_hessian_factor=0.25, **options), weight)
+
+    def look() -> float:
+        weight.weight.grad = torch.full_like(weight.weight, -0.5)
+        return -0.5 * weight.weight.item()
+
+    places = []
+    for _ in range(4):
+        places.append(weight.weight.item())
+        solver.step(1.0, look)
+    assert [b - a for a, b in pairwise(places)] == pytest.approx([0.125] * 3)
 
 
 def test_weak_wolfe_doubles_what_is_too_short_where_backtracking_creeps() -> None:
