@@ -152,7 +152,10 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
             average.update_parameters(model)
             if annealing is not None and step < STEPS - 1:
                 annealing.step()
-        if scheduler is not None and step < STEPS - 1:
+        if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+            if is_end:
+                scheduler.step(losses[-1])
+        elif scheduler is not None and step < STEPS - 1:
             scheduler.step()
     if case.options.get("batch_normalization_statistics") == "population":
         entering = model[0](inputs).detach()
@@ -183,6 +186,7 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
     population = Population(model, share, precision, lambda: batches.of_all())
     plain = classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3)
     wanted = (case.ending.wanted,) if case.ending else alone(*plain)
+    schedule = Schedule(options, STEPS_PER_EPOCH, STEPS)
     unit = Unit(
         model,
         strategy_for(
@@ -197,7 +201,7 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         precision=precision,
         population=population if options.batch_normalization_statistics == "population" else None,
         average=averaging(options, model, STEPS_PER_EPOCH, population),
-        rate=Schedule(options, STEPS_PER_EPOCH, STEPS),
+        rate=schedule,
     )
     order = Order(SAMPLES, BATCH, "never", 0)
     batches = Batches(precision.data(Resident((inputs,), (targets,))), order, gang, pieces=case.pieces)
@@ -206,6 +210,7 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):
             done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
             losses.append(float(gang.sum(done.loss.clone())))
+        schedule.validated((epoch + 1) * STEPS_PER_EPOCH, losses[-1], higher_is_better=False)
     unit.settle()
     trained = network(case)
     trained.load_state_dict(unit.state())

@@ -19,7 +19,7 @@ from engine.environments.gang import SoloGang
 from engine.layers.weighted import ParameterOptions
 from tests.engine.training.by_the_book import BookLbfgs, BookLm
 from tests.engine.training.places import ENDINGS
-from tests.engine.training.reference import STEPS, Case, by_engine, by_torch, weights_and_biases
+from tests.engine.training.reference import SAMPLES, STEPS, Case, by_engine, by_torch, data, weights_and_biases
 
 ROOT = Path(__file__).parents[3]
 SGD = partial(torch.optim.SGD, lr=0.1, momentum=0.9)
@@ -36,9 +36,13 @@ def half_squares(model: nn.Sequential) -> torch.Tensor:
 
 
 def of(name: str, optimizer: type[torch.optim.Optimizer], rate: float, **options: Any) -> Case:
-    """A solver with its own default rate, which the options do not give."""
+    """A solver with its own default rate, which the options do not give; what is given has torch's words."""
+    given = dict(options)
+    if "betas" in given:
+        given["gradient_decay_factor"], given["squared_gradient_decay_factor"] = given.pop("betas")
+    words = {"alpha": "squared_gradient_decay_factor", "eps": "epsilon"}
     return Case(
-        {"solver": name, "l2_regularization": 0.01},
+        {"solver": name, "l2_regularization": 0.01, **{words.get(word, word): value for word, value in given.items()}},
         lambda model: optimizer(weights_and_biases(model, 0.01), lr=rate, **options),  # type: ignore[call-arg]
     )
 
@@ -68,6 +72,11 @@ def warm_stairs(optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LR
     return torchs.SequentialLR(optimizer, [rise, torchs.StepLR(optimizer, 3, gamma=0.1)], milestones=[3])
 
 
+def by_schedule(name: str, kind: Any, torchs: dict[str, Any], **options: object) -> Case:
+    """One schedule, and torch's of the same name with what it takes."""
+    return Case({**PLAIN, "schedule": name, **options}, sgd, scheduler=lambda optimizer: kind(optimizer, **torchs))
+
+
 def clip_each(limit: float, parameters: list[nn.Parameter]) -> None:
     """MATLAB's l2norm: each parameter's gradient by itself."""
     for parameter in parameters:
@@ -78,6 +87,13 @@ def weighted(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """MATLAB's mean, over samples; torch's own would be divided by the sum of their weights."""
     weights = torch.tensor([1.0, 3.0, 0.5])
     return functional.cross_entropy(output, target, weights, reduction="none", label_smoothing=0.1).mean()
+
+
+def balanced(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Each class of all training samples counts the same."""
+    _, classes = data(Case({}, sgd))
+    counts = torch.bincount(classes, minlength=3)
+    return functional.cross_entropy(output, target, SAMPLES / (3 * counts), reduction="none").mean()
 
 
 def focal(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -100,15 +116,37 @@ def squares(loss: str, factors: tuple[float, ...] = (1, 1, 1, 1), **case: Any) -
     return Case(options, sgd, task="numbers", dtype=torch.float64, by_hand=book, **case)
 
 
+def searched(method: str, factor: float = 1.0, pieces: int = 1) -> Case:
+    """L-BFGS with one of the searches that torch does not have; it goes on however flat it gets."""
+    return Case(
+        {
+            "solver": "lbfgs",
+            "line_search_method": method,
+            "initial_inverse_hessian_factor": factor,
+            "l2_regularization": 0.01,
+            "gradient_tolerance": 0,
+            "step_tolerance": 0,
+        },
+        lambda model: BookLbfgs(model.parameters(), 10, 1.0, method, factor),
+        objective=half_squares,
+        dtype=torch.float64,
+        pieces=pieces,
+    )
+
+
 def numbers(loss: str, plain: object, **options: object) -> Case:
     return Case({**PLAIN, "loss": loss, **options}, sgd, plain, task="numbers")  # type: ignore[arg-type]
 
 
+TORCHS = torch.optim.lr_scheduler
 SHARDED = {"strategy": "fully-sharded"}
 CASES = {
     "sgdm": of("sgdm", torch.optim.SGD, 0.01, momentum=0.9),
     "nesterov": Case({"nesterov": True, **PLAIN}, lambda model: SGD(weights_and_biases(model, 0.01), nesterov=True)),
     "adam": of("adam", torch.optim.Adam, 0.001),
+    "sgdm without momentum": of("sgdm", torch.optim.SGD, 0.01, momentum=0.0),
+    "adam, its own": of("adam", torch.optim.Adam, 0.001, betas=(0.7, 0.95), eps=1e-3),
+    "rmsprop, its own": of("rmsprop", torch.optim.RMSprop, 0.001, alpha=0.7, eps=1e-3),
     "adamw": of("adamw", torch.optim.AdamW, 0.001),
     "nadam": of("nadam", torch.optim.NAdam, 0.002),
     "rmsprop": of("rmsprop", torch.optim.RMSprop, 0.001, alpha=0.9),
@@ -120,12 +158,8 @@ CASES = {
         objective=half_squares,
         dtype=torch.float64,  # each search passes its rounding on to all that follow
     ),
-    "lbfgs weak-wolfe": Case(
-        {"solver": "lbfgs", "l2_regularization": 0.01, "gradient_tolerance": 0, "step_tolerance": 0},
-        lambda model: BookLbfgs(model.parameters(), 10, 1.0, "weak-wolfe"),
-        objective=half_squares,
-        dtype=torch.float64,
-    ),
+    "lbfgs weak-wolfe": searched("weak-wolfe", pieces=2),
+    "lbfgs backtracking": searched("backtracking", factor=0.3),
     "lm": squares("half-mse"),
     "lm mse": squares("mse"),
     "lm factors": squares(
@@ -152,6 +186,35 @@ CASES = {
         scheduler=lambda optimizer: torch.optim.lr_scheduler.CyclicLR(
             optimizer, 0.1, 0.2, step_size_up=2, step_size_down=4, cycle_momentum=False
         ),
+    ),
+    "warmup": by_schedule("warmup", TORCHS.LinearLR, {"start_factor": 0.2, "total_iters": 4}, warmup_iterations=5),
+    "piecewise": by_schedule(
+        "piecewise",
+        TORCHS.StepLR,
+        {"step_size": 6, "gamma": 0.3},
+        learn_rate_drop_period=2,
+        learn_rate_drop_factor=0.3,
+    ),
+    "exponential": by_schedule("exponential", TORCHS.ExponentialLR, {"gamma": 0.8 ** (1 / 3)}, learn_rate_decay=0.8),
+    "polynomial": by_schedule(
+        "polynomial", TORCHS.PolynomialLR, {"total_iters": STEPS, "power": 2.0}, polynomial_power=2.0
+    ),
+    "restarts": by_schedule(
+        "cosine",
+        TORCHS.CosineAnnealingWarmRestarts,
+        {"T_0": 3, "T_mult": 2, "eta_min": 0.01},
+        restart_period=1,
+        restart_period_factor=2,
+        lowest_rate_factor=0.1,
+    ),
+    "plateau": by_schedule(
+        "plateau",
+        TORCHS.ReduceLROnPlateau,
+        {"factor": 0.5, "patience": 0, "threshold": 0.3, "min_lr": 0.03},
+        learn_rate_drop_factor=0.5,
+        plateau_patience=0,
+        plateau_threshold=0.3,
+        lowest_rate_factor=0.3,
     ),
     "chain": Case(
         {**PLAIN, "schedule": "chain", "schedule_chain": "warmup 3 iterations, piecewise learn_rate_drop_period=1"},
@@ -226,6 +289,7 @@ CASES = {
     "class weights, smoothing": Case(
         {**PLAIN, "class_weighting": "given", "class_weights": (1, 3, 0.5), "label_smoothing": 0.1}, sgd, weighted
     ),
+    "balanced classes": Case({**PLAIN, "class_weighting": "balanced"}, sgd, balanced),
     "focal": Case({**PLAIN, "loss": "focal"}, sgd, focal),
     "half-mse": numbers("half-mse", lambda output, target: 0.5 * (output - target).square().sum(1).mean()),
     "mse": numbers("mse", functional.mse_loss),
