@@ -331,7 +331,7 @@ class MainWindow(QMainWindow):
         self.bottom.setTabText(0, f"Problems {all_problems}" if all_problems else "Problems")
         self.bottom.setTabText(1, f"Layers {len(self.editor.network)}")
         analysis = report.analysis
-        memory = memory_of(self.editor.project, analysis)
+        memory = memory_of(self.editor.project, analysis, self.editor.facts)
         least = "" if all_known(self.editor.project.network, analysis) else "at least "
         parts = [
             layers_in_words(self.editor.project.network),

@@ -60,7 +60,7 @@ def _report(project: Project, arguments: argparse.Namespace) -> tuple[Report, li
 def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[str, Any]:
     """The object that `check --json` prints: a contract. Memory is `engine.network.memory`'s estimate in bytes."""
     layers = []
-    memory = memory_of(project, report.analysis)
+    memory = memory_of(project, report.analysis, report.facts)
     for row in table_rows(project.network, report.analysis):
         facts = row.facts
         sizes = [s if isinstance(s, int) else str(s) for s in facts.output.sizes] if facts else None
@@ -85,7 +85,7 @@ def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[s
 
 
 def _print(project: Project, report: Report, problems: list[Problem]) -> None:
-    memory = memory_of(project, report.analysis)
+    memory = memory_of(project, report.analysis, report.facts)
     rows = [("layer", "type", "output", "parameters", "FLOPs", "activations")]
     for row in table_rows(project.network, report.analysis):
         facts = row.facts

@@ -3,26 +3,48 @@
 The estimate, with n(layer) the numbers that leave a layer a sample, P the weights of the network and F those of them
 that are frozen:
 
-    activations = batch · Σ bytes · n(layer)     what each layer gives, kept for the backward pass
-    weights     = 4 P
+    activations = batch · Σ bytes · n(layer)     what each layer gives, kept for the backward pass; of one piece where
+                                                   the batch is computed in pieces
+    weights     = 4 P                            twice where an average of them is kept
     gradients   = 4 (P - F)
     optimizer   = 4 (P - F) · states             sgdm 1 (0 without momentum), adam, adamw and nadam 2, rmsprop 1,
                                                    lbfgs 2 a step of its history, and 2; lm 4 P
 
-Real numbers take 4 bytes (float32), indices 8 (int64), complex numbers 8. What is left out: what a layer keeps besides
+Real numbers take 4 bytes (float32), indices 8 (int64), complex numbers 8; in double precision all but indices take
+twice as much. In half precision (bf16, fp16) activations are taken to need half of it, and weights half more for their
+rounded copies: about, since some layers compute in single precision all the same. Segments that are computed again
+(Chen et al., 2016) are taken to be as long as each other, so that of n layers 2 / √n is held; of blocks, the largest
+one and what leaves the others. What is left out: what a layer keeps besides
 its output (the gates of an LSTM, the mask of a dropout), buffers such as running means, the work space of the kernels,
 and the data. What may be counted too much: outputs that share their memory with the input (a reshape, an identity).
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from engine.layers.block import Block
 from engine.network.analysis import Analysis, Facts
 from engine.network.network import Network
 
 _BYTES = {"real": 4, "index": 8, "complex": 8}
+_HALVES = ("bf16", "fp16")
 _STATES = {"sgdm": 1, "adam": 2, "adamw": 2, "nadam": 2, "rmsprop": 1}
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a step computes, as far as it tells in memory: words of the training options."""
+
+    pieces: int = 1
+    precision: str = "fp32"
+    recomputing: str = "off"
+    has_average: bool = False
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the estimate goes by a rule of thumb."""
+        return self.precision in _HALVES or self.recomputing != "off"
 
 
 @dataclass(frozen=True)
@@ -35,6 +57,7 @@ class Memory:
     gradients: int
     optimizer: int
     is_whole: bool
+    is_rough: bool = False
 
     @property
     def total(self) -> int:
@@ -42,8 +65,13 @@ class Memory:
         return self.activations + self.weights + self.gradients + self.optimizer
 
     def in_words(self) -> str:
-        """`28 MiB at batch 128`, or `at least ...` where a size is not known."""
-        return f"{'' if self.is_whole else 'at least '}{bytes_in_words(self.total)} at batch {self.batch:,}"
+        """`28 MiB at batch 128`, or `at least ...` where a size is not known, `about ...` by a rule of thumb."""
+        return f"{self.hedge}{bytes_in_words(self.total)} at batch {self.batch:,}"
+
+    @property
+    def hedge(self) -> str:
+        """What is said before a figure that is not exact."""
+        return "about " if self.is_whole and self.is_rough else "" if self.is_whole else "at least "
 
 
 def activation_bytes(facts: Facts, batch: int) -> int | None:
@@ -79,17 +107,40 @@ def all_known(network: Network, analysis: Analysis) -> bool:
 
 
 def training_memory(
-    analysis: Analysis, batch: int, states: int, frozen: int = 0, *, is_all_known: bool | None = None
+    analysis: Analysis,
+    batch: int,
+    states: int,
+    frozen: int = 0,
+    *,
+    is_all_known: bool | None = None,
+    way: Way = Way(),
 ) -> Memory:
     """The estimate for a whole network; `states` as `optimizer_states` says, `frozen` numbers of it do not learn.
 
     `is_all_known` is what `all_known` says; without it errors alone decide.
     """
-    kept = [activation_bytes(facts, batch) for facts in analysis.facts.values() if not facts.is_port]
-    weights, gradients = 4 * analysis.parameters, 4 * (analysis.parameters - frozen)
+    piece, scale = -(-batch // way.pieces), 2 if way.precision == "fp64" else 1
+    counted = [facts for facts in analysis.facts.values() if not facts.is_port]
+    kept = [_held(facts, piece, way) for facts in counted]
     known = sum(bytes for bytes in kept if bytes is not None)
+    if way.recomputing == "auto":
+        known = min(known, round(2 * known / math.sqrt(max(1, len(counted)))))
+    if way.recomputing == "blocks":
+        copies = ((analysis.facts[id], max(1, len(inside.copies))) for id, inside in analysis.inside.items())
+        known += max(((activation_bytes(facts, piece) or 0) // count for facts, count in copies), default=0)
+    if way.precision in _HALVES:
+        known //= 2
+    weights, gradients = 4 * scale * analysis.parameters, 4 * scale * (analysis.parameters - frozen)
+    of_weights = (1.5 if way.precision in _HALVES else 1.0) + way.has_average
     is_whole = None not in kept and (not analysis.has_errors if is_all_known is None else is_all_known)
-    return Memory(batch, known, weights, gradients, states * gradients, is_whole)
+    return Memory(
+        batch, scale * known, int(weights * of_weights), gradients, states * gradients, is_whole, is_rough=way.is_rough
+    )
+
+
+def _held(facts: Facts, batch: int, way: Way) -> int | None:
+    """What is held of one layer; of a block that is computed again what leaves it."""
+    return activation_bytes(replace(facts, inner=()) if way.recomputing == "blocks" else facts, batch)
 
 
 def bytes_in_words(count: int) -> str:

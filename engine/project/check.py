@@ -11,7 +11,7 @@ from engine.layers.types import TensorType, clash
 from engine.network.analysis import Analysis, analyse
 from engine.network.blocks import Path, analysis_in, network_in
 from engine.network.freezing import frozen_parameters
-from engine.network.memory import Memory, all_known, optimizer_states, training_memory
+from engine.network.memory import Memory, Way, all_known, optimizer_states, training_memory
 from engine.network.network import Layer
 from engine.network.problems import Fix, Problem
 from engine.project import fixes, own_code
@@ -34,10 +34,11 @@ from engine.project.targets import in_order
 
 @dataclass(frozen=True)
 class Report:
-    """The analysis of the network, and the problems of the whole project, errors first."""
+    """The analysis of the network, the problems of the whole project, errors first, and what was known of the data."""
 
     analysis: Analysis
     problems: tuple[Problem, ...]
+    facts: DataFacts | None = None
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -69,13 +70,13 @@ def check(project: Project, facts: DataFacts | None = None) -> Report:
     problems += [*least_squares_problems(project, analysis, facts), *target_scale_problems(project, facts)]
     problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
     rank = {"error": 0, "warning": 1, "note": 2}
-    return Report(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])))
+    return Report(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])), facts)
 
 
 def report_in(report: Report, path: Path) -> Report:
     """What of a report is about the inside of a block, told with the ids there; of its first copy."""
     seen = (lowered(problem, path) for problem in report.problems)
-    return Report(analysis_in(report.analysis, path), tuple(problem for problem in seen if problem))
+    return Report(analysis_in(report.analysis, path), tuple(problem for problem in seen if problem), report.facts)
 
 
 def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) -> Problem:
@@ -96,13 +97,22 @@ def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> It
                 yield lifted(project, path, problem)
 
 
-def memory_of(project: Project, analysis: Analysis) -> Memory:
-    """What a training step takes with the project's mini-batch size and solver, over all workers."""
+def memory_of(project: Project, analysis: Analysis, facts: DataFacts | None = None) -> Memory:
+    """What a training step takes with the project's options, over all workers. Solvers that take all samples at once
+    take those of the training part; where nobody knows them, at least a mini-batch."""
     options = project.training
     states = optimizer_states(options.solver, options.momentum, options.history_size, analysis.parameters)
     network, frozen = project.network, frozen_parameters(project.network, analysis)
-    is_known = all_known(network, analysis)
-    return training_memory(analysis, options.mini_batch_size, states, frozen, is_all_known=is_known)
+    samples = facts.samples.get("training") if facts else None
+    is_known = all_known(network, analysis) and bool(samples or not options.is_full_batch)
+    way = Way(
+        options.gradient_accumulation if options.solver != "lm" else 1,
+        options.precision,
+        options.gradient_checkpointing if options.solver != "lm" else "off",
+        options.weight_averaging != "none",
+    )
+    batch = batch_size(options, samples)
+    return training_memory(analysis, batch, states, frozen, is_all_known=is_known, way=way)
 
 
 def _option_problems(project: Project) -> Iterator[Problem]:

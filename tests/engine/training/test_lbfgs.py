@@ -101,7 +101,7 @@ def test_the_search_is_the_books(rate: float, method: str) -> None:
 @pytest.mark.parametrize("factor", [0.02, 30.0])
 def test_the_inverse_hessian_begins_as_a_multiple_of_one(factor: float, method: str) -> None:
     """MATLAB's InitialInverseHessianFactor: the first direction is so many times the gradient."""
-    options = {"l2_regularization": 0.0, "history_size": 3, "line_search_method": method}
+    options: dict[str, Any] = {"l2_regularization": 0.0, "history_size": 3, "line_search_method": method}
     losses, _ = run(8, initial_inverse_hessian_factor=factor, **options)
     assert losses == pytest.approx(by_the_book(8, 3, 1.0, method, factor), rel=1e-6)
     assert losses[1] != pytest.approx(run(2, **options)[0][1], rel=1e-3)
