@@ -23,10 +23,11 @@ from engine.training.keeping import Keeper, NoShelf
 from engine.training.losses.choosing import loss_for
 from engine.training.metrics.choosing import metrics_for, named
 from engine.training.order import Order
+from engine.training.plan import Plan
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
 from engine.training.solvers import Solver
 from engine.training.step import Unit
-from engine.training.trainer import Outcome, Plan, Trainer
+from engine.training.trainer import Outcome, Trainer
 
 STEPS_PER_EPOCH = 3
 FACTS = DataFacts((InputFacts("x", features(2)),), {"training": 9, "validation": 9}, classes_of("a", "b", "c"))

@@ -63,6 +63,7 @@ from engine.training.metrics.choosing import confusion_for, metrics_for, named
 from engine.training.metrics.metric import Metric
 from engine.training.order import Order
 from engine.training.parts import differ_in_length, inputs_of, resident
+from engine.training.plan import Plan
 from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.recomputing import Recomputing
@@ -72,7 +73,7 @@ from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
 from engine.training.step import Unit
 from engine.training.target_scale import fit_inverse, normalised, scale_of
-from engine.training.trainer import NonFiniteLossError, Outcome, Plan, Trainer
+from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
 from engine.training.transcripts import refuse_long_transcripts
 from engine.training.vocabulary import refuse_unknown_indices
 from engine.training.watching import LayerWatch, Watch

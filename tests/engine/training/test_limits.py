@@ -20,10 +20,11 @@ from engine.training.losses.choosing import of_first
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
+from engine.training.plan import Plan
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
 from engine.training.solvers import Solver
 from engine.training.step import Scores, Unit
-from engine.training.trainer import Outcome, Plan, Trainer
+from engine.training.trainer import Outcome, Trainer
 
 STEP_S = 0.1
 

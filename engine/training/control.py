@@ -1,0 +1,88 @@
+"""Doing what a run is asked for while it trains: stop, pause, save, validate, another rate, another length."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from engine.runs.events import Requested, StateChanged
+from engine.training.course import Course
+from engine.training.plan import Plan
+from engine.training.reporting import Reporter
+from engine.training.requests import NOTHING, Asked
+from engine.training.step import Unit
+
+PAUSE_S = 0.2
+
+
+class Control:
+    """Obeys. What is done is told, as an event at its step."""
+
+    def __init__(
+        self, plan: Plan, course: Course, unit: Unit, reporter: Reporter, validate: Callable[[], None]
+    ) -> None:
+        self._plan = plan
+        self._course = course
+        self._unit = unit
+        self._reporter = reporter
+        self._validate = validate
+
+    def obey(self, asked: Asked) -> None:
+        """Do what is asked. All workers learn of it at the same step."""
+        course = self._course
+        course.save_now |= asked.save_now
+        if asked.time_is_up:
+            course.end(self._plan.limits.time_is_up)
+        if asked == replace(NOTHING, save_now=asked.save_now, time_is_up=asked.time_is_up):
+            return
+        if asked.stop:
+            course.stop("stopped on request")
+        elif asked.stop_after_epoch:
+            course.is_last_epoch = True
+        if asked.pause:
+            course.is_paused = asked.pause > 0
+        told = [what for what in ("stop", "stop_after_epoch", "checkpoint", "validate") if getattr(asked, what)]
+        self._reporter.tell(*(Requested(what=what, iteration=course.step) for what in told))
+        self._change(asked)
+        if asked.validate:
+            self._validate()
+        course.save_now |= asked.checkpoint
+
+    def _change(self, asked: Asked) -> None:
+        """Another rate, another number of epochs. Either is in the next checkpoint, which is made at once."""
+        course, step = self._course, self._course.step
+        now = self._unit.rate(step)
+        factor = asked.rate_factor * (asked.rate / now if asked.rate and now else 1.0)
+        if factor != 1.0:
+            self._plan.pace.multiply(factor)
+            self._reporter.tell(Requested(what="rate", iteration=step, value=self._unit.rate(step)))
+        if asked.epochs:
+            self.lengthen(max(asked.epochs, course.epochs_done + (not course.is_at_epoch_end)))
+            self._reporter.tell(Requested(what="epochs", iteration=step, value=course.extent.epochs))
+        course.save_now |= factor != 1.0 or bool(asked.epochs)
+
+    def lengthen(self, epochs: int) -> None:
+        """The run is to have so many epochs."""
+        extent = self._course.extent = replace(self._course.extent, epochs=epochs)
+        self._plan.pace.change_length(extent.total_steps)
+        self._reporter.total_steps = extent.total_steps
+
+    def wait_while_paused(self, save_if_due: Callable[[], None]) -> None:
+        """Let go of the processor until it is asked to go on, or to stop. What else is asked is done meanwhile."""
+        course = self._course
+        if not course.waits():
+            return
+        self._plan.release()
+        told = (
+            Requested(what="pause", iteration=course.step),
+            StateChanged(state="paused", reason="pause was requested"),
+        )
+        self._reporter.tell(*told)
+        while course.waits():
+            with self._reporter.clock.paused():
+                time.sleep(PAUSE_S)
+                asked = self._reporter.ask()
+            self.obey(asked)
+            self._reporter.send_waiting()
+            save_if_due()
+        if not course.ends_because:
+            self._reporter.tell(Requested(what="resume", iteration=course.step), StateChanged(state="running"))

@@ -1,0 +1,34 @@
+"""Where a training is, and why it ends."""
+
+from engine.project.extent import Extent
+from engine.training.course import Course
+
+
+def course(**state: object) -> Course:
+    found = Course(Extent(batch=4, steps_per_epoch=3, epochs=2), 3)
+    for name, value in state.items():
+        setattr(found, name, value)
+    return found
+
+
+def test_epochs_are_counted_from_one_and_end_with_their_last_step() -> None:
+    assert [course(step=step).epoch for step in (0, 1, 3, 4)] == [0, 1, 1, 2]
+    assert [course(step=step).is_at_epoch_end for step in (1, 3, 6)] == [False, True, True]
+    assert course(epochs_done=2).is_complete and not course(epochs_done=1).is_complete
+
+
+def test_the_first_reason_stands_but_a_request_comes_before_it() -> None:
+    run = course()
+    run.end("")
+    run.end("no better loss")
+    run.end("time is up")
+    assert run.ends_because == "no better loss" and not run.is_stopped
+    run.stop("stopped on request")
+    assert run.ends_because == "stopped on request" and run.is_stopped
+
+
+def test_a_paused_run_waits_until_it_ends() -> None:
+    run = course(is_paused=True)
+    assert run.waits()
+    run.stop("stopped on request")
+    assert not run.waits()
