@@ -14,7 +14,8 @@ def course(**state: object) -> Course:
 def test_epochs_are_counted_from_one_and_end_with_their_last_step() -> None:
     assert [course(step=step).epoch for step in (0, 1, 3, 4)] == [0, 1, 1, 2]
     assert [course(step=step).is_at_epoch_end for step in (1, 3, 6)] == [False, True, True]
-    assert course(epochs_done=2).is_complete and not course(epochs_done=1).is_complete
+    assert course(epochs_done=2).is_complete
+    assert not course(epochs_done=1).is_complete
 
 
 def test_the_first_reason_stands_but_a_request_comes_before_it() -> None:
@@ -22,9 +23,11 @@ def test_the_first_reason_stands_but_a_request_comes_before_it() -> None:
     run.end("")
     run.end("no better loss")
     run.end("time is up")
-    assert run.ends_because == "no better loss" and not run.is_stopped
+    assert run.ends_because == "no better loss"
+    assert not run.is_stopped
     run.stop("stopped on request")
-    assert run.ends_because == "stopped on request" and run.is_stopped
+    assert run.ends_because == "stopped on request"
+    assert run.is_stopped
 
 
 def test_a_paused_run_waits_until_it_ends() -> None:
