@@ -24,6 +24,9 @@ class WindowState:
     can_undo: bool = False
     can_redo: bool = False
     is_running: bool = False
+    watches_layers: bool = False
+    has_message: bool = False
+    has_beep: bool = False
     has_result: bool = False
     is_paused: bool = False
     can_resume: bool = False
@@ -79,6 +82,8 @@ class Action:
     enabled_when: Callable[[WindowState], bool] = _always
     separator_before: bool = False
     in_toolbar: bool = False
+    is_on: Callable[[WindowState], bool] | None = None
+    """Of one that switches something: whether that is on."""
 
 
 MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
@@ -385,6 +390,16 @@ ACTIONS: tuple[Action, ...] = (
         "table",
         help="Every run of the project: find, compare, note, delete",
     ),
+    Action(
+        "run.message",
+        "Message when a run ends",
+        "Run",
+        "switch_message",
+        help="By the desktop, while another window is in front",
+        separator_before=True,
+        is_on=lambda s: s.has_message,
+    ),
+    Action("run.beep", "Beep when a run ends", "Run", "switch_beep", is_on=lambda s: s.has_beep),
     Action("help.shortcuts", "Keyboard shortcuts", "Help", "show_shortcuts", "F1"),
     Action("help.about", "About Netwright", "Help", "show_about", "", "info"),
 )

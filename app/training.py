@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
+from app.herald import Herald
 from engine.environments.arithmetic import batch_words
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
@@ -27,9 +28,10 @@ class Training(QObject):
     state_changed = Signal()
     inventory_changed = Signal(object)
 
-    def __init__(self, window: "MainWindow") -> None:
+    def __init__(self, window: "MainWindow", herald: Herald) -> None:
         super().__init__(window)
         self._window = window
+        self.herald = herald
         self._monitor: Monitor | None = None
         self._supervisor: Supervisor | None = None
         self._is_starting = False
@@ -243,6 +245,7 @@ class Training(QObject):
             self._monitor.show_outcome(outcome)
         if not self._was_over:
             self._window.hint(outcome.sentence())
+            self.herald.tell(self._of, outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
         self.state_changed.emit()
         QTimer.singleShot(0, self, self._begin_next)
 

@@ -30,6 +30,7 @@ from app.documents import Documents
 from app.elided import ElidedLabel
 from app.engine_process import EngineServer
 from app.facts import FactsKeeper
+from app.herald import Herald
 from app.training import Training
 from designer import theme
 from designer.analysis_table import AnalysisTable
@@ -93,7 +94,7 @@ class MainWindow(QMainWindow):
         self.align = AlignActions(self.editor, lambda before: self.canvas.glide.begin(before.positions))
         self.facts = FactsKeeper(self.editor, self.documents, self.server)
         self.code = CodeKeeper(self.editor, self.documents, self)
-        self.training = Training(self)
+        self.training = Training(self, Herald(self, self._settings))
         self._tab = "design"
         self._make_title()
         self._make_actions()
@@ -122,6 +123,7 @@ class MainWindow(QMainWindow):
         for row in ACTIONS:
             action = QAction(row.text, self)
             action.setObjectName(row.id)
+            action.setCheckable(row.is_on is not None)
             method = attrgetter(row.handler)  # looked up when it is used: not everything is made yet
             action.triggered.connect(lambda _=False, method=method: method(self)())
             action.setShortcuts([QKeySequence(key) for key in (row.shortcut, *row.also) if key])
@@ -370,12 +372,17 @@ class MainWindow(QMainWindow):
             can_redo=stack.canRedo(),
             is_running=self.training.is_running,
             has_result=self.training.run_folder is not None,
+            has_message=self.training.herald.has_message,
+            has_beep=self.training.herald.has_beep,
             is_paused=self.training.is_paused,
             can_resume=self.training.can_resume,
         )
         usable = enabled_ids(state)
         for id, action in self.actions_by_id.items():
             action.setEnabled(id in usable)
+        for row in ACTIONS:
+            if row.is_on is not None:
+                self.actions_by_id[row.id].setChecked(row.is_on(state))
         self.actions_by_id["edit.undo"].setText(f"Undo {stack.undoText()}".strip())
         self.actions_by_id["edit.redo"].setText(f"Redo {stack.redoText()}".strip())
 
@@ -488,6 +495,16 @@ class MainWindow(QMainWindow):
 
     def stop_after_epoch(self) -> None:
         self.training.stop(after_epoch=True)
+
+    def switch_message(self) -> None:
+        """A message of the desktop at the end of a run, or none."""
+        self.training.herald.switch_message()
+        self._update_actions()
+
+    def switch_beep(self) -> None:
+        """A beep at the end of a run, or none."""
+        self.training.herald.switch_beep()
+        self._update_actions()
 
     def export_network(self) -> None:
         from app.dialogs.export import export_dialog

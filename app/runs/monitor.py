@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSlider,
+    QSplitter,
     QVBoxLayout,
     QWidget,
 )
@@ -20,6 +21,7 @@ from app.runs.board import Board
 from app.runs.curves import CurveCard
 from app.runs.facts_panel import FactsPanel
 from app.runs.leaving import ExportButton
+from app.runs.log_panel import LogPanel
 from app.runs.supervisor import Outcome
 from app.runs.timeline import Along
 from designer import theme
@@ -78,7 +80,17 @@ class Monitor(QWidget):
         column = QVBoxLayout(area)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
-        column.addWidget(self.board, 1)
+        self.log = LogPanel()
+        self.log.hide()
+        self._halves = QSplitter(Qt.Orientation.Vertical)
+        self._halves.setChildrenCollapsible(False)
+        self._halves.setHandleWidth(12)
+        self._halves.setStyleSheet("QSplitter::handle { background: transparent; }")  # it is the gap between cards
+        self._halves.addWidget(self.board)
+        self._halves.addWidget(self.log)
+        self._halves.setStretchFactor(0, 3)
+        self._halves.setStretchFactor(1, 1)
+        column.addWidget(self._halves, 1)
         column.addLayout(self._make_controls())
         return area
 
@@ -112,7 +124,12 @@ class Monitor(QWidget):
         row.addWidget(self.board.choice)
         row.addWidget(self.whole)
         row.addStretch(1)
+        self.log_button = QPushButton("Log")
+        self.log_button.setCheckable(True)
+        self.log_button.setToolTip("Messages of the run, and what the engine printed")
+        self.log_button.toggled.connect(self.log.setVisible)
         self.export = ExportButton(self.board)
+        row.addWidget(self.log_button)
         row.addWidget(self.export)
         return row
 
@@ -148,11 +165,13 @@ class Monitor(QWidget):
     def show_nothing(self) -> None:
         """Before the first run."""
         self.board.clear()
+        self.log.show_run(None)
         self.facts.show_nothing()
 
     def show_starting(self, name: str) -> None:
         """A run is being prepared."""
         self.board.clear()
+        self.log.show_run(None)
         self.facts.show_starting(name)
 
     def show_refused(self, message: str) -> None:
@@ -163,11 +182,13 @@ class Monitor(QWidget):
         """Another run is shown from now on; its events follow."""
         self._folder = folder
         self.board.clear()
+        self.log.show_run(folder)
         self.facts.show_run(folder)
 
     def take(self, event: Event) -> None:
         """One event of the run."""
         self.board.take(event)
+        self.log.take(event)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":
             self.facts.add_line("!", event.text)

@@ -52,3 +52,15 @@ def test_what_cannot_be_done_is_disabled() -> None:
     running = enabled_ids(WindowState(is_running=True))
     assert {"run.stop", "run.stop_after_epoch"} <= running
     assert "run.train" not in running
+
+
+def test_switches_show_whether_they_are_on(window: MainWindow) -> None:
+    beep = window.actions_by_id["run.beep"]
+    assert beep.isCheckable()
+    was = beep.isChecked()
+    beep.trigger()
+    assert beep.isChecked() is not was
+    assert window.training.herald.has_beep is not was
+    beep.trigger()
+    assert beep.isChecked() is was
+    assert not window.actions_by_id["run.train"].isCheckable()
