@@ -80,11 +80,24 @@ def refusal(target: str, inventory: DeviceInventory) -> str | None:
     if target == "multi-gpu" and usable < 2:
         has = f"only {inventory.usable[0].name} can be used" if refused else "this machine has one"
         return f"needs two GPUs; {has} ({refused or inventory.usable[0].model})"
-    if target == "multi-gpu" and "nccl" not in inventory.backends:
-        return "this build of torch has no nccl, which joins the GPUs"
+    if target == "multi-gpu" and not joined_by(inventory)[0]:
+        return joined_by(inventory)[1]
     if target == "multi-cpu" and "gloo" not in inventory.backends:
         return "this build of torch has no gloo, which joins the workers"
     return None
+
+
+def joined_by(inventory: DeviceInventory) -> tuple[str, str]:
+    """What joins this machine's GPUs, and why it is not the one made for them. Empty with the reason, if nothing can.
+
+    torch's gloo takes tensors of the CPU and of CUDA (and ROCm) alone.
+    """
+    kind = next((device.kind for device in inventory.usable), "cuda")
+    own = {"cuda": "nccl", "xpu": "xccl"}.get(kind, "")
+    if own in inventory.backends:
+        return own, ""
+    why = f"this build of torch has no {own}, which joins the GPUs" if own else f"nothing joins {kind} devices"
+    return ("gloo" if kind == "cuda" and "gloo" in inventory.backends else ""), why
 
 
 def available(inventory: DeviceInventory) -> dict[str, str | None]:
@@ -126,7 +139,8 @@ def _resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch
 def _automatic(inventory: DeviceInventory, mini_batch_size: int) -> str:
     """GPUs before the CPU; several only where each gets a worthwhile share of the batch."""
     usable = len(inventory.usable)
-    if refusal("multi-gpu", inventory) is None and mini_batch_size >= LEAST_AUTOMATIC_SAMPLES * usable:
+    has_own = joined_by(inventory)[0] != "gloo"  # slower than one GPU, more often than not
+    if refusal("multi-gpu", inventory) is None and has_own and mini_batch_size >= LEAST_AUTOMATIC_SAMPLES * usable:
         return "multi-gpu"
     return "gpu" if usable else "cpu"
 
@@ -266,9 +280,11 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
         sentence += _chosen_because(options, _one_gpu_because(inventory, batch))
         return Placement(options.target, "gpu", "", places, sentence)
     names = ", ".join(device.name for device in devices)
-    sentence = f"{len(devices)} workers over nccl on {models} ({names}), {_each(places)}."
+    backend, why = joined_by(inventory)
+    over = f"{backend} ({why})" if why else backend
+    sentence = f"{len(devices)} workers over {over} on {models} ({names}), {_each(places)}."
     sentence += _unmeasured(options, loads, [device.speed for device in devices])
-    return Placement(options.target, "multi-gpu", "nccl", places, sentence)
+    return Placement(options.target, "multi-gpu", backend, places, sentence)
 
 
 def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:
@@ -277,5 +293,8 @@ def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:
         return ""
     if (why := refusal("multi-gpu", inventory)) is not None:
         return f"multi-gpu {why}" if why.startswith("needs") else why
+    backend, own_is_missing = joined_by(inventory)
+    if own_is_missing:
+        return f"{own_is_missing}; {backend} can, slowly: choose multi-gpu for that"
     count = len(inventory.usable)
     return f"{plural(batch, 'sample')} are too few to share by {count} GPUs: fewer than {LEAST_AUTOMATIC_SAMPLES} each"

@@ -15,12 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.environments.accelerators import TorchAccelerators, find
 from engine.environments.choose import Placement
-from engine.environments.inventory import Device, DeviceInventory
+from engine.environments.inventory import DeviceInventory
 from engine.errors import RunError
 
 PATIENCE_S = 120
-NEEDED_BYTES = 256 * 2**20
 ROOT = Path(__file__).parents[2]
 
 
@@ -101,7 +101,7 @@ def _without_devices() -> dict[str, Any] | None:
         "devices": [],
         "backends": ["gloo"],
         "torch_version": version,
-        "no_devices_because": f"this torch ({version}) is built without CUDA",
+        "no_devices_because": f"this torch ({version}) is built without CUDA, ROCm, XPU and MPS",
     }
 
 
@@ -131,12 +131,12 @@ def look() -> dict[str, Any]:
         for name, here in (
             ("gloo", joined and torch.distributed.is_gloo_available()),
             ("nccl", joined and torch.distributed.is_nccl_available()),
+            ("xccl", joined and torch.distributed.is_xccl_available()),
         )
         if here
     ]
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     return {
-        "devices": [vars(_device(number)) for number in range(count)],
+        "devices": [vars(device) for device in find(TorchAccelerators())],
         "backends": backends,
         "torch_version": torch.__version__,
         "no_devices_because": _no_devices_because(),
@@ -146,42 +146,12 @@ def look() -> dict[str, Any]:
 def _no_devices_because() -> str:
     import torch
 
-    if torch.version.cuda is None and torch.version.hip is None:
-        return f"this torch ({torch.__version__}) is built without CUDA"
-    if not torch.cuda.is_available():
+    if not torch.accelerator.is_available():
+        built = torch.accelerator.current_accelerator()  # what it was built for, whether that is here or not
+        if built is None and torch.version.cuda is None:
+            return f"this torch ({torch.__version__}) is built without CUDA, ROCm, XPU and MPS"
         return "no GPU was found, or its driver is missing or too old for this torch"
     return "no GPU was found"
-
-
-def _device(number: int) -> Device:
-    """One device, tried out: a driver lists devices that a program then cannot use."""
-    import torch
-
-    name, model, memory = f"cuda:{number}", "GPU", 0
-    try:
-        properties = torch.cuda.get_device_properties(number)
-        model, memory = properties.name, properties.total_memory
-        free, _ = torch.cuda.mem_get_info(number)
-        if free < NEEDED_BYTES:
-            refusal = f"only {free / 2**20:,.0f} MiB of its {memory / 2**30:.0f} GiB are free; another program uses it"
-            return Device(name, model, memory, refusal)
-        ones = torch.ones(8, 8, device=name)
-        if float((ones @ ones).sum().item()) != 512.0:
-            return Device(name, model, memory, "it computes wrong results")
-    except RuntimeError as error:
-        return Device(name, model, memory, _refusal(str(error)))
-    return Device(name, model, memory)
-
-
-def _refusal(words: str) -> str:
-    """The driver's words in ours."""
-    if "busy or unavailable" in words or "exclusive" in words:
-        return "it is taken by another program"
-    if "out of memory" in words:
-        return "its memory is full; another program uses it"
-    if "no kernel image" in words or "not compatible" in words:
-        return "this torch is not built for this kind of GPU"
-    return words.strip().partition("\n")[0][:200]
 
 
 if __name__ == "__main__":

@@ -17,6 +17,11 @@ class Device:
     speed: float = 0.0
 
     @property
+    def kind(self) -> str:
+        """torch's word for devices like it: cuda (ROCm, too), xpu, mps."""
+        return self.name.partition(":")[0]
+
+    @property
     def number(self) -> int:
         """The number after the colon."""
         return int(self.name.partition(":")[2] or 0)

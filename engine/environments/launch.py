@@ -107,7 +107,12 @@ class Worker:
 def can_fork() -> bool:
     """Whether a fork gives a worker that can do everything: torch is here, and no accelerator was touched."""
     torch = sys.modules.get("torch")
-    return sys.platform == "linux" and torch is not None and not torch.cuda.is_initialized()
+    return sys.platform == "linux" and torch is not None and not _is_touched(torch)
+
+
+def _is_touched(torch: Any) -> bool:
+    """Whether an accelerator was initialised here: what a fork leaves of that cannot be used."""
+    return any(module.is_initialized() for name in ("cuda", "xpu") if (module := getattr(torch, name, None)))
 
 
 def start(

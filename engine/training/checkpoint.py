@@ -23,6 +23,8 @@ from engine.errors import RunError, UserError
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
 
 JsonState = dict[str, Any]
+_DRAWING = ("cuda", "xpu")
+"""Devices that draw random numbers of their own, each of several by itself."""
 
 
 class Piece(Protocol):
@@ -56,15 +58,17 @@ class RandomStates:
             return
         own = _whole(state["workers"][self._gang.rank], {})
         torch.set_rng_state(_bytes(own["torch"]))
-        if self._device.type == "cuda" and own["device"]:
-            torch.cuda.set_rng_state(_bytes(own["device"]), self._device)
+        if self._device.type in _DRAWING and own["device"]:
+            _module(self._device).set_rng_state(_bytes(own["device"]), self._device)
         name, keys, *rest = own["numpy"]
         np.random.set_state((name, np.array(keys, dtype=np.uint32), *rest))
         version, inner, gauss = own["python"]
         random.setstate((version, tuple(inner), gauss))
 
     def _own(self) -> JsonState:
-        on_device = torch.cuda.get_rng_state(self._device) if self._device.type == "cuda" else torch.empty(0)
+        on_device = (
+            _module(self._device).get_rng_state(self._device) if self._device.type in _DRAWING else torch.empty(0)
+        )
         name, keys, *rest = np.random.get_state()  # the global one is meant: user code may draw from it
         return {
             "torch": bytes(torch.get_rng_state().tolist()).hex(),
@@ -72,6 +76,10 @@ class RandomStates:
             "numpy": [name, np.asarray(keys).tolist(), *rest],
             "python": list(random.getstate()),
         }
+
+
+def _module(device: torch.device) -> Any:
+    return torch.get_device_module(device)
 
 
 def _bytes(text: str) -> torch.Tensor:

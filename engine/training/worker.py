@@ -1,5 +1,6 @@
 """One worker of a run: puts the pieces of a training together, runs it, and says how it went."""
 
+import contextlib
 import copy
 import gc
 import math
@@ -333,8 +334,8 @@ def _set_up(seat: Seat) -> Setting:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
     device = torch.device(place["device"])
-    if device.type == "cuda":
-        torch.cuda.set_device(device)
+    if device.type != "cpu":
+        torch.accelerator.set_device_index(device.index)
     data = load_data(project.data, Path(info["base"]))
     analysis = analyse(project.network)
     refuse_unknown_indices(project.network, analysis, data, project.training)
@@ -458,14 +459,17 @@ def _announce(
 def _release(device: torch.device) -> None:
     """Give back memory that is not in use."""
     gc.collect()
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
+    if device.type != "cpu":
+        with contextlib.suppress(RuntimeError):  # not every kind of device can
+            torch.accelerator.empty_cache()
 
 
 def _memory_bytes(device: torch.device) -> int:
     """Of the device at its highest, or of this process."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
+    if device.type in ("cuda", "xpu"):
+        return torch.accelerator.max_memory_allocated(device)
+    if device.type == "mps":
+        return int(torch.mps.driver_allocated_memory())
     return int(psutil.Process().memory_info().rss)
 
 

@@ -89,7 +89,8 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             options("auto"),
             128,
             "NVIDIA H200 (cuda:0), 128 samples a step. "
-            "Chosen because this build of torch has no nccl, which joins the GPUs.",
+            "Chosen because this build of torch has no nccl, which joins the GPUs; gloo can, slowly: choose multi-gpu "
+            "for that.",
         ),
         (
             TWO_GPUS,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.environments import devices
+from engine.environments.accelerators import refusal_of
 from engine.environments.choose import resolve
 from engine.environments.inventory import Device, DeviceInventory
 from engine.errors import RunError
@@ -69,4 +70,4 @@ def test_hardware_in_words() -> None:
     ],
 )
 def test_refusals_in_our_words(words: str, ours: str) -> None:
-    assert devices._refusal(words) == ours
+    assert refusal_of(words) == ours
