@@ -309,7 +309,8 @@ class TrainingOptionsDialog(QDialog):
         meant = replace(self._project, training=self.training)
         problems = (*check(candidate, self._facts).problems, *loss_problems(meant, self._analysis, self._facts))
         said = (p for p in problems if p.field.startswith("training."))
-        found = [p for p in said if p.field.removeprefix("training.") not in own_code.FIELDS]  # looked at when saved
+        # Code is looked at when saved; a warning keeps nobody from training, and may be about the network.
+        found = [p for p in said if p.severity == "error" and p.field.removeprefix("training.") not in own_code.FIELDS]
         # What was received stands in the field right above the message.
         return {p.field.removeprefix("training."): re.sub(r", received [\d,]+\.$", ".", p.message) for p in found}
 

@@ -67,9 +67,9 @@ class Field(Generic[T]):
         default = self.default
         return default(record) if callable(default) else default
 
-    def refuse(self, received: object) -> FieldError:
-        """The error for a value that this field does not take."""
-        return FieldError(self.name, f"expected {self.expects}, received {quoted(received)}.")
+    def refuse(self, received: object, expects: str = "") -> FieldError:
+        """The error for a value that this field does not take; `expects` where there is more to say of this one."""
+        return FieldError(self.name, f"expected {expects or self.expects}, received {quoted(received)}.")
 
     def check(self, value: object) -> T:
         """The value, as JSON or a form gave it, in this field's own type."""

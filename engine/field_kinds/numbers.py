@@ -7,11 +7,15 @@ from typing import Any
 from engine.field_kinds.field import JSON, Field
 
 
+NO_LIMIT = 2**31 - 1
+"""The highest number where no other is said; it is told only to those who go beyond."""
+
+
 class Int(Field[int]):
     """A whole number within limits."""
 
     def __init__(
-        self, default: int | Callable[[Any], int], *, low: int = 0, high: int = 2**31 - 1, **described: Any
+        self, default: int | Callable[[Any], int], *, low: int = 0, high: int = NO_LIMIT, **described: Any
     ) -> None:
         super().__init__(default, **described)
         self.low = low
@@ -19,18 +23,22 @@ class Int(Field[int]):
 
     @property
     def expects(self) -> str:  # type: ignore[override]  # computed from the limits
-        if self.high == 2**31 - 1:
+        if self.high == NO_LIMIT:
             return f"a whole number of at least {self.low:,}"
         return f"a whole number from {self.low:,} to {self.high:,}"
 
     def check(self, value: object) -> int:
         number = int(value) if isinstance(value, float) and value.is_integer() else value
         if not isinstance(number, int) or isinstance(number, bool) or not self.low <= number <= self.high:
-            raise self.refuse(value)
+            raise self.refuse(value, f"a whole number of at most {self.high:,}" if _is_above(number, self.high) else "")
         return number
 
     def limits_schema(self) -> dict[str, JSON]:
         return {"type": "integer", "minimum": self.low, "maximum": self.high}
+
+
+def _is_above(number: object, high: int) -> bool:
+    return isinstance(number, int) and number > high == NO_LIMIT
 
 
 class Float(Field[float]):

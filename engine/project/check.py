@@ -18,7 +18,7 @@ from engine.project import fixes, own_code
 from engine.project.advice import advice
 from engine.project.code import with_code_fix
 from engine.project.ends import idle_inputs, nothing_learns, several_networks, several_outputs
-from engine.project.extent import batch_size
+from engine.project.extent import batch_size, extent
 from engine.project.inputs import match_inputs
 from engine.project.least_squares import least_squares_problems
 from engine.project.lengths import length_problems, sequence_problems
@@ -30,6 +30,7 @@ from engine.project.schedules import plateau_begin
 from engine.project.scopes import block_paths, lifted, lowered, project_in
 from engine.project.target_scale import target_scale_problems
 from engine.project.targets import in_order
+from engine.project.training import TrainingOptions
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
     if batch > training:
         message = f"The training part has {training:,} samples. Use at most {training:,}, received {batch:,}."
         yield Problem("error", "", "", "training.mini_batch_size", message, _batch_fix(training))
+    yield from _warmup_problem(project.training, training)
     if project.training.target_metric != "none" and not facts.samples.get("validation"):
         message = "The target is looked for at validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.target_metric", message)
@@ -161,6 +163,17 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
         yield Problem("error", "", "", "training.schedule", message)
     yield from loss_problems(project, analysis, facts)
     yield from metric_problems(project.training, in_order(project.network, facts))
+
+
+def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]:
+    """A warm-up that the run ends before."""
+    total = extent(options, samples).total_steps if samples else 0
+    if options.is_visible("warmup_iterations") and 0 < total <= options.warmup_iterations:
+        message = (
+            f"The run has {plural(total, 'iteration')} and ends within the warm-up of {options.warmup_iterations:,}: "
+            "the learn rate only rises."
+        )
+        yield Problem("warning", "", "", "training.warmup_iterations", message)
 
 
 def _input_fix(layer: Layer, given: TensorType) -> Fix | None:

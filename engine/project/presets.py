@@ -26,12 +26,13 @@ BUILT_IN: Mapping[str, TrainingOptions] = {
         gradient_threshold=1.0,
         gradient_threshold_method="global-l2norm",
     ),
-    "As in MATLAB": TrainingOptions(last_batch="discard"),
+    "As in MATLAB": TrainingOptions(last_batch="discard", sequence_padding="seen", precision="fp32"),
 }
 NOTES: Mapping[str, str] = {
     "Fast": "adamw with one cycle over 10 epochs",
     "Accurate": "adamw, warm-up and cosine over 60 epochs, gradients limited, stops when validations get no better",
-    "As in MATLAB": "trainingOptions('sgdm') with its defaults; an incomplete last batch is discarded",
+    "As in MATLAB": "trainingOptions('sgdm') with its defaults: an incomplete last batch is discarded, layers see padding, "
+    "single precision everywhere",
 }
 MOST_PRESETS = 200
 SIZE_LIMIT = 2**20

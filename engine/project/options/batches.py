@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from engine.errors import FieldError
 from engine.fields import Bool, Choice, Float, Int, Record
 
 
 def _has_batches(options: Any) -> bool:
-    return not options.is_full_batch
+    return not getattr(options, "is_full_batch", False)
 
 
 class BatchOptions(Record):
@@ -113,3 +114,11 @@ class BatchOptions(Record):
         "sorted within 50 batches at a time, and the batches shuffled",
         visible_when=lambda options: _has_batches(options) and options.shuffle != "never",
     )
+
+    def problems(self) -> list[FieldError]:
+        """More pieces than samples."""
+        found = super().problems()
+        if _has_batches(self) and self.gradient_accumulation > self.mini_batch_size:
+            message = f"a mini-batch has {self.mini_batch_size:,} samples. Use at most {self.mini_batch_size:,} pieces."
+            found.append(FieldError("gradient_accumulation", message))
+        return found

@@ -4,7 +4,7 @@ import math
 
 from engine.errors import FieldError
 from engine.fields import Choice, Float, Record
-from engine.project.options.metrics import METRICS, offered
+from engine.project.options.metrics import AT_MOST_ONE, METRICS, in_a_line, offered
 
 
 class EndingOptions(Record):
@@ -55,5 +55,8 @@ class EndingOptions(Record):
         found = super().problems()
         if self.target_metric != "none" and self.target_value == 0:
             message = "enter what is good enough, such as 0.95 for an accuracy; nothing is measured to be exactly 0."
+            found.append(FieldError("target_value", message))
+        elif self.target_metric in AT_MOST_ONE and self.target_value > 1:
+            message = f"{in_a_line(self.target_metric)} is at most 1: enter 0.95 where you mean 95 %."
             found.append(FieldError("target_value", message))
         return found

@@ -51,6 +51,8 @@ METRICS: Mapping[str, MetricKind] = {
 DEFAULTS: Mapping[str, str] = {"classes": "accuracy", "labels": "accuracy", "numbers": "rmse"}
 """What `auto` stands for, by the task."""
 AVERAGED = ("f-score", "precision", "recall", "auc")
+AT_MOST_ONE = ("accuracy", "top-k", *AVERAGED, "r2")
+"""Metrics that no network can have more than 1 of."""
 
 
 def title_of(name: str) -> str:

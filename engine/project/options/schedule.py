@@ -216,10 +216,10 @@ def _wrong_chain(phases: tuple[Phase, ...]) -> str:
         return "enter schedules, such as: warmup 100 iterations, cosine."
     for number, phase in enumerate(phases, start=1):
         is_last = number == len(phases)
+        if phase.schedule == "plateau" and not is_last:
+            return "plateau follows the validations until the run ends: put it last."
         if not phase.length and not is_last:
             return f"say how long '{phase.schedule}' lasts, such as: {phase.schedule} 5 epochs. Only the last may not."
         if not phase.length and phase.schedule == "warmup":
             return "say how long the warm-up lasts, such as: warmup 100 iterations."
-        if phase.schedule == "plateau" and not is_last:
-            return "plateau follows the validations until the run ends: put it last."
     return ""

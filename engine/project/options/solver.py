@@ -137,7 +137,6 @@ class SolverOptions(Record):
         low=1,
         high=1000,
         group="Solver",
-        label="Max line search",
         help="Looks at the loss along one direction at most; default 20, MATLAB's. torch: max_eval - 1",
         visible_when=_solver("lbfgs"),
     )

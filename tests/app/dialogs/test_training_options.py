@@ -117,6 +117,13 @@ def test_arrows_move_over_the_cards_and_space_chooses(qtbot, shown) -> None:
     assert dialog.project().environment.target == "cpu"
 
 
+def test_a_warning_about_the_network_keeps_nobody_from_training(shown) -> None:
+    """Which blocks there are is the network's matter, and it is not here."""
+    dialog = shown(Project(training=TrainingOptions(gradient_checkpointing="blocks")))
+    assert dialog.ok_button.isEnabled()
+    assert dialog.training_form.rows["gradient_checkpointing"].message == ""
+
+
 def test_the_inventory_may_come_later(qtbot, shown) -> None:
     dialog = shown(inventory=None)
     assert dialog.cards.cards["gpu"].text_shown.text == "looking for devices…"

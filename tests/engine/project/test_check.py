@@ -69,6 +69,15 @@ def test_options_that_do_not_go_together() -> None:
         check(made).refuse_errors()
 
 
+def test_a_warmup_that_never_ends_is_told() -> None:
+    """200 samples in batches of 50 are 4 iterations an epoch."""
+    options = {"schedule": "cosine", "mini_batch_size": 50, "max_epochs": 2}
+    problem = only(project(classifier(), warmup_iterations=8, **options), facts(image(1, 6, 6)))
+    assert (problem.severity, problem.field) == ("warning", "training.warmup_iterations")
+    assert problem.message.startswith("The run has 8 iterations and ends within the warm-up of 8:")
+    assert problems(project(classifier(), warmup_iterations=7, **options), facts(image(1, 6, 6))) == []
+
+
 def test_a_plateau_needs_a_validation_part() -> None:
     made, data = project(classifier(), schedule="plateau"), facts(image(1, 6, 6))
     (problem,) = problems(made, replace(data, samples={"training": 200}))
@@ -95,6 +104,18 @@ def test_a_target_needs_a_validation_part_and_a_value() -> None:
         (
             {"class_weighting": "given"},
             "training.class_weights: enter a weight for each class, and not all of them 0.",
+        ),
+        (
+            {"target_metric": "accuracy", "target_value": 95},
+            "training.target_value: accuracy is at most 1: enter 0.95 where you mean 95 %.",
+        ),
+        (
+            {"gradient_accumulation": 129},
+            "training.gradient_accumulation: a mini-batch has 128 samples. Use at most 128 pieces.",
+        ),
+        (
+            {"schedule": "chain", "schedule_chain": "plateau 3 epochs, cosine"},
+            "training.schedule_chain: plateau follows the validations until the run ends: put it last.",
         ),
         (
             {"solver": "lbfgs", "gradient_threshold": 1},

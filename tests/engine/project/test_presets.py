@@ -5,6 +5,7 @@ import pytest
 from engine.errors import UserError
 from engine.project.presets import BUILT_IN, NOTES, Presets
 from engine.project.training import TrainingOptions
+from tests.engine.project.test_assignments import ODD
 
 
 @pytest.fixture
@@ -22,6 +23,11 @@ def test_what_is_saved_is_there_in_another_window(presets: Presets) -> None:
     assert presets.read()["mine"].max_epochs == 8
     presets.delete("mine")
     assert list(presets.read()) == ["Again"]
+
+
+def test_lists_chains_and_files_are_saved_too(presets: Presets) -> None:
+    presets.save("odd", ODD)
+    assert Presets(presets.file).read() == {"odd": ODD}
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 61, "a\nb", "Fast"])
@@ -64,4 +70,6 @@ def test_as_in_matlab_are_matlabs_defaults() -> None:
         "discard",
     )
     assert (options.l2_regularization, options.gradient_threshold_method) == (1e-4, "l2norm")
-    assert options.validation_frequency == 50
+    assert (options.validation_frequency, options.output_network, options.objective_metric) == (50, "auto", "loss")
+    assert (options.sequence_length, options.sequence_padding, options.sequence_padding_value) == ("longest", "seen", 0)
+    assert (options.loss, options.precision, options.weight_averaging) == ("auto", "fp32", "none")
