@@ -31,8 +31,8 @@ BUILT_IN: Mapping[str, TrainingOptions] = {
 NOTES: Mapping[str, str] = {
     "Fast": "adamw with one cycle over 10 epochs",
     "Accurate": "adamw, warm-up and cosine over 60 epochs, gradients limited, stops when validations get no better",
-    "As in MATLAB": "trainingOptions('sgdm') with its defaults: an incomplete last batch is discarded, layers see padding, "
-    "single precision everywhere",
+    "As in MATLAB": "trainingOptions('sgdm') with its defaults: an incomplete last batch is discarded, layers "
+    "see padding, single precision everywhere",
 }
 MOST_PRESETS = 200
 SIZE_LIMIT = 2**20
