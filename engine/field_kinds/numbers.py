@@ -6,7 +6,6 @@ from typing import Any
 
 from engine.field_kinds.field import JSON, Field
 
-
 NO_LIMIT = 2**31 - 1
 """The highest number where no other is said; it is told only to those who go beyond."""
 
