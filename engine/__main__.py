@@ -1,8 +1,6 @@
 """`python -m engine` is `netwright-engine`."""
 
-import sys
-
-from engine.cli import main
+from engine.cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import importlib
 import io
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -65,6 +66,20 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"netwright-engine: the output could not be written: {lost[0].strerror}.", file=sys.stderr)
             return EXIT_INPUT
         return code
+
+
+def program() -> None:
+    """The command as a process of its own, which ends here.
+
+    Where torch was loaded it ends at once: to take that down module by module takes as long as a small run.
+    """
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
+    if "torch" in sys.modules:
+        os._exit(code)
+    sys.exit(code)
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -20,6 +20,7 @@ from engine.environments import launch
 from engine.environments.threads import calm_threads
 from engine.errors import EXIT_RUN_FAILED, RunError, UserError
 from engine.files import write_json
+from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
 from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Started, State, StateChanged, standing
 from engine.runs.folder import EventLog, RunFolder, read_all, update_info
@@ -124,7 +125,7 @@ class _Coordinator:
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
         goes_on = self._log.last > 0
         self._change_state("starting")
-        work = preload()
+        work = preload(with_compiler=_uses_compiler(self._folder))
         start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else Start()
         while True:
             ending = Attempt(
@@ -269,14 +270,24 @@ class _Coordinator:
                 signal.signal(number, handler)
 
 
-def preload() -> Callable[[launch.Seat], int]:
+def _uses_compiler(folder: RunFolder) -> bool:
+    """Whether the training makes an optimizer of torch's own, which imports torch's compiler."""
+    try:
+        return load_project(folder.project).project.training.solver in ("nadam", "rmsprop")
+    except UserError:
+        return True  # the workers will say what is wrong with it
+
+
+def preload(*, with_compiler: bool = True) -> Callable[[launch.Seat], int]:
     """What a forked worker runs, with all it imports, so that a run starts at once when this was called before.
 
-    Where workers are not forked they import it themselves.
+    torch's compiler takes as long as the rest of torch. A server that has nothing to do imports it in advance; else it
+    is left to those who need it. Where workers are not forked they import all of it themselves.
     """
     if sys.platform != "linux":
         return lambda seat: launch.EXIT_BROKEN
     calm_threads()
-    importlib.import_module("torch._dynamo")  # torch's optimizers import it at their first step
+    if with_compiler:
+        importlib.import_module("torch._dynamo")
     work: Callable[[launch.Seat], int] = importlib.import_module("engine.training.worker").work
     return work
