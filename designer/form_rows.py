@@ -1,6 +1,7 @@
 """One row of a form: label with a dot for a changed value, editor, help, and what is wrong in words."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
@@ -8,7 +9,7 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QEnterEvent, QMouseEvent, 
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from designer import icons, theme
-from designer.field_editors import FieldEditor, editor_for
+from designer.field_editors import FieldEditor, PathEditor, editor_for
 from designer.line_editors import HEIGHT, as_typed, parsed
 from engine.errors import FieldError
 from engine.fields import Bool, Choice, Choices, Field, Record
@@ -133,6 +134,7 @@ class Row:
         is_wide: bool,
         typed: Callable[[str, object], None],
         reset: Callable[[str], None],
+        base: Path | None = None,
     ) -> None:
         self.field = field
         self.error = ""
@@ -146,10 +148,16 @@ class Row:
         """Whether its group is folded away."""
         self.applies = True
         """Whether the values and the search leave it to be shown."""
+        self.is_unused = False
+        """Whether it plays no part for a reason that the record does not know; one that is changed is shown all the
+        same."""
+        self.waits = False
+        """Whether it gets its widgets later, although it applies."""
         self.has_default = True
         """Whether there is something to reset to."""
         self._record = record
         self._is_wide = is_wide
+        self._base = base
         self._typed, self._reset = typed, reset
         self._place: Callable[[_Parts], None] = lambda parts: None
         self._parts: _Parts | None = None
@@ -181,11 +189,20 @@ class Row:
             parts = _Parts(self.field, value, lambda raw: self._typed(self.field.name, raw), is_wide=self._is_wide)
             parts.label.reset_requested.connect(lambda: self._reset(self.field.name))
             self._parts = parts
+            if isinstance(parts.editor, PathEditor):
+                parts.editor.base = self._base
             parts.field_editor.show_record(self._record)
             self._place(parts)
             if not self.applies or self.is_folded:  # asked for although it is not seen
                 self.set_visible(False)
+            self.stop_waiting(self._record)
         return self._parts
+
+    def stop_waiting(self, record: Record) -> None:
+        """Make what waited; of no effect on others."""
+        if self.waits:
+            self.waits = False
+            self.decorate(record)
 
     def place(self, grid: QGridLayout, line: int, field_width: int | None) -> None:
         """Put the row's widgets into a line of the grid, once they are made."""
@@ -224,8 +241,9 @@ class Row:
 
     def decorate(self, record: Record) -> None:
         """Bring dot, help, tooltips, error and visibility in step with the record."""
-        self.applies = self.is_found and record.is_visible(self.field.name)
-        if not self.is_made and not (self.applies and not self.is_folded):
+        is_used = not self.is_unused or self.is_changed(record) or bool(self.message)
+        self.applies = self.is_found and is_used and record.is_visible(self.field.name)
+        if not self.is_made and (self.waits or not self.applies or self.is_folded):
             return
         if not self.is_made and self.is_several:
             self._made().field_editor.show_several()
@@ -280,7 +298,9 @@ class Row:
     @property
     def is_shown(self) -> bool:
         """Whether the row is to be seen in its form."""
-        return self._parts is not None and not self._parts.editor.isHidden()
+        if self._parts is None:
+            return self.waits and self.applies and not self.is_folded
+        return not self._parts.editor.isHidden()
 
     def set_visible(self, is_visible: bool) -> None:
         """Show or hide the whole row."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from designer.folding import FoldHeading
@@ -12,8 +13,9 @@ from engine.errors import FieldError, FieldErrors
 from engine.fields import Record
 
 LABEL_WIDTH = 128
-WIDE_LABEL_WIDTH = 208
+WIDE_LABEL_WIDTH = 220
 WIDE_FIELD_WIDTH = 210
+_AT_ONCE = 12
 
 
 class Form(QWidget):
@@ -22,7 +24,8 @@ class Form(QWidget):
     `is_wide` gives the help a column of its own; else it is the tooltip. A refused text stays, with its error under the
     field, and leaves the record as it was. `skip` names fields that somebody else shows. The rows of the groups in
     `folded` are folded away under their heading until it is clicked, the search finds one, or one is refused. `below`
-    gives widgets that stand under the rows of a group.
+    gives widgets that stand under the rows of a group. Of a long form the `first` rows have their widgets at once, and
+    the others as soon as there is time. `base` is the folder that paths start at.
     """
 
     changed = Signal(object, str)
@@ -40,6 +43,8 @@ class Form(QWidget):
         has_headings: bool = True,
         folded: Collection[str] = (),
         below: Mapping[str, QWidget] | None = None,
+        first: int | None = None,
+        base: Path | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -48,6 +53,7 @@ class Form(QWidget):
         self._was_valid = True
         self._sections: dict[str, QWidget] = {}
         self._is_searched = False
+        self._unused: frozenset[str] = frozenset()
         self._below = dict(below or {})
         self.rows: dict[str, Row] = {}
         grid = QGridLayout(self)
@@ -67,14 +73,43 @@ class Form(QWidget):
                 self._sections[field.group] = heading
                 grid.addWidget(heading, line, 0, 1, 3 if is_wide else 2)
                 line += 1
-            row = Row(field, record, is_wide=is_wide, typed=self._on_typed, reset=self.reset)
+            row = Row(field, record, is_wide=is_wide, typed=self._on_typed, reset=self.reset, base=base)
             row.place(grid, line, WIDE_FIELD_WIDTH if is_wide else None)
+            row.waits = first is not None and len(self.rows) >= first
             self.rows[name] = row
             line += 1
         if self.rows:
             line = self._place_below(grid, line, next(reversed(self.rows.values())).field.group)
         grid.setRowStretch(line, 1)  # a form that is given more height stays together at the top
         self._refresh(keep_typing=False)
+        if not self.is_complete:
+            QTimer.singleShot(0, self, self._make_more)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no row waits for its widgets."""
+        return not any(row.waits for row in self.rows.values())
+
+    def complete(self) -> None:
+        """Make what waits now."""
+        for row in self.rows.values():
+            row.stop_waiting(self._record)
+        self._order_tabs()
+
+    def _make_more(self) -> None:
+        """Some of the rows that wait, and the others after what else there is to do."""
+        waiting = [row for row in self.rows.values() if row.waits]
+        for row in waiting[:_AT_ONCE]:
+            row.stop_waiting(self._record)
+        if len(waiting) > _AT_ONCE:
+            QTimer.singleShot(0, self, self._make_more)
+        elif waiting:
+            self._order_tabs()
+
+    def set_unused(self, names: Collection[str]) -> None:
+        """Leave these rows out for a reason that the record does not know, unless they are changed or searched for."""
+        self._unused = frozenset(names)
+        self._refresh(keep_typing=True)
 
     def _place_below(self, grid: QGridLayout, line: int, group: str, before: str | None = None) -> int:
         """What stands under a group, once the rows of the next one begin; the next free line."""
@@ -196,6 +231,7 @@ class Form(QWidget):
             if row.error and not self._record.is_visible(name):
                 row.error = ""
             row.problem = sentence(problems.get(name, ""))
+            row.is_unused = name in self._unused and not self._is_searched
         self._fold()
         made = [row for row in self.rows.values() if row.is_made]
         for row in self.rows.values():

@@ -25,13 +25,11 @@ from app.dialogs.placement_words import PlacementWords
 from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
 from designer import theme
-from designer.field_editors import PathEditor
 from designer.form_rows import Row, section_label
 from designer.forms import Form
 from designer.search_field import SearchField
 from engine.data.facts import DataFacts
 from engine.environments.inventory import DeviceInventory
-from engine.fields import FilePath
 from engine.network.analysis import Analysis, analyse
 from engine.project import own_code
 from engine.project.assignments import as_arguments, as_json
@@ -42,10 +40,12 @@ from engine.project.output_problems import loss_problems
 from engine.project.presets import Presets
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
+from engine.project.unused import unused_options
 
 ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"
 _CONTENT_WIDTH = 776
+_FIRST_ROWS = 30
 
 
 class TrainingOptionsDialog(QDialog):
@@ -75,11 +75,14 @@ class TrainingOptionsDialog(QDialog):
             project.environment, is_wide=True, skip=("target",), has_headings=False, parent=self._holder
         )
         self.training_form = Form(
-            project.training, is_wide=True, below={"Schedule": self._make_schedule_part()}, parent=self._holder
+            project.training,
+            is_wide=True,
+            below={"Schedule": self._make_schedule_part()},
+            first=_FIRST_ROWS,
+            base=base,
+            parent=self._holder,
         )
-        for row in self.training_form.rows.values():
-            if isinstance(row.field, FilePath) and isinstance(row.widget, PathEditor):
-                row.widget.base = base
+        self.training_form.set_unused(unused_options(facts))
         self.cards = EnvironmentCards(self._holder)
         self.placement = PlacementWords(self._holder)
         self.sentence = self.placement.sentence

@@ -444,3 +444,38 @@ def test_a_row_whose_editor_is_asked_for_before_it_applies_stays_away(shown) -> 
 def test_words_that_do_not_go_with_others_are_grey_from_the_start(shown) -> None:
     main = shown(Sample(sounds=("toll",))).rows["main"].widget
     assert [main.model().item(index).isEnabled() for index in range(3)] == [False, True, False]
+
+
+def test_a_long_form_shows_its_first_rows_at_once_and_the_others_soon(qtbot) -> None:
+    form = Form(Sample(), is_wide=True, first=3)
+    qtbot.addWidget(form)
+    assert [name for name, row in form.rows.items() if row.is_made] == ["count", "rate", "is_on"]
+    assert form.rows["numbers"].is_shown, "it applies"
+    assert not form.rows["bells"].is_shown
+    form.show()
+    qtbot.waitUntil(lambda: form.is_complete, timeout=60_000)
+    assert {name for name, row in form.rows.items() if not row.is_made} == {"bells"}
+    editors = [row.widget for row in form.rows.values() if row.is_made]
+    assert form.rows["mode"].widget.isVisible()
+    assert editors.index(form.rows["kernel"].widget) == editors.index(form.rows["numbers"].widget) + 1
+
+
+def test_a_row_that_waits_is_whole_when_it_is_asked_for(qtbot) -> None:
+    form = Form(Sample(title="changed"), is_wide=True, first=1)
+    qtbot.addWidget(form)
+    assert form.rows["title"].label.is_marked
+    assert form.search("kernel") == 1
+    form.complete()
+    assert form.is_complete
+
+
+def test_rows_that_play_no_part_are_left_out_unless_changed_or_searched_for(qtbot) -> None:
+    form = Form(Sample(title="changed"))
+    qtbot.addWidget(form)
+    form.set_unused(("title", "mode"))
+    assert form.rows["title"].is_shown
+    assert not form.rows["mode"].is_shown
+    form.search("mode")
+    assert form.rows["mode"].is_shown
+    form.search("")
+    assert not form.rows["mode"].is_shown

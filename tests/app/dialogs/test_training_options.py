@@ -37,6 +37,7 @@ def shown(qtbot) -> Shown:
         with qtbot.waitActive(dialog):
             dialog.show()
             dialog.activateWindow()
+        qtbot.waitUntil(lambda: dialog.training_form.is_complete, timeout=60_000)
         return dialog
 
     return make
@@ -122,6 +123,17 @@ def test_a_warning_about_the_network_keeps_nobody_from_training(shown) -> None:
     dialog = shown(Project(training=TrainingOptions(gradient_checkpointing="blocks")))
     assert dialog.ok_button.isEnabled()
     assert dialog.training_form.rows["gradient_checkpointing"].message == ""
+
+
+def test_options_that_this_data_does_not_ask_for_are_left_out_until_searched_for(qtbot, shown) -> None:
+    rows = shown().training_form.rows
+    assert not any(rows[name].is_shown for name in ("sequence_length", "normalize_targets", "output_losses"))
+    assert rows["class_weighting"].is_shown
+    assert shown(facts=None).training_form.rows["sequence_length"].is_shown, "what is not known may come"
+    changed = shown(Project(training=TrainingOptions(sequence_length="shortest")))
+    assert changed.training_form.rows["sequence_length"].is_shown
+    changed.search.setText("padding")
+    assert changed.training_form.rows["sequence_padding"].is_shown
 
 
 def test_the_inventory_may_come_later(qtbot, shown) -> None:

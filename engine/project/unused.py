@@ -1,0 +1,30 @@
+"""Which training options play no part with the data there is, so that a form can leave them out."""
+
+from engine.data.facts import DataFacts
+
+_OF_SEQUENCES = (
+    "sequence_length",
+    "sequence_split_length",
+    "sequence_padding",
+    "sequence_padding_direction",
+    "sequence_padding_value",
+    "bucket_by_length",
+)
+_OF_CLASSES = ("class_weighting", "class_weights", "label_smoothing", "metric_average")
+
+
+def unused_options(facts: DataFacts | None) -> frozenset[str]:
+    """Names of options that nothing of this data asks for; none where the data is not known."""
+    if facts is None:
+        return frozenset()
+    tasks = {target.task for target in facts.targets}
+    unused: list[str] = []
+    if not any(given.type.has("T") for given in facts.inputs):
+        unused += _OF_SEQUENCES
+    if tasks and not tasks & {"classes", "labels"}:
+        unused += _OF_CLASSES
+    if tasks and "numbers" not in tasks:
+        unused.append("normalize_targets")
+    if len(facts.targets) == 1:
+        unused.append("output_losses")
+    return frozenset(unused)
