@@ -234,7 +234,9 @@ class Training(QObject):
         self._was_over = not self._is_alive(self._supervisor)
         self._of = folder.path.name
         self._monitor.show_run(folder)
+        self._window.layer_health.forget()
         self._supervisor.received.connect(self._monitor.take)
+        self._supervisor.received.connect(self._window.layer_health.take)
         self._supervisor.received.connect(self._take_state)
         self._supervisor.ended.connect(self._on_ended)
         self._supervisor.start()

@@ -31,6 +31,7 @@ from app.elided import ElidedLabel
 from app.engine_process import EngineServer
 from app.facts import FactsKeeper
 from app.herald import Herald
+from app.layer_health import LayerHealth
 from app.training import Training
 from designer import theme
 from designer.analysis_table import AnalysisTable
@@ -95,6 +96,7 @@ class MainWindow(QMainWindow):
         self.facts = FactsKeeper(self.editor, self.documents, self.server)
         self.code = CodeKeeper(self.editor, self.documents, self)
         self.training = Training(self, Herald(self, self._settings))
+        self.layer_health = LayerHealth(self)
         self._tab = "design"
         self._make_title()
         self._make_actions()
@@ -372,6 +374,7 @@ class MainWindow(QMainWindow):
             can_redo=stack.canRedo(),
             is_running=self.training.is_running,
             has_result=self.training.run_folder is not None,
+            watches_layers=self.layer_health.is_on,
             has_message=self.training.herald.has_message,
             has_beep=self.training.herald.has_beep,
             is_paused=self.training.is_paused,

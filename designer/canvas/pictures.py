@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 
 from designer import theme
-from designer.canvas import geometry, tint
+from designer.canvas import geometry, health, tint
 from engine.drawing.curves import TAG_HEIGHT
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow
 
@@ -50,6 +50,8 @@ class Content:
     is_block: bool = False
     heat: int | None = None
     """How heavy the layer is beside the heaviest (see `designer.canvas.tint`), if that is shown."""
+    health: str = ""
+    """How the layer does in training (see `designer.canvas.health`), if that is shown."""
     flow: Flow = "down"
 
 
@@ -89,7 +91,7 @@ def _lines(content: Content) -> tuple[str, str]:
     room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
     taken = _metrics(11).horizontalAdvance(content.count) + 8 if content.count else 0.0
     name = _elided(content.name, int(room - taken), 13, bold=True)
-    return name, _elided(content.detail, int(room + 6), 11, bold=False)
+    return name, _elided(content.detail, int(room - 12 if content.health else room + 6), 11, bold=False)
 
 
 def picture(content: Content, scale: float) -> QPixmap:
@@ -126,6 +128,8 @@ def paint(painter: QPainter, content: Content) -> None:
         paint_port(painter, geometry.input_point((0, 0), index, content.inputs, content.flow))
     for index in range(content.outputs):
         paint_port(painter, geometry.output_point((0, 0), index, content.outputs, content.flow))
+    if content.health:
+        health.paint_mark(painter, content.health, QPointF(NODE_WIDTH - _TEXT_RIGHT - health.RADIUS, 29.5))
     if content.severity in ("error", "warning"):
         _paint_badge(painter, content.severity, palette)
 

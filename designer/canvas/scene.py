@@ -15,6 +15,7 @@ from designer import theme
 from designer.canvas import geometry, pictures, texts
 from designer.canvas.annotations import Annotations
 from designer.canvas.edges import Edge, Edges, make_edge, make_tag
+from designer.canvas.health import Mark
 from designer.canvas.nodes import Node, Nodes
 from designer.canvas.overlay import Marks, Overlay
 from designer.canvas.pictures import Content
@@ -63,6 +64,8 @@ class Scene(QGraphicsScene):
         self._messages: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._selected: frozenset[str] = frozenset()
         self.tint = Tint()
+        self.health: Mapping[str, Mark] = {}
+        """How layers do in training, where that is shown."""
         self._stale: list[QRectF] = []
         self._dragged: dict[str, Position] = {}
         self._repeats: frozenset[Connection] = frozenset()
@@ -149,6 +152,13 @@ class Scene(QGraphicsScene):
                 self._dress_node(id)
             self._repaint()
             self.tint_changed.emit(tint)
+
+    def show_health(self, health: Mapping[str, Mark]) -> None:
+        """Mark how layers do in training; those without a mark have none."""
+        was, self.health = self.health, health
+        for id in self.nodes.nodes.keys() & (was.keys() | health.keys()):
+            self._dress_node(id)
+        self._repaint()
 
     def show_selection(self, selection: frozenset[str]) -> None:
         """Draw which layers and connections are selected."""
@@ -277,6 +287,7 @@ class Scene(QGraphicsScene):
             is_bypassed=layer.bypassed,
             is_block=isinstance(layer.type, Block),
             heat=self.tint.level(figure) if self.tint.kind else None,
+            health=self.health[layer.id].state if layer.id in self.health else "",
             flow=self.flow,
         )
 

@@ -17,7 +17,8 @@ def text_at(scene: Scene, at: QPointF, reach: float) -> str:
     if id is not None:
         node = scene.nodes.nodes[id]
         name = [f"{node.content.name}\n{node.content.detail}"] if pictures.is_elided(node.content) else []
-        return "\n".join([*name, *node.messages])
+        health = [f"In training: {scene.health[id].words}"] if id in scene.health else []
+        return "\n".join([*name, *node.messages, *health])
     connection = scene.connection_at(at, reach)
     if connection is None:
         return ""

@@ -100,7 +100,7 @@ class Progress(Event):
 class Health(Event):
     """How the layers are after this `iteration`, where that is watched. `layers` has for each, by its path of ids, the
     norm of its gradient, the root mean square of its output, and the share of its units that gave zero for every
-    sample of the batch; NaN where there is no such figure. More layers than a line holds follow in further events."""
+    sample of the batch; -1 where there is no such figure. More layers than a line holds follow in further events."""
 
     kind: ClassVar[str] = "health"
     iteration: int

@@ -19,6 +19,7 @@ from engine.runs.events import Event, Health, split_health
 LEAST_INTERVAL_S = 2.0
 A_LAYER_S = 0.02
 """So much longer a layer: an hour of training adds some megabytes to the log, however large the network is."""
+NO_FIGURE = -1.0
 COST_SHARE = 0.01
 """No more of the time than this is spent on looking at layers."""
 
@@ -75,7 +76,7 @@ class LayerWatch:
             hook.remove()
         self._hooks = []
         norms = dict(self._gradient_norms())
-        unknown = torch.full((2,), math.nan, dtype=torch.float64, device=self._device)
+        unknown = torch.full((2,), NO_FIGURE, dtype=torch.float64, device=self._device)
         rows = []
         for id in self._modules:
             norm = norms[id].double().reshape(1) if id in norms else unknown[:1]
@@ -114,7 +115,7 @@ def sizes_of_units(output: torch.Tensor, units: int) -> torch.Tensor:
     """The root mean square of a layer's output, and the share of its units (along this dimension) that gave zero for
     every sample and at every place. Two numbers, left on the device; no copy of the output is made."""
     if not output.numel():
-        return torch.full((2,), math.nan, dtype=torch.float64, device=output.device)
+        return torch.full((2,), NO_FIGURE, dtype=torch.float64, device=output.device)
     others = [dim for dim in range(output.dim()) if dim != units]
     wide = torch.promote_types(output.dtype, torch.float32)
     norms = torch.linalg.vector_norm(output, dim=others, dtype=wide).double()

@@ -29,4 +29,4 @@ def test_watching_changes_nothing_and_two_workers_see_what_one_sees(tmp_path: Pa
         assert norm > 0
         assert size > 0
         assert dead == 0
-        assert health["layers"]["id3"][0] == "NaN"
+        assert health["layers"]["id3"][0] == -1

@@ -1,0 +1,111 @@
+"""How layers do in training, as a mark on each: good, worth a look, or broken, and why in words.
+
+Three shapes as well as three colours: a disc, a triangle, a diamond.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPainter, QPen, QPolygonF
+
+from designer import theme
+from engine.layers.block import Block
+from engine.network.network import Network
+
+State = Literal["good", "warning", "error"]
+STATES: tuple[State, ...] = ("good", "warning", "error")
+WORDS: Mapping[State, str] = {"good": "learns", "warning": "worth a look", "error": "broken"}
+RADIUS = 4.0
+
+MANY_DEAD = 0.5
+"""More units than this that give zero for every sample are worth a look."""
+VANISHING = 1e-4
+"""And so is a gradient that is smaller than this share of the largest."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a layer does. Worse marks are greater."""
+
+    state: State
+    words: str
+
+    @property
+    def rank(self) -> int:
+        """0 for a good one."""
+        return STATES.index(self.state)
+
+
+def judged(figures: Sequence[float], largest: float) -> Mark:
+    """What the figures of a layer mean (`engine.runs.events.Health`), beside the largest gradient of all layers."""
+    gradient, size, dead = figures
+    told = [f"output {size:.3g}" if size >= 0 else "", f"gradient {gradient:.3g}" if gradient >= 0 else ""]
+    words = " · ".join(filter(None, told))
+    if not math.isfinite(size) or not math.isfinite(gradient):
+        what = "output" if not math.isfinite(size) else "gradient"
+        return Mark("error", f"Its {what} is {'infinite' if math.inf in (size, gradient) else 'no number'}")
+    if dead >= 1:
+        return Mark("error", f"All its units give zero for every sample · {words}")
+    if dead >= MANY_DEAD:
+        return Mark("warning", f"{100 * dead:.0f} % of its units give zero for every sample · {words}")
+    if gradient == 0:
+        return Mark("warning", f"No gradient reaches it · {words}")
+    if 0 < gradient < VANISHING * largest:
+        return Mark("warning", f"Next to no gradient reaches it, {gradient / largest:.0e} of the largest · {words}")
+    share = f" · {100 * dead:.0f} % of units zero" if dead > 0 else ""
+    return Mark("good", words[:1].upper() + words[1:] + share)
+
+
+def marks(layers: Mapping[str, Sequence[float]], network: Network, scope: Sequence[str]) -> dict[str, Mark]:
+    """The marks of the layers that are seen inside the block at a path of ids, or outside all. `network` is the whole
+    one. A block, and a layer of which there are copies, has the worst mark of what it holds."""
+    largest = max((figures[0] for figures in layers.values() if math.isfinite(figures[0])), default=0.0)
+    found: dict[str, Mark] = {}
+    for path, figures in layers.items():
+        ids, names = _without_copies(path.split("/"), network)
+        if len(figures) != 3 or len(ids) <= len(scope) or ids[: len(scope)] != list(scope):
+            continue
+        mark = judged(figures, largest)
+        if len(ids) > len(scope) + 1:
+            mark = Mark(mark.state, f"{' / '.join(names[len(scope) + 1 :])}: {mark.words}")
+        id = ids[len(scope)]
+        if id not in found or mark.rank > found[id].rank:
+            found[id] = mark
+    return found
+
+
+def _without_copies(path: list[str], network: Network) -> tuple[list[str], list[str]]:
+    """The ids along a path, and the names of their layers; nothing where the network has them no more."""
+    ids: list[str] = []
+    names: list[str] = []
+    left = list(path)
+    while left:
+        id = left.pop(0)
+        if id not in network.layers:
+            return [], []
+        layer = network.layers[id]
+        ids.append(id)
+        names.append(layer.name)
+        if isinstance(layer.type, Block):
+            if layer.type.repeat > 1 and left:
+                left.pop(0)
+            network = layer.type.network
+    return ids, names
+
+
+def paint_mark(painter: QPainter, state: str, at: QPointF) -> None:
+    """The shape of a state."""
+    palette = theme.current()
+    painter.setPen(QPen(palette.node, 1.0))
+    painter.setBrush({"good": palette.good, "warning": palette.warning}.get(state, palette.error))
+    r = RADIUS
+    if state == "good":
+        painter.drawEllipse(at, r - 0.5, r - 0.5)
+    elif state == "warning":
+        painter.drawPolygon(QPolygonF([at + QPointF(0, -r), at + QPointF(r + 0.5, r), at + QPointF(-r - 0.5, r)]))
+    else:
+        wide = r + 1
+        painter.drawPolygon(QPolygonF([at + QPointF(*d) for d in ((0, -wide), (wide, 0), (0, wide), (-wide, 0))]))
