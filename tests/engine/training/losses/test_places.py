@@ -12,7 +12,7 @@ from engine.layers.types import features, image, sequence
 from engine.project.targets import Wanted, alone
 from engine.project.training import TrainingOptions
 from engine.training.losses.choosing import loss_for
-from engine.training.losses.classes import cross_entropy, focal
+from engine.training.losses.classes import class_weights, cross_entropy, focal
 from engine.training.losses.ends import Ends
 from engine.training.losses.labels import binary_cross_entropy, positive_weights
 from engine.training.losses.transcripts import ctc
@@ -106,3 +106,10 @@ def test_outputs_have_losses_of_their_own_weighted() -> None:
     found = loss_for(options, wanted, targets)(outputs, targets)
     expected = focal(outputs[0], targets[0]) + 0.5 * cross_entropy(outputs[1], targets[1]) + 2 * 4
     torch.testing.assert_close(found, expected)
+
+
+def test_balanced_weights_of_pixels_leave_out_what_does_not_count() -> None:
+    target = torch.tensor([[[0, 0], [0, IGNORED]], [[2, IGNORED], [0, 0]]], dtype=torch.int8)
+    found = class_weights(TrainingOptions(class_weighting="balanced"), target.flatten(), 4)
+    assert found is not None
+    assert found.tolist() == pytest.approx([6 / (2 * 5), 0, 6 / 2, 0])
