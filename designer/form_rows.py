@@ -285,6 +285,8 @@ class Row:
                 return
             self._error_label = QLabel()
             self._error_label.setWordWrap(True)
+            if (width := self._made().field_width) is not None:  # the help beside it stays where it is in other rows
+                self._error_label.setFixedWidth(width)
             theme.mark(self._error_label, "role", "error")
             self._made().cell.insertWidget(1, self._error_label)
         self._error_label.setText(self.message)
@@ -333,6 +335,7 @@ class _Parts:
         self.label = FieldLabel(field.label, is_muted=not is_wide)
         self.label.setBuddy(self.editor)
         self.help = QLabel() if is_wide else None
+        self.field_width: int | None = None
         self.cell = QVBoxLayout()
         self._name_things()
 
@@ -359,6 +362,7 @@ class _Parts:
         """Put the widgets into a line of the grid."""
         self.cell.setContentsMargins(0, 0, 0, 0)
         self.cell.setSpacing(4)
+        self.field_width = field_width
         if field_width is not None and not isinstance(self.field, Bool):
             self.editor.setFixedWidth(field_width)
         self.editor.setFixedHeight(HEIGHT)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem,
 
 from designer import theme
 
-_LIST_WIDTH = 164
+_LIST_WIDTH = 176
 _LOOK_AHEAD = 8
 _ABOVE_HEADING = 16
 

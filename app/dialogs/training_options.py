@@ -67,7 +67,7 @@ class TrainingOptionsDialog(QDialog):
         self._project, self._inventory, self._facts = project, inventory, facts
         self._environment = project.environment
         self.setWindowTitle("Training options")
-        self.setMinimumSize(860, 480)
+        self.setMinimumSize(872, 480)
         self.resize(1080, 820)
         self._grouped = GroupedArea(self, _CONTENT_WIDTH + 48)
         self.area, self.groups, self._holder = self._grouped.area, self._grouped.groups, self._grouped.holder

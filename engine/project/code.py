@@ -152,6 +152,9 @@ def grant(of: Network | Project) -> None:
 def refuse_untrusted(of: Network | Project) -> None:
     """Raise `UserError` for code that may not run, with what that means and the way out."""
     names = untrusted(of)
+    known_files = (known.file(name) for name in names)
+    if unread := [code.error for code in known_files if code is not None and code.error]:
+        raise UserError("\n".join(unread))  # there is nothing yet that could be trusted
     if names:
         raise UserError(trust.refusal(list(names), known.base()))
 

@@ -232,6 +232,11 @@ def _details(project: Project, wanted: tuple[Wanted, ...]) -> Iterator[Problem]:
             yield Problem("error", "", "", path, message)
     given = options.class_weights
     weighed = [one.facts for one in wanted if one.facts.task in ("classes", "labels")]
+    if not weighed:
+        for name in ("class_weighting", "label_smoothing"):
+            if name in options.changed() and options.is_visible(name):
+                message = "The data asks for no classes, so this changes nothing."
+                yield Problem("warning", "", "", f"training.{name}", message)
     if options.class_weighting == "given" and given:
         for target in weighed:
             if len(given) != len(target.classes):

@@ -163,3 +163,14 @@ def test_sequence_options_that_do_not_go_with_the_data(
 ) -> None:
     (problem,) = said(steps(layer("fully_connected", outputs=3)), OPEN, target, **options)
     assert problem.message.startswith(message)
+
+
+def test_weights_of_classes_change_nothing_where_there_are_none() -> None:
+    network = chain(layer("feature_input", channels=2), layer("fully_connected", outputs=2))
+    options = {"class_weighting": "balanced", "label_smoothing": 0.1}
+    found = said(network, features(2), *numbers_of(2), **options)
+    assert [(p.severity, p.field, p.message) for p in found] == [
+        ("warning", f"training.{name}", "The data asks for no classes, so this changes nothing.") for name in options
+    ]
+    network = chain(layer("feature_input", channels=2), layer("fully_connected", outputs=3))
+    assert said(network, features(2), *classes_of(*ABC), **options) == []

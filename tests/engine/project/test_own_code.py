@@ -98,6 +98,8 @@ def test_a_file_that_is_not_there_is_a_problem_once_it_was_looked_for(tmp_path: 
     code.look(project, tmp_path)
     (problem,) = own_code.problems(project.training)
     assert problem.message == 'There is no file "gone.py" in the project\'s folder. Choose a Python file.'
+    with pytest.raises(UserError, match="There is no file"):  # before it is a question of trust
+        code.refuse_untrusted(project)
     (peeked,) = own_code.problems(TrainingOptions(step_function="steps.py:f"), own_code.look_in(tmp_path))
     assert '"steps.py"' in peeked.message
 
