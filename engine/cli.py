@@ -23,6 +23,7 @@ COMMANDS = (
     "draw",
     "train",
     "resume",
+    "queue",
     "pause",
     "checkpoint",
     "validate",

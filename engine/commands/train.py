@@ -48,8 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, say how it went, return the exit code."""
     requirements = [parse(text) for text in arguments.requirements]
     _refuse_pointless(arguments)
-    project, notices = read_project(arguments.project, _settings(arguments))
-    _refuse_workers(arguments.workers, project)
+    project, notices = read_project(arguments.project, settings_of(arguments))
+    refuse_workers(arguments.workers, project)
     if requirements:
         _refuse_impossible(requirements, project, arguments.project)
     known = origin(arguments.project)
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _in_foreground(folder, printer, requirements, arguments)
 
 
-def _settings(arguments: argparse.Namespace) -> list[str]:
+def settings_of(arguments: argparse.Namespace) -> list[str]:
     """What `--set` says, and the options that are short for it."""
     settings = [*arguments.settings]
     if arguments.environment:
@@ -83,7 +83,8 @@ def _refuse_pointless(arguments: argparse.Namespace) -> None:
         raise UserError(f"--junit {arguments.junit}: there is no folder {arguments.junit.resolve().parent}.")
 
 
-def _refuse_workers(num_workers: int | None, project: Project) -> None:
+def refuse_workers(num_workers: int | None, project: Project) -> None:
+    """Raise `UserError` for a number of workers where it means nothing."""
     target = project.environment.target
     if num_workers is not None and target != "multi-cpu":
         raise UserError(
