@@ -409,6 +409,13 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("run.beep", "Beep when a run ends", "Run", "switch_beep", is_on=lambda s: s.has_beep),
     Action("help.shortcuts", "Keyboard shortcuts", "Help", "show_shortcuts", "F1"),
+    Action(
+        "help.devices",
+        "Devices…",
+        "Help",
+        "show_devices",
+        help="What can train on this machine, whether it works, and how fast it is",
+    ),
     Action("help.about", "About Netwright", "Help", "show_about", "", "info"),
 )
 

@@ -529,6 +529,14 @@ class MainWindow(QMainWindow):
 
         show_shortcuts(self)
 
+    def show_devices(self) -> None:
+        from app.dialogs.devices import DevicesDialog
+
+        dialog = DevicesDialog(self)
+        dialog.start()
+        dialog.exec()
+        dialog.deleteLater()
+
     def show_about(self) -> None:
         from app.dialogs.about import show_about
 

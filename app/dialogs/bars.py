@@ -1,0 +1,107 @@
+"""Bars of figures, painted as the plots of a run are: a panel for each kind of work, a bar for each of its kinds."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from designer import theme
+
+_ROW, _HEAD, _GAP, _BAR = 22, 26, 14, 12
+_KIND, _VALUE = 64, 84
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One figure: `value` in the panel's unit, or why there is none."""
+
+    panel: str
+    kind: str
+    value: float
+    unit: str
+    refusal: str = ""
+
+
+def figure(value: float) -> str:
+    """Three digits that matter: `37.3`, `1,240`."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+class Bars(QWidget):
+    """Panels two by two. Each has a scale of its own, from zero, so that bars of one panel compare."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bars: list[Bar] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Speeds")
+
+    def show_bars(self, bars: list[Bar]) -> None:
+        """Show these figures."""
+        self.bars = list(bars)
+        said = (f"{bar.panel}, {bar.kind}: {bar.refusal or f'{figure(bar.value)} {bar.unit}'}" for bar in self.bars)
+        self.setAccessibleDescription("; ".join(said))
+        self.setFixedHeight(self.sizeHint().height())
+        self.update()
+
+    @property
+    def panels(self) -> dict[str, list[Bar]]:
+        """The bars by panel, in their order."""
+        found: dict[str, list[Bar]] = {}
+        for bar in self.bars:
+            found.setdefault(bar.panel, []).append(bar)
+        return found
+
+    def sizeHint(self) -> QSize:
+        """As high as the rows of panels."""
+        sizes = [len(bars) for bars in self.panels.values()]
+        rows = [max(sizes[i : i + 2]) for i in range(0, len(sizes), 2)]
+        return QSize(640, sum(_HEAD + _ROW * count + _GAP for count in rows))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Titles, bars, numbers."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width, top, tallest = (self.width() - 2 * _GAP) / 2, 0.0, 0
+        for number, (title, bars) in enumerate(self.panels.items()):
+            left = (number % 2) * (width + 2 * _GAP)
+            if number % 2 == 0 and number:
+                top += _HEAD + _ROW * tallest + _GAP
+                tallest = 0
+            tallest = max(tallest, len(bars))
+            self._paint_panel(painter, QRectF(left, top, width, _HEAD + _ROW * len(bars)), title, bars)
+
+    def _paint_panel(self, painter: QPainter, frame: QRectF, title: str, bars: list[Bar]) -> None:
+        palette, middle = theme.current(), Qt.AlignmentFlag.AlignVCenter
+        strong, plain = QFont(self.font()), QFont(self.font())
+        strong.setWeight(QFont.Weight.DemiBold)
+        strong.setPixelSize(12)
+        plain.setPixelSize(11)
+        painter.setFont(strong)
+        painter.setPen(palette.text)
+        painter.drawText(QRectF(frame.left(), frame.top(), frame.width(), 20), middle, f"{title}, {bars[0].unit}")
+        painter.setFont(plain)
+        most = max(bar.value for bar in bars) or 1.0
+        room = frame.width() - _KIND - _VALUE
+        for number, bar in enumerate(bars):
+            y = frame.top() + _HEAD + number * _ROW
+            painter.setPen(palette.muted)
+            painter.drawText(QRectF(frame.left(), y, _KIND - 8, _ROW), middle, bar.kind)
+            track = QRectF(frame.left() + _KIND, y + (_ROW - _BAR) / 2, room, _BAR)
+            if bar.refusal:
+                words = painter.fontMetrics().elidedText(
+                    f"not here: {bar.refusal}", Qt.TextElideMode.ElideRight, int(room + _VALUE)
+                )
+                painter.drawText(QRectF(track.left(), y, room + _VALUE, _ROW), middle, words)
+                continue
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(palette.raised)
+            painter.drawRoundedRect(track, 3, 3)
+            painter.setBrush(palette.accent)
+            painter.drawRoundedRect(
+                QRectF(track.topLeft(), track.size()).adjusted(0, 0, room * (bar.value / most - 1), 0), 3, 3
+            )
+            painter.setPen(palette.text)
+            value = QRectF(track.right() + 8, y, _VALUE - 8, _ROW)
+            painter.drawText(value, middle | Qt.AlignmentFlag.AlignRight, figure(bar.value))

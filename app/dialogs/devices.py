@@ -1,0 +1,196 @@
+"""What this machine can train with: devices, whether everything works, and how fast it is.
+
+All of it is found by a process of its own, which says what it has found as it goes; the window only reads along.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.dialogs.bars import Bar, Bars
+from app.engine_process import ROOT, Lines, engine_command, environment
+from designer import theme
+from designer.form_rows import section_label
+
+_STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
+_LOOKING = "Looking at the devices of this machine…"
+
+
+class DevicesDialog(QDialog):
+    """Begins to look when it is shown; Stop, or closing it, ends the process that looks."""
+
+    def __init__(self, parent: QWidget | None = None, command: Sequence[str] | None = None) -> None:
+        super().__init__(parent)
+        self._command = list(command or engine_command("engine.environments.examine"))
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: Lines | None = None
+        self._figures: list[Bar] = []
+        self._is_complete = False
+        self.setWindowTitle("Devices")
+        self.resize(760, 720)
+        self.state = QLabel()
+        self.state.setWordWrap(True)
+        theme.mark(self.state, "role", "muted")
+        self.bars = Bars()
+        self.test_button, self.close_button = QPushButton("Test again"), QPushButton("Close")
+        self.test_button.clicked.connect(self._on_test)
+        self.close_button.clicked.connect(self.accept)
+        self._lay_out()
+        self.finished.connect(self.stop)
+
+    def _lay_out(self) -> None:
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(24, 20, 24, 20)
+        column.setSpacing(8)
+        self.devices, self.checks = QGridLayout(), QGridLayout()
+        for title, grid in (("This machine", self.devices), ("Checks", self.checks)):
+            grid.setHorizontalSpacing(12)
+            grid.setVerticalSpacing(6)
+            grid.setColumnStretch(2, 1)
+            column.addWidget(section_label(title))
+            column.addLayout(grid)
+            column.addSpacing(14)
+        column.addWidget(section_label("Speed"))
+        column.addWidget(self.bars)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidget(holder)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        bottom = QHBoxLayout()
+        bottom.setContentsMargins(24, 12, 24, 14)
+        bottom.setSpacing(8)
+        bottom.addWidget(self.state, 1)
+        bottom.addWidget(self.test_button)
+        bottom.addWidget(self.close_button)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(area, 1)
+        whole.addLayout(bottom)
+
+    @property
+    def is_testing(self) -> bool:
+        """Whether the process is at work."""
+        return self._process is not None
+
+    def start(self) -> None:
+        """Look, from the beginning."""
+        self.stop()
+        for grid in (self.devices, self.checks):
+            while (item := grid.takeAt(0)) is not None:
+                if (widget := item.widget()) is not None:
+                    widget.deleteLater()
+        self._figures, self._is_complete = [], False
+        self.bars.show_bars([])
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment(),
+                cwd=ROOT,
+                start_new_session=True,  # ended together with the workers that it starts
+            )
+        except OSError as error:
+            self._say(f"The engine cannot be started: {error.strerror}.", "error")
+            return
+        assert self._process.stdout is not None
+        self._lines = Lines(self._process.stdout.fileno(), self)
+        self._lines.received.connect(self._take)
+        self._lines.closed.connect(self._on_closed)
+        self.test_button.setText("Stop")
+        self._say(_LOOKING)
+
+    def stop(self) -> None:
+        """End the process, if it is at work."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if self._lines is not None:
+            self._lines.stop()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+        self.test_button.setText("Test again")
+
+    def _on_test(self) -> None:
+        if self.is_testing:
+            self.stop()
+            self._say("Stopped. What was found until then is shown.")
+        else:
+            self.start()
+
+    def _on_closed(self) -> None:
+        self.stop()
+        if self._is_complete:
+            self._say("Everything was looked at.")
+        else:
+            self._say("The examination broke off: the process that looks has ended. Test again.", "error")
+
+    def _say(self, text: str, role: str = "muted") -> None:
+        theme.mark(self.state, "role", role)
+        self.state.setText(text)
+
+    def _take(self, line: bytes) -> None:
+        found: dict[str, Any] = json.loads(line)
+        if "device" in found:
+            self._add_device(found["device"])
+        elif "check" in found:
+            check = found["check"]
+            sign, role = _STATES[check["state"]]
+            what = f"{check['layer']} {check['device']}".strip()
+            self._add_row(self.checks, (sign, what, check["words"]), role)
+            self._say("Checking…")
+        elif "figure" in found:
+            self._add_figure(found["figure"])
+        self._is_complete = self._is_complete or bool(found.get("done"))
+
+    def _add_device(self, device: dict[str, Any]) -> None:
+        known = [f"{device['cores']:,} cores"] if device.get("cores") else []
+        known += [f"{device['memory_bytes'] / 2**30:.1f} GiB"] if device.get("memory_bytes") else []
+        known += [f"capability {device['capability']}"] if device.get("capability") else []
+        known += [f"driver {device['driver']}"] if device.get("driver") else []
+        known += [f"{device['utilisation']} % busy"] if device.get("utilisation") is not None else []
+        known += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
+        refusal = str(device.get("refusal") or "")
+        words = f"cannot be used: {refusal}" if refusal else ", ".join(known)
+        self._add_row(self.devices, (device["name"], device["model"], words), "strong", "error" if refusal else "muted")
+
+    def _add_row(self, grid: QGridLayout, words: Sequence[str], role: str, last: str = "muted") -> None:
+        """Three columns, of which the last one may take several lines; the first and the last have roles."""
+        row = grid.rowCount()
+        for number, (text, of) in enumerate(zip(words, (role, "", last), strict=True)):
+            label = QLabel(text)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setWordWrap(number == 2)
+            if of:
+                theme.mark(label, "role", of)
+            grid.addWidget(label, row, number, Qt.AlignmentFlag.AlignTop)
+
+    def _add_figure(self, figure: dict[str, Any]) -> None:
+        title = f"{figure['device']}: {figure['work']}"
+        self._figures.append(Bar(title, figure["kind"], figure["value"], figure["unit"], figure["refusal"]))
+        self.bars.show_bars(self._figures)
+        self._say(f"Measuring {figure['work']} of {figure['device']}…")

@@ -1,0 +1,85 @@
+"""The dialog reads along with a process that looks at the machine; here one that says what it is told to."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.dialogs.bars import Bar, Bars, figure
+from app.dialogs.devices import DevicesDialog
+
+FOUND: list[dict[str, Any]] = [
+    {"device": {"name": "cpu", "model": "Some CPU", "memory_bytes": 2**34, "cores": 4}},
+    {"device": {"name": "cuda:0", "model": "Fast GPU", "memory_bytes": 2**35, "refusal": "taken", "temperature": 40}},
+    {"check": {"layer": "driver", "device": "", "state": "none", "words": "no driver answers"}},
+    {"check": {"layer": "rendezvous", "device": "", "state": "ok", "words": "two workers meet"}},
+    {"figure": {"device": "cpu", "work": "copy", "kind": "fp32", "value": 3.0, "unit": "GB/s", "refusal": ""}},
+    {"figure": {"device": "cpu", "work": "copy", "kind": "fp16", "value": 0.0, "unit": "GB/s", "refusal": "unknown"}},
+]
+
+
+@pytest.fixture
+def shown(qtbot) -> Callable[[str], DevicesDialog]:
+    def show(code: str) -> DevicesDialog:
+        dialog = DevicesDialog(command=[sys.executable, "-c", code])
+        qtbot.addWidget(dialog)
+        dialog.start()
+        dialog.show()
+        return dialog
+
+    return show
+
+
+def says(*lines: dict[str, Any]) -> str:
+    return "".join(f"print({json.dumps(json.dumps(line))}, flush=True)\n" for line in lines)
+
+
+def words(grid) -> list[str]:
+    return [grid.itemAt(i).widget().text() for i in range(grid.count())]
+
+
+def test_what_is_found_is_shown_as_it_comes(qtbot, shown) -> None:
+    dialog = shown(says(*FOUND, {"done": True}))
+    qtbot.waitUntil(lambda: not dialog.is_testing, timeout=60_000)
+    assert words(dialog.devices) == [
+        *("cpu", "Some CPU", "4 cores, 16.0 GiB"),
+        *("cuda:0", "Fast GPU", "cannot be used: taken"),
+    ]
+    assert words(dialog.checks)[1::3] == ["driver", "rendezvous"]
+    assert list(dialog.bars.panels) == ["cpu: copy"]
+    assert "fp16: unknown" in dialog.bars.accessibleDescription()
+    assert dialog.state.text() == "Everything was looked at."
+    assert dialog.test_button.text() == "Test again"
+
+
+def test_a_long_look_can_be_stopped_and_begun_again(qtbot, shown) -> None:
+    dialog = shown(says(*FOUND[:1]) + "import time; time.sleep(600)")
+    qtbot.waitUntil(lambda: dialog.devices.count() > 0, timeout=60_000)
+    process = dialog._process
+    dialog.test_button.click()
+    assert not dialog.is_testing
+    assert process.poll() is not None
+    assert "Stopped" in dialog.state.text()
+    dialog.test_button.click()
+    process = dialog._process
+    dialog.close_button.click()
+    assert process.poll() is not None
+
+
+def test_a_look_that_breaks_off_says_so(qtbot, shown) -> None:
+    dialog = shown(says(*FOUND[:1]) + "raise SystemExit(1)")
+    qtbot.waitUntil(lambda: not dialog.is_testing, timeout=60_000)
+    assert "broke off" in dialog.state.text()
+
+
+def test_bars_stand_two_by_two(qtbot) -> None:
+    bars = Bars()
+    qtbot.addWidget(bars)
+    empty = bars.sizeHint().height()
+    bars.show_bars([Bar(panel, "fp32", 2.0, "GB/s") for panel in ("one", "two", "three")])
+    assert empty == 0
+    assert bars.height() == bars.sizeHint().height() > 80
+    bars.grab()
+    assert [figure(value) for value in (0.01234, 37.33, 1240.4)] == ["0.0123", "37.3", "1,240"]
