@@ -1,26 +1,57 @@
-"""Writing files so that a crash leaves the old one or the new one, never half of either."""
+"""Writing files so that a crash leaves the old one or the new one, never half of either; and opening those of others.
+
+What a stranger calls a file may be a pipe, which nobody ever writes to, or a device without an end.
+"""
 
 import contextlib
+import errno
 import json
 import os
 import secrets
 import stat
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 
-def write_atomically(path: Path, content: bytes, *, mode: int = 0o666) -> None:
+def open_file(path: Path | str) -> BufferedReader:
+    """Open for reading what is a file indeed; a pipe is not waited for. Raises `OSError`, for all else too."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        kind = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(kind):
+            raise OSError(errno.EINVAL, "It is not a file but a device or a pipe", str(path))
+        return open(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_file(path: Path | str, limit_bytes: int) -> bytes:
+    """The bytes of a file, of which no more than these are read. Raises `OSError`, for a larger one too."""
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size  # a buffer of the limit's size would cost more than the reading
+        data = file.read(min(size, limit_bytes) + 1)
+    if len(data) > limit_bytes:
+        raise OSError(errno.EFBIG, f"It has more than {limit_bytes:,} bytes", str(path))
+    return data
+
+
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_link: bool = True) -> None:
     """Write beside, flush to disk, rename. Raises `OSError`; nothing is left behind then.
 
-    A link keeps pointing where it does, and a file that is there keeps its permissions.
+    A link keeps pointing where it does, and a file that is there keeps its permissions. Without `follow_link` a link is
+    replaced: nothing that a stranger put into a folder may lead out of it.
     """
-    path = Path(os.path.realpath(path))
+    path = Path(os.path.realpath(path)) if follow_link else path
     beside = path.with_name(f".{secrets.token_hex(8)}.tmp")  # a name of its own: the file's may already be the longest
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with open(descriptor, "wb") as file:
             with contextlib.suppress(OSError):
-                os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
+                os.fchmod(descriptor, stat.S_IMODE(path.stat(follow_symlinks=follow_link).st_mode))
             file.write(content)
             file.flush()
             os.fsync(descriptor)
@@ -31,7 +62,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666) -> None:
         raise
 
 
-def write_json(path: Path, value: Any, *, mode: int = 0o600) -> None:
-    """Write one JSON value atomically."""
+def write_json(path: Path, value: Any, *, mode: int = 0o600, follow_link: bool = True) -> None:
+    """Write one JSON value atomically, as `write_atomically` does."""
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(path, text.encode("utf-8", "backslashreplace"), mode=mode)
+    write_atomically(path, text.encode("utf-8", "backslashreplace"), mode=mode, follow_link=follow_link)

@@ -7,6 +7,7 @@ from pathlib import Path
 from engine.commands.common import Commands
 from engine.commands.progress import ProgressPrinter
 from engine.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED
+from engine.fields import printable
 from engine.runs.events import ENDS, Ended
 from engine.runs.folder import EventReader, open_run
 
@@ -37,5 +38,5 @@ def run(arguments: argparse.Namespace) -> int:
         if not events:
             time.sleep(POLL_S)
     state = state or folder.state()
-    print(state if state != "lost" else "lost: the engine of this run is gone without having ended it.")
+    print(printable(state) if state != "lost" else "lost: the engine of this run is gone without having ended it.")
     return {"finished": EXIT_DONE, "stopped": EXIT_STOPPED}.get(state, EXIT_RUN_FAILED)

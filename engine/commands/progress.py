@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TextIO
 
 from engine.errors import plural
+from engine.fields import printable
 from engine.runs.events import (
     Best,
     Ended,
@@ -99,7 +100,7 @@ class ProgressPrinter:
     def _bar(self, share: float, text: str) -> None:
         width = shutil.get_terminal_size().columns
         filled = round(20 * min(1.0, share))
-        line = f"[{'#' * filled}{'.' * (20 - filled)}] {text}"
+        line = f"[{'#' * filled}{'.' * (20 - filled)}] {printable(text)}"
         self._write("\r" + line[: width - 1].ljust(width - 1))
         self._bar_shown = True
 
@@ -111,7 +112,7 @@ class ProgressPrinter:
     def say(self, text: str) -> None:
         """Print one line, below a bar that may be there."""
         self._clear()
-        self._write(text + "\n")
+        self._write("\n".join(map(printable, text.split("\n"))) + "\n")
 
     def _write(self, text: str) -> None:
         """A terminal that has gone is no reason to end a training."""

@@ -22,10 +22,13 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from engine.errors import RunError, UserError
-from engine.files import write_json
+from engine.fields import path_part, printable
+from engine.files import open_file, read_file, write_json
 
 WEIGHTS = "weights.safetensors"
 MANIFEST = "manifest.json"
+MANIFEST_LIMIT_BYTES = 2**24
+"""It names the layers with their weights; a network has at most 20,000."""
 State = dict[str, torch.Tensor]
 
 
@@ -78,7 +81,7 @@ def _take_place(beside: Path, folder: Path) -> None:
 
 def sha256(path: Path) -> str:
     """The checksum of a file, as hexadecimal digits."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -98,13 +101,13 @@ def load(folder: Path) -> tuple[State, dict[str, Any]]:
     except OSError as error:
         raise UserError(f"The weights {path} cannot be read: {error.strerror or error}.") from None
     except SafetensorError as error:
-        raise UserError(f"The weights {path} cannot be read: {error}.") from None
+        raise UserError(f"The weights {path} cannot be read: {printable(str(error)[:300])}.") from None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = json.loads(read_file(path, MANIFEST_LIMIT_BYTES))
     except OSError as error:
         raise UserError(f"There are no weights in {folder}: {path.name} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
@@ -121,13 +124,13 @@ def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
     """Give the module these weights. Raises `UserError` that names the first one that does not fit."""
     own = module.state_dict()
     for key in sorted(own.keys() - state.keys()):
-        raise UserError(f"The weights do not belong to this network: '{key}' is missing among them.")
+        raise UserError(f"The weights do not belong to this network: '{path_part(key)}' is missing among them.")
     for key in sorted(state.keys() - own.keys()):
-        raise UserError(f"The weights do not belong to this network: it has no '{key}'.")
+        raise UserError(f"The weights do not belong to this network: it has no '{path_part(key)}'.")
     for key, value in own.items():
         if value.shape != state[key].shape:
             sizes = f"{_sizes(value)} in the network, {_sizes(state[key])} in the weights"
-            raise UserError(f"The weights do not belong to this network: '{key}' is {sizes}.")
+            raise UserError(f"The weights do not belong to this network: '{path_part(key)}' is {sizes}.")
     module.load_state_dict(dict(state))
 
 

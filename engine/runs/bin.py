@@ -37,7 +37,7 @@ def discard(run: RunFolder, move: Callable[[Path], None] | None = None) -> None:
 def _locked(run: RunFolder) -> Iterator[None]:
     """Hold the run's lock, where it has one."""
     try:
-        descriptor = os.open(run.lock, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(run.lock, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         yield
         return

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
-from engine.files import write_json
+from engine.files import open_file, read_file, write_json
 from engine.runs.folder import RunFolder
 
 STATE, TENSORS, MANIFEST = "state.json", "tensors.safetensors", "manifest.json"
@@ -110,10 +110,13 @@ def write_manifest(path: Path, iteration: int) -> None:
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a checkpoint. Raises `OSError`, and `UserError` where it is damaged or of a newer version."""
     try:
-        with open(path / MANIFEST, "rb") as file:
-            manifest = json.loads(file.read(MANIFEST_LIMIT_BYTES))
+        manifest = json.loads(read_file(path / MANIFEST, MANIFEST_LIMIT_BYTES))
         body = {key: value for key, value in manifest.items() if key != "sha256"}
-        is_whole = manifest["sha256"] == _sha256_of(body) and set(manifest["files"]) == set(FILES)
+        is_whole = (
+            manifest["sha256"] == _sha256_of(body)
+            and {type(manifest["version"]), type(manifest["iteration"])} == {int}
+            and {name: type(said["sha256"]) for name, said in manifest["files"].items()} == dict.fromkeys(FILES, str)
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         is_whole, manifest = False, {}
     if not is_whole:
@@ -128,5 +131,5 @@ def _sha256_of(body: Mapping[str, Any]) -> str:
 
 
 def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

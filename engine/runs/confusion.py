@@ -67,7 +67,7 @@ def write_confusions(folder: Path, classes: Sequence[str], parts: Mapping[str, S
     if known:
         whole = {"classes": list(classes), "parts": {name: table.write() for name, table in known.items()}}
         data = json.dumps(whole, ensure_ascii=False).encode(errors="replace")
-        write_atomically(folder / FILE, data, mode=0o600)
+        write_atomically(folder / FILE, data, mode=0o600, follow_link=False)
 
 
 def read_confusions(folder: Path) -> dict[str, Confusion]:

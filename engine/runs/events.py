@@ -15,6 +15,8 @@ LINE_LIMIT_BYTES = 4096
 
 State = Literal["starting", "running", "paused", "stopping", "finished", "stopped", "failed", "lost"]
 ENDS = ("finished", "stopped", "failed", "lost")
+SPLITS = ("validation", "test", "training")
+"""The parts of the data, in the order in which they tell how good a network is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,11 +223,13 @@ SUPERSEDED = (Points, Progress, Health, EpochEnded, Best, Failed, Ended)
 def standing(events: Iterable[Event]) -> list[Event]:
     """The events without what was superseded later."""
     found: list[Event] = []
-    for event in events:
+    after = math.inf
+    for event in reversed(list(events)):
+        if event.n <= after or not isinstance(event, SUPERSEDED):
+            found.append(event)
         if isinstance(event, Resumed):
-            found = [old for old in found if old.n <= event.after or not isinstance(old, SUPERSEDED)]
-        found.append(event)
-    return found
+            after = min(after, event.after)
+    return found[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,21 +241,61 @@ class UnknownEvent(Event):
 
 
 def read_event(data: Mapping[str, Any]) -> Event:
-    """The event from its JSON. A kind or a set of fields that is not known gives an `UnknownEvent`."""
+    """The event from its JSON. A kind or a set of fields that is not known gives an `UnknownEvent`, as do values that
+    no run writes: numbers beyond 64 bits, curves of something else than numbers."""
     cls = KINDS.get(str(data.get("kind")))
     n, time = data.get("n", 0), data.get("time", 0.0)
+    n, time = n if _is_count(n) and n >= 0 else 0, time if _is_time(time) else 0.0
     if cls is None:
         return UnknownEvent(n=n, time=time, body=data)
     kinds = _FORMS[cls]
     try:
         given = {
-            key: value if kinds[key] == (str,) else from_json(value) for key, value in data.items() if key in kinds
+            key: value if kinds[key] == (str,) else from_json(value)
+            for key, value in data.items()
+            if key in kinds and key not in ("n", "time")
         }
-        if not all(isinstance(value, kinds[key]) for key, value in given.items()):
+        if not all(_fits(value, kinds[key]) for key, value in given.items()):
             return UnknownEvent(n=n, time=time, body=data)
-        return cls(**given)
+        event = cls(n=n, time=time, **given)
     except TypeError:  # a field without a default is missing
         return UnknownEvent(n=n, time=time, body=data)
+    return event if _is_sound(event) else UnknownEvent(n=n, time=time, body=data)
+
+
+LARGEST = 2**63
+"""No number of a run is larger; a stranger's may have thousands of digits, which have no place in a float."""
+LATEST = 2.5e11
+"""The year 9892: what lies behind is no time."""
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and -LARGEST < value < LARGEST
+
+
+def _is_time(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < LATEST
+
+
+def _fits(value: Any, forms: tuple[type, ...]) -> bool:
+    return isinstance(value, forms) and (not isinstance(value, int) or -LARGEST < value < LARGEST)
+
+
+def _is_sound(event: Event) -> bool:
+    """Whether the inner values of an event are what readers take them for."""
+    if isinstance(event, Points):
+        is_placed = event.split in SPLITS and event.first_step >= 0 and event.steps_apart > 0
+        return is_placed and all(map(_are_numbers, event.values.values()))
+    if isinstance(event, Started):
+        return all(_is_count(count) for count in event.samples.values())
+    return not isinstance(event, Requested) or math.isfinite(event.value)
+
+
+def _are_numbers(values: Any) -> bool:
+    types = set(map(type, values)) if isinstance(values, list) else {list}
+    if types <= {float}:
+        return True
+    return types <= {float, int} and all(_is_count(value) for value in values if type(value) is int)
 
 
 def _form(annotation: Any) -> tuple[type, ...]:

@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import RunError, UserError
-from engine.files import write_atomically, write_json
+from engine.fields import quoted
+from engine.files import open_file, read_file, write_atomically, write_json
 from engine.runs.events import ENDS, LINE_LIMIT_BYTES, Event, read_event
 
 REQUESTS = ("stop", "stop_after_epoch", "pause", "resume", "checkpoint", "validate", "set")
 REQUEST_LIMIT_BYTES = 4096
+INFO_LIMIT_BYTES = 2**22
+"""Of `run.json` and `result.json`; those of a run have some KiB."""
 LOCK_PATIENCE_S = 3.0
 """Readers hold the lock for an instant, to see whether somebody has it; a long one where the machine is busy."""
 TAIL_BYTES = 2**16
@@ -109,7 +112,7 @@ class RunFolder:
     def is_alive(self) -> bool:
         """Whether a coordinator holds the lock."""
         try:
-            descriptor = os.open(self.lock, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(self.lock, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
             return False
         try:
@@ -136,6 +139,8 @@ class RunFolder:
         if what not in REQUESTS:
             raise UserError(f"There is no request '{what}'; known are {', '.join(REQUESTS)}.")
         try:
+            if self.control.is_symlink():
+                raise OSError(errno.ELOOP, "its folder of requests is a link")
             write_json(self.control / f"{time.time_ns()}_{secrets.token_hex(2)}_{what}.json", {"do": what, **given})
         except OSError as error:
             raise UserError(f"The run in {self.path} cannot be asked to {what}: {error.strerror}.") from None
@@ -158,7 +163,7 @@ class RunFolder:
 
 def _read_json(path: Path) -> dict[str, Any] | None:
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_file(path, INFO_LIMIT_BYTES))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -272,8 +277,10 @@ def _clear(folder: RunFolder, *, keep_folder: bool) -> None:
 def take_lock(folder: RunFolder) -> int:
     """Hold the run's lock until the returned descriptor is closed or the process ends.
 
-    A forked worker must close it first thing. Raises `RunError` if another engine holds it.
+    A forked worker must close it first thing. Raises `RunError` if another engine holds it, and `UserError` where a run
+    would be written outside of its folder.
     """
+    _refuse_links(folder)
     try:
         descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -296,9 +303,24 @@ def take_lock(folder: RunFolder) -> int:
             ) from None
 
 
+def _refuse_links(folder: RunFolder) -> None:
+    """What is written in a folder of a stranger's stays in it. Raises `UserError`."""
+    try:
+        entries = sorted(os.scandir(folder.path), key=lambda entry: entry.name)
+    except OSError:
+        return  # locking says why
+    for entry in entries:
+        if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
+            what = "a link" if entry.is_symlink() else "a device or a pipe"
+            raise UserError(
+                f"{quoted(entry.name)} in the folder of the run {folder.path} is {what}. A run is written in its own "
+                "folder only: remove it, or put what it leads to in its place."
+            )
+
+
 def update_info(folder: RunFolder, **changes: Any) -> None:
     """Replace some keys of `run.json`, atomically."""
-    write_json(folder.info, {**folder.read_info(), **changes})
+    write_json(folder.info, {**folder.read_info(), **changes}, follow_link=False)
 
 
 class EventLog:
@@ -319,8 +341,9 @@ class EventLog:
         if torn:
             os.ftruncate(self._descriptor, size - len(torn))
         for line in reversed(whole.split(b"\n") if newline else []):
-            with contextlib.suppress(ValueError, TypeError, RecursionError):
-                return int(json.loads(line)["n"])
+            with contextlib.suppress(ValueError, AttributeError, RecursionError):
+                if n := read_event(json.loads(line)).n:
+                    return n
         return 0
 
     @property
@@ -375,7 +398,7 @@ class EventReader:
     def read(self) -> list[Event]:
         """The events that came since the last call, at most about `limit_bytes` of them. Damaged lines are left out."""
         try:
-            with open(self._path, "rb") as file:
+            with open_file(self._path) as file:
                 file.seek(self._offset)
                 data = file.read(self._limit)
         except OSError:

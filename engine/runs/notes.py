@@ -52,7 +52,7 @@ def write_notes(run: RunFolder, *, note: str | None = None, tags: tuple[str, ...
         if said == Notes():
             path.unlink(missing_ok=True)
         else:
-            write_json(path, said.write())
+            write_json(path, said.write(), follow_link=False)
     except OSError as error:
         raise UserError(f"The notes of the run in {run.path} cannot be written: {error.strerror}.") from None
 

@@ -1,10 +1,12 @@
 """JSON objects from files that anybody may have written: sound ones are read, whatever else counts as not there."""
 
+import errno
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
+
+from engine.files import read_file
 
 DEPTH_LIMIT = 64
 
@@ -16,14 +18,16 @@ def read_object(path: Path, limit_bytes: int, *, may_be_deep: bool = False) -> d
     Raises `OSError` for a file that is there and cannot be read.
     """
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size  # a buffer of the limit's size would cost more than the reading
-            data = file.read(min(size, limit_bytes) + 1)
-        value = json.loads(data) if len(data) <= limit_bytes else None
+        data = read_file(path, limit_bytes)
+        value = json.loads(data)
         if b"\\ud" in data.lower():  # half of a pair of characters, which no file and no screen takes
             value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (FileNotFoundError, ValueError, RecursionError):
         return None
+    except OSError as error:
+        if error.errno in (errno.EFBIG, errno.EINVAL, errno.EISDIR):  # too large, or no file
+            return None
+        raise
     return value if isinstance(value, dict) and (may_be_deep or not is_deeper(value, DEPTH_LIMIT)) else None
 
 

@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
-from engine.runs.events import ENDS, EpochEnded, Event, Points, Progress, from_json, read_event, standing
+from engine.files import open_file
+from engine.runs.events import (
+    ENDS,
+    LATEST,
+    SPLITS,
+    EpochEnded,
+    Event,
+    Points,
+    Progress,
+    from_json,
+    read_event,
+    standing,
+)
 from engine.runs.folder import RunFolder
 from engine.runs.notes import FILE, Notes, notes_from, read_notes
 from engine.runs.objects import number_in, read_object
@@ -21,12 +33,9 @@ DAMAGED = "damaged"
 """The state of a run whose `run.json` cannot be read: it is listed, so that nothing vanishes silently."""
 NO_NOTES = Notes()
 LIMIT_BYTES = {"run.json": 2**22, "result.json": 2**22, "project.netwright": 2**23}
-LATEST = 2.5e11
-"""The year 9892: what lies behind is no time."""
 READ = ("run.json", "result.json", FILE, "project.netwright", "events.jsonl")
 """The files that a summary is made of."""
 TAIL_BYTES = 2**16
-SPLITS = ("validation", "test", "training")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +231,7 @@ def _so_far(path: Path) -> dict[str, Any]:
 
 
 def _tail(path: Path) -> Iterator[Event]:
-    with contextlib.suppress(OSError), open(path, "rb") as file:
+    with contextlib.suppress(OSError), open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - TAIL_BYTES))
         for line in file.read(min(size, TAIL_BYTES)).split(b"\n"):

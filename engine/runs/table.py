@@ -5,9 +5,10 @@ import io
 import time
 from collections.abc import Iterable, Sequence
 
+from engine.runs.events import SPLITS
 from engine.runs.options import shown
 from engine.runs.query import COUNTS
-from engine.runs.summary import SPLITS, RunSummary
+from engine.runs.summary import RunSummary
 
 _FIRST = ("run", "project", "state", "created", "environment", *COUNTS)
 _LAST = ("tags", "note", "reason", "changes")

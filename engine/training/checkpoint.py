@@ -20,6 +20,7 @@ from safetensors.torch import load_file, save_file
 
 from engine.environments.gang import Gang
 from engine.errors import RunError, UserError
+from engine.fields import path_part, printable
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
 
 JsonState = dict[str, Any]
@@ -107,15 +108,16 @@ def gathered(pieces: Mapping[str, Piece]) -> JsonState:
 def distribute(state: JsonState, pieces: Mapping[str, Piece]) -> None:
     """Give each piece its state back. Raises `UserError` where the checkpoint is one of other pieces."""
     if missing := sorted(pieces.keys() ^ state.keys()):
+        names = ", ".join(map(path_part, missing[:9]))
         raise UserError(
-            f"The checkpoint does not fit this version of Netwright: {', '.join(missing)} is only in one of the two. "
+            f"The checkpoint does not fit this version of Netwright: {names} is only in one of the two. "
             "Go on with the version that made it, which run.json names, or train again."
         )
     for name, piece in pieces.items():
         try:
             piece.load_state_dict(state[name])
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError, RuntimeError) as error:
-            words = str(error).partition("\n")[0][:300]
+        except (LookupError, ArithmeticError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+            words = printable(str(error).partition("\n")[0][:300])
             raise UserError(
                 f"The checkpoint does not fit this run: its part '{name}' is another one ({words})."
             ) from None
@@ -174,7 +176,7 @@ def read(checkpoint: Checkpoint) -> JsonState:
     except OSError as error:
         raise UserError(f"{refused}: it cannot be read: {error.strerror or error}.") from None
     except (ValueError, KeyError, TypeError, RecursionError, SafetensorError) as error:
-        raise UserError(f"{refused}: {error}.") from None
+        raise UserError(f"{refused}: {printable(str(error)[:300])}.") from None
     if not isinstance(state, dict):
         raise UserError(f"{refused}: {STATE} holds no state.")
     return state

@@ -236,7 +236,7 @@ class _Coordinator:
         result = endings.result(self._folder, self._info, ending, self._tally)
         kept = ending.outcome["kept"] if ending.outcome else "best" if self._folder.best.is_dir() else "last"
         with contextlib.suppress(OSError):
-            write_json(self._folder.result, result)
+            write_json(self._folder.result, result, follow_link=False)
         last = Ended(state=ending.state, reason=ending.reason, result=endings.short_result(result))
         for event in (ending.failure, last):
             if event is not None:

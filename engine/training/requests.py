@@ -3,7 +3,6 @@
 All workers are to obey at the same step, so a request travels as numbers within the sum at a report point.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -56,12 +55,14 @@ class Asked:
         if (rate := _number(request.get("rate"))) > 0:
             changed = replace(changed, rate=rate, rate_factor=1.0)
         if (factor := _number(request.get("rate_factor"))) > 0:
-            changed = replace(changed, rate_factor=changed.rate_factor * factor)
+            changed = replace(changed, rate_factor=min(changed.rate_factor * factor, LARGEST))
         if (epochs := _number(request.get("epochs"))) >= 1:
             changed = replace(changed, epochs=int(epochs))
         return changed
 
 
+LARGEST = 1e12
+"""Nobody asks for more: neither epochs nor factors; their sums and products stay finite."""
 NOTHING = Asked()
 SIZE = len(fields(Asked))
 
@@ -74,7 +75,6 @@ def asked(requests: Iterable[Mapping[str, Any]]) -> Asked:
     return found
 
 
-def _number(value: object) -> float:
+def _number(value: Any) -> float:
     """A finite number, or 0."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_number and isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
+    return float(value) if type(value) in (int, float) and abs(value) < LARGEST else 0.0

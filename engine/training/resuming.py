@@ -70,7 +70,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     placement, inventory = place(project.environment, project.training, known.samples.get("training"))
     try:
         if project != before:
-            write_atomically(folder.project, dumps(project).encode(), mode=0o600)
+            write_atomically(folder.project, dumps(project).encode(), mode=0o600, follow_link=False)
         folder.result.unlink(missing_ok=True)
         update_info(
             folder,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.files import write_atomically, write_json
+from engine.files import open_file, read_file, write_atomically, write_json
 
 
 @pytest.fixture
@@ -79,3 +79,22 @@ def test_json_is_private_and_takes_any_text(tmp_path: Path) -> None:
     write_json(path, {"path": "\udcff", "é": 1})
     assert json.loads(path.read_bytes()) == {"path": "\udcff", "é": 1}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_without_following_a_link_its_goal_stays(tmp_path: Path) -> None:
+    goal, link = tmp_path / "goal", tmp_path / "link"
+    goal.write_bytes(b"old")
+    link.symlink_to(goal)
+    write_json(link, 1, follow_link=False)
+    assert (goal.read_bytes(), link.read_bytes(), link.is_symlink()) == (b"old", b"1\n", False)
+
+
+def test_only_files_are_opened_and_no_more_of_them_than_allowed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # opening one waits for somebody who writes
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(OSError, match=r"not a file|directory"):
+            open_file(path)
+    (tmp_path / "a").write_bytes(b"12345")
+    assert read_file(tmp_path / "a", 5) == b"12345"
+    with pytest.raises(OSError, match="more than 4 bytes"):
+        read_file(tmp_path / "a", 4)

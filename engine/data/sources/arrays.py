@@ -19,8 +19,9 @@ numbers called `x_lengths` beside the sequences or tokens `x`. What stands behin
 Pickled objects are never loaded: they could run a program.
 """
 
+import io
+import warnings
 import zipfile
-import zlib
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,13 +34,19 @@ from engine.data.facts import InputFacts
 from engine.data.sources.places import file_stamp, refuse_too_large, unreadable
 from engine.data.sources.source import Array, Column, Outline, Samples
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
-from engine.errors import UserError
-from engine.fields import quoted
+from engine.errors import UserError, plural
+from engine.fields import printable, quoted
 from engine.layers.types import TensorType, features, image, sequence, tokens, volume
 from engine.project.data import DataOptions
 
 EXPECTED = "a .npz file, as numpy.savez(path, x=..., y=...) writes it"
 AGAIN = "Write the file again with numpy.savez."
+MOST_ARRAYS = 1000
+LONGEST_NAME = 200
+DIRECTORY_BYTES = 2**22
+"""Of a zip file; larger ones hold far more than the arrays that are looked at."""
+MOST_DEFLATED = 1032
+"""No byte of deflated data stands for more: see the manual of zlib, maximum compression factor."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,21 @@ class _Header:
     @property
     def is_complex(self) -> bool:
         return self.dtype.kind == "c"
+
+
+class _Reader(io.BufferedReader):
+    """Hands out no more at a time than a directory may have: a zip file says itself how large its directory is."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(io.FileIO(path))
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As asked, within the limit."""
+        wanted = DIRECTORY_BYTES + 1 if size is None or size < 0 else size
+        data = super().read(min(wanted, DIRECTORY_BYTES + 1))
+        if len(data) > DIRECTORY_BYTES:
+            raise ValueError(f"its directory has more than {DIRECTORY_BYTES:,} bytes")
+        return data
 
 
 class ArrayFile:
@@ -127,25 +149,29 @@ def _reading(path: Path) -> Iterator[None]:
     """Turns what can go wrong inside a damaged or foreign file into words."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError, RuntimeError) as error:
-        if isinstance(error, zipfile.BadZipFile) and "not a zip file" in str(error):
-            raise UserError(f"{path} is no .npz file, or was cut off. Expected {EXPECTED}. {AGAIN}") from None
-        first = str(error).partition("\n")[0][:150]
-        raise UserError(f"{path} is damaged: {first}. {AGAIN}") from None
+    except UserError:
+        raise
     except MemoryError:
         raise UserError(f"{path} does not fit into memory. Use fewer samples or smaller ones.") from None
     except OSError as error:
         raise unreadable(path, error) from None
+    except Exception as error:  # readers of zip files and of headers raise whatever they trip over
+        if isinstance(error, zipfile.BadZipFile) and "not a zip file" in str(error):
+            raise UserError(f"{path} is no .npz file, or was cut off. Expected {EXPECTED}. {AGAIN}") from None
+        first = printable(str(error).partition("\n")[0][:150]) or type(error).__name__
+        raise UserError(f"{path} is damaged: {first}. {AGAIN}") from None
 
 
 def _headers(path: Path) -> dict[str, _Header]:
     """The arrays by name, in the order of the file. Raises `UserError`."""
-    found = {}
-    with _reading(path), zipfile.ZipFile(path) as file:
-        for entry in file.infolist():
-            if not entry.filename.endswith(".npy"):
-                continue
+    found: dict[str, _Header] = {}
+    with _reading(path), _Reader(path) as opened, zipfile.ZipFile(opened) as file:
+        entries = [entry for entry in file.infolist() if entry.filename.endswith(".npy")]
+        if len(entries) > MOST_ARRAYS:
+            raise UserError(f"{path} holds {len(entries):,} arrays; at most {MOST_ARRAYS:,} are taken. {AGAIN}")
+        for entry in entries:
             name = entry.filename.removesuffix(".npy")
+            _refuse_odd(entry, name, found, path)
             with file.open(entry) as content:
                 shape, dtype = _npy_header(content)
                 held = entry.file_size - content.tell()
@@ -156,29 +182,60 @@ def _headers(path: Path) -> dict[str, _Header]:
                     "run a program. Expected numbers, or texts as responses. "
                     f"Store it with a type, as in {name}.astype('float32')."
                 )
-            if header.bytes != held:
+            if header.bytes != held or any(size < 0 for size in shape):
                 raise ValueError(f"array '{name}' should have {header.bytes:,} bytes and has {held:,}")
+            if (0 in shape[1:] or not dtype.itemsize) and shape[:1] != (0,):
+                what = (
+                    f"has the shape {shape}: an axis of size 0" if dtype.itemsize else "holds texts without characters"
+                )
+                raise UserError(f"Array '{name}' of {path} {what}.")
     if not found:
         raise UserError(f"{path} holds no arrays. Expected {EXPECTED}.")
     return found
 
 
+def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, _Header], path: Path) -> None:
+    """Refuse what numpy does not write, and sizes that cannot be true: nothing of them was read yet."""
+    if not name.isprintable() or len(name) > LONGEST_NAME:
+        raise UserError(f"{path} holds an array called {quoted(name)}. Expected names of letters and digits. {AGAIN}")
+    if name in found:
+        raise UserError(f"{path} holds two arrays called '{name}'. {AGAIN}")
+    most = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: MOST_DEFLATED}.get(entry.compress_type, 0)
+    if not most:
+        raise UserError(f"Array '{name}' of {path} is compressed in another way than numpy does it. {AGAIN}")
+    if entry.compress_size > path.stat().st_size or entry.file_size > most * (entry.compress_size + 1):
+        raise ValueError(f"array '{name}' cannot have {plural(entry.file_size, 'byte')}")
+
+
 def _npy_header(content: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
     version = np.lib.format.read_magic(content)
-    if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(content)
-    elif version == (2, 0):
-        shape, _, dtype = np.lib.format.read_array_header_2_0(content)
-    else:
+    if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version[0]}.{version[1]} of NumPy's format is not known")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the file was written by an old NumPy
+        shape, _, dtype = read(content)
     return shape, dtype
 
 
 def _read(path: Path, header: _Header) -> Array:
     refuse_too_large(header.bytes, f"Array '{header.name}' of {path}", "Use fewer samples or smaller ones.")
-    with _reading(path), np.load(path, allow_pickle=False) as file:
-        array: Array = file[header.name]
+    with _reading(path), zipfile.ZipFile(path) as file, file.open(f"{header.name}.npy") as content:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # as above
+            array: Array = np.lib.format.read_array(content, allow_pickle=False)
+        if (array.shape, array.dtype) != (header.shape, header.dtype):
+            raise ValueError(f"array '{header.name}' has changed meanwhile")
+    if array.dtype.kind == "U" and not _are_characters(array):
+        raise UserError(f"Array '{header.name}' of {path} holds texts with characters that do not exist. {AGAIN}")
     return array
+
+
+def _are_characters(texts: Array) -> bool:
+    """Whether all of them are Unicode: numpy keeps a character as any number of 32 bits."""
+    whole = np.ascontiguousarray(texts)
+    codes = whole.view(np.dtype(np.uint32).newbyteorder(whole.dtype.byteorder))
+    return not bool(((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any())
 
 
 def _count(headers: Mapping[str, _Header], path: Path) -> int:
@@ -207,8 +264,6 @@ def _type(header: _Header, path: Path) -> TensorType:
             f"Array '{header.name}' of {path} holds {header.dtype}; an input holds numbers. "
             "Store it as float32, or name it as the response."
         )
-    if 0 in sizes:
-        raise UserError(f"Array '{header.name}' of {path} has the shape {header.shape}: an axis of size 0.")
     match len(sizes):
         case 0:
             return features(1)

@@ -12,13 +12,19 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.sources.places import unreadable
+from engine.data.sources.places import refuse_too_large, unreadable
 from engine.data.sources.source import Array
 from engine.errors import UserError
 from engine.fields import quoted
 
 DELIMITERS = ",;\t"
 PIECE_ROWS = 20_000
+PIECE_CELLS = 2_000_000
+MOST_COLUMNS = 100_000
+ROW_LIMIT = 2**24
+"""Characters of a row: such a one has a hundred times the columns of the widest tables."""
+CELL_BYTES = 16
+"""A number in double precision, twice: while columns are put together from pieces."""
 SAMPLE_ROWS = 50
 EXPECTED = "a CSV table: UTF-8 text with a header line and the same number of cells in each line"
 
@@ -108,8 +114,26 @@ class _Table:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        lines = self._lines()
         self.delimiter = self._sniff()
         self.names = self._header()
+        cells = f"The {lines * len(self.names):,} cells of {path}"
+        refuse_too_large(lines * len(self.names) * CELL_BYTES, cells, "Use fewer rows or columns.")
+
+    def _lines(self) -> int:
+        """How many lines the file has, at most. Raises `UserError` for one that would not fit into memory with ease."""
+        lines, length = 1, 0
+        with self._reading(), open(self.path, "rb") as file:
+            while block := file.read(2**20):
+                lines += max(block.count(b"\n"), block.count(b"\r"))
+                block = block.replace(b"\r", b"\n")
+                length = length + len(block) if b"\n" not in block else len(block) - block.rfind(b"\n")
+                if length > ROW_LIMIT:
+                    raise self._too_long()
+        return lines
+
+    def _too_long(self) -> UserError:
+        return UserError(f"{self.path} has a row of more than {ROW_LIMIT:,} characters. Expected {EXPECTED}.")
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -129,8 +153,19 @@ class _Table:
     def _rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """The line each row ends on, and its cells; blank lines are no rows."""
         with self._reading(), open(self.path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter=delimiter)
+            taken = 0
+
+            def lines() -> Iterator[str]:
+                nonlocal taken
+                for line in file:
+                    taken += len(line)
+                    if taken > ROW_LIMIT:  # quoted cells go on over lines
+                        raise self._too_long()
+                    yield line
+
+            reader = csv.reader(lines(), delimiter=delimiter)
             for row in reader:
+                taken = 0
                 if row:
                     yield reader.line_num, row
 
@@ -158,10 +193,18 @@ class _Table:
                 f"The first line of {self.path} holds numbers only. Expected the names of the columns. "
                 "Put a header line before the numbers."
             )
+        if len(names) > MOST_COLUMNS:
+            raise UserError(f"{self.path} has {len(names):,} columns; at most {MOST_COLUMNS:,} are taken.")
+        known: set[str] = set()
         for index, name in enumerate(names):
             if not name:
                 raise UserError(f"Column {index + 1} of {self.path} has no name. Give it one in the header line.")
-            if name in names[:index]:
+            if not name.isprintable():
+                raise UserError(
+                    f"Column {index + 1} of {self.path} has the name {quoted(name)}, which is not printable. Rename it."
+                )
+            known.add(name)
+            if len(known) <= index:
                 raise UserError(f"Two columns of {self.path} have the name {quoted(name)}. Rename one of them.")
         return names
 
@@ -170,7 +213,7 @@ class _Table:
         rows = self._rows(self.delimiter)
         next(rows)
         width = len(self.names)
-        while piece := list(islice(rows, PIECE_ROWS)):
+        while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // width)))):
             for line, row in piece:
                 if len(row) != width:
                     raise UserError(
@@ -193,7 +236,7 @@ class _Table:
                     encoding="utf-8",
                     ndmin=2,
                 )
-        except (ValueError, OSError, UserWarning):
+        except (ValueError, OSError, Warning, MemoryError):
             return None  # the slow way says in words what is wrong, if anything is
         if numbers.shape[1:] != (len(self.names),) or not np.isfinite(numbers).all():
             return None

@@ -1,5 +1,7 @@
 """Responses: classes or numbers, and how the one is told from the other."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.data.facts import IGNORED
@@ -23,6 +25,23 @@ def as_classes(values: Array, what: str) -> tuple[Array, tuple[str, ...]]:
     """
     found, numbers = np.unique(values, return_inverse=True)
     names = tuple(_name(value) for value in found.tolist())
+    return _told_apart(numbers.reshape(-1).astype(np.int64), names, what)
+
+
+def texts_as_classes(texts: Sequence[str], what: str) -> tuple[Array, tuple[str, ...]]:
+    """The same for texts of a table. An array of them would give each the room of the longest."""
+    numbers, names = numbered(texts)
+    return _told_apart(numbers, tuple(names), what)
+
+
+def numbered(texts: Sequence[str]) -> tuple[Array, list[str]]:
+    """For each text its place among the different ones, and those in sorted order."""
+    names = sorted(set(texts))
+    places = {name: place for place, name in enumerate(names)}
+    return np.fromiter((places[text] for text in texts), np.int64, len(texts)), names
+
+
+def _told_apart(numbers: Array, names: tuple[str, ...], what: str) -> tuple[Array, tuple[str, ...]]:
     if len(names) == 1:
         raise UserError(f"{what} has one class only, '{names[0]}'. At least two are needed to tell apart.")
     if len(names) > MOST_CLASSES:
@@ -30,7 +49,7 @@ def as_classes(values: Array, what: str) -> tuple[Array, tuple[str, ...]]:
             f"{what} has {len(names):,} different values; at most {MOST_CLASSES:,} classes can be told apart. "
             "Choose another response, or predict numbers."
         )
-    return numbers.reshape(-1).astype(np.int64), names
+    return numbers, names
 
 
 def _name(value: object) -> str:

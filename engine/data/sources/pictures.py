@@ -5,6 +5,9 @@ palettes, CMYK and the rest become RGB; 16 bits a channel become 0 to 255 with f
 taken. Numbers without a scale (32 bits a channel, floating point) are refused, since nobody can say what white is.
 """
 
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +17,9 @@ from engine.data.sources.source import Array
 from engine.errors import UserError
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+# What a file is shows in its first bytes, whatever its name says. Pillow would take any that it knows, and have
+# Ghostscript run those that are PostScript.
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 GREY_MODES = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N"})
 DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
 REFUSED_MODES = {"I": "32 bits a channel", "F": "floating point numbers"}
@@ -42,49 +48,40 @@ def is_deep(path: Path) -> bool:
 def read(path: Path, channels: str, height: int, width: int) -> Array:
     """C H W, uint8, or float32 for 16 bits a channel. Raises `BadPictureError`."""
     with _opened(path) as picture:
-        try:
-            numbers = _numbers(ImageOps.exif_transpose(picture), channels, height, width)
-        except MemoryError:
-            raise
-        except Exception as error:  # decoders raise whatever they trip over in a damaged file
-            raise BadPictureError(_words(error)) from None
-    return numbers
+        return _numbers(ImageOps.exif_transpose(picture), channels, height, width)
 
 
 def read_mask(path: Path, height: int, width: int) -> Array:
     """H W: the values of a grey picture, or the places in the palette of one with a palette, resized without mixing
     them. Raises `BadPictureError`."""
     with _opened(path) as picture:
-        try:
-            if picture.mode not in MASK_MODES:
-                colours = f"it has colours ({picture.mode})"
-                raise BadPictureError(f"{colours}; a mask is grey or has a palette, one value a class")
-            flat = picture if picture.mode in DEEP_MODES | {"P", "L", "1"} else picture.getchannel(0)
-            if flat.size != (width, height):
-                flat = flat.resize((width, height), Image.Resampling.NEAREST)
-            numbers = np.asarray(flat)
-        except (MemoryError, BadPictureError):
-            raise
-        except Exception as error:  # as above
-            raise BadPictureError(_words(error)) from None
+        if picture.mode not in MASK_MODES:
+            colours = f"it has colours ({picture.mode})"
+            raise BadPictureError(f"{colours}; a mask is grey or has a palette, one value a class")
+        flat = picture if picture.mode in DEEP_MODES | {"P", "L", "1"} else picture.getchannel(0)
+        if flat.size != (width, height):
+            flat = flat.resize((width, height), Image.Resampling.NEAREST)
+        numbers = np.asarray(flat)
     return numbers.astype(np.uint8) if numbers.dtype == bool else numbers
 
 
-def _opened(path: Path) -> Image.Image:
+@contextmanager
+def _opened(path: Path) -> Iterator[Image.Image]:
     try:
-        picture = Image.open(path)
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise BadPictureError("it is a folder, a device or a pipe")
+        with Image.open(path, formats=FORMATS) as picture:
+            if picture.mode in REFUSED_MODES:
+                raise BadPictureError(f"it has {REFUSED_MODES[picture.mode]}; expected 8 or 16 bits")
+            yield picture
     except PermissionError:
         raise BadPictureError("it may not be read") from None
     except FileNotFoundError:
         raise BadPictureError("it is missing, or a link that leads nowhere") from None
-    except MemoryError:
+    except (MemoryError, BadPictureError):
         raise
-    except Exception as error:  # as above: parsers of headers, too
+    except Exception as error:  # decoders and parsers of headers raise whatever they trip over in a damaged file
         raise BadPictureError(_words(error)) from None
-    if picture.mode in REFUSED_MODES:
-        with picture:
-            raise BadPictureError(f"it has {REFUSED_MODES[picture.mode]}; expected 8 or 16 bits")
-    return picture
 
 
 def _words(error: Exception) -> str:

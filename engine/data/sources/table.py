@@ -6,14 +6,14 @@ elsewhere, in sorted order; the categories are those of the whole file.
 """
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from engine.data.facts import InputFacts, TargetFacts, classes_of, numbers_of
 from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
-from engine.data.sources.labels import as_classes, is_whole_and_few
+from engine.data.sources.labels import as_classes, is_whole_and_few, numbered, texts_as_classes
 from engine.data.sources.places import file_stamp, listed
 from engine.data.sources.source import Array, Column, Outline, Samples
 from engine.errors import UserError, did_you_mean
@@ -107,7 +107,7 @@ def _target(task: str, name: str, columns: Columns, path: Path) -> tuple[Array, 
                 f"{what} holds texts, such as {quoted(first)}. Expected numbers to predict. "
                 "Predict classes, or choose another response."
             )
-        return as_classes(np.array(columns.texts[name]), what)
+        return texts_as_classes(columns.texts[name], what)
     numbers = columns.numbers[name]
     if task == "classes" or (task == "auto" and is_whole_and_few(numbers)):
         return as_classes(numbers, what)
@@ -119,7 +119,7 @@ def _inputs(responses: tuple[str, ...], columns: Columns, path: Path) -> tuple[A
     encoded, known, notes = {}, {}, []
     for name, cells in columns.texts.items():
         if name not in responses:
-            encoded[name], categories = _encoded(np.array(cells), f"Column '{name}' of {path}")
+            encoded[name], categories = _encoded(cells, f"Column '{name}' of {path}")
             known[name] = [f"{name}={category}" for category in categories]
             shown = listed(categories)
             notes.append(f"Column '{name}' holds texts: encoded as {len(categories)} inputs of 0 or 1 ({shown}).")
@@ -141,17 +141,17 @@ def _single(numbers: Array, what: str) -> Array:
     return numbers.astype(np.float32)
 
 
-def _encoded(cells: Array, what: str) -> tuple[Array, list[str]]:
-    categories, numbers = np.unique(cells, return_inverse=True)
+def _encoded(cells: Sequence[str], what: str) -> tuple[Array, list[str]]:
+    numbers, categories = numbered(cells)
     if len(categories) > MOST_CATEGORIES:
-        first = ", ".join(quoted(str(c)) for c in categories[:3])
+        first = ", ".join(quoted(c) for c in categories[:3])
         raise UserError(
             f"{what} holds {len(categories):,} different texts, such as {first}; at most {MOST_CATEGORIES} can be "
             "encoded as inputs. Remove the column, or replace its texts with numbers or fewer categories."
         )
     encoded = np.zeros((len(cells), len(categories)), np.float32)
-    encoded[np.arange(len(cells)), numbers.reshape(-1)] = 1.0
-    return encoded, [str(category) for category in categories]
+    encoded[np.arange(len(cells)), numbers] = 1.0
+    return encoded, categories
 
 
 def _column(name: str, responses: tuple[str, ...], columns: Columns) -> Column:

@@ -91,3 +91,9 @@ def test_a_terminal_that_has_gone_does_not_end_the_run() -> None:
 def test_tables_are_aligned() -> None:
     assert table([("a", "10"), ("bcd", "5")], right=(1,)) == ["a    10", "bcd   5"]
     assert table([]) == []
+
+
+def test_a_log_of_a_stranger_has_no_say_over_the_terminal() -> None:
+    stream = io.StringIO()
+    ProgressPrinter(stream)(Message(severity="note", text="one\x1b]0;owned\x07\ntwo"))
+    assert stream.getvalue() == "note: one\\u001b]0;owned\\u0007\ntwo\n"

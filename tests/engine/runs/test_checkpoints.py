@@ -1,7 +1,10 @@
 """Checkpoints: any damage is found, an older one takes the place of a damaged one, the last few are kept."""
 
+import hashlib
+import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,3 +94,25 @@ def test_what_stands_beside_and_other_folders_are_none(run: RunFolder) -> None:
     beside(run, 5).mkdir(parents=True)
     (run.checkpoints / "notes").mkdir()
     assert all_checkpoints(run) == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"version": "x"}, {"iteration": "x"}, {"iteration": None}, {"files": dict.fromkeys(FILES, 5)}, {"files": []}, {}],
+)
+def test_a_strange_manifest_whose_checksum_fits_is_damage(tmp_path: Path, changed: dict[str, Any]) -> None:
+    folder = RunFolder(tmp_path)
+    path = place(folder, 7)
+    path.mkdir(parents=True)
+    for name in FILES:
+        (path / name).write_text(name)
+    write_manifest(path, 7)
+    assert newest_whole(folder)[0] is not None
+    body = json.loads((path / "manifest.json").read_text())
+    body.pop("sha256" if changed else "version")
+    body |= changed
+    sha256 = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()  # it fits, as a stranger's would
+    (path / "manifest.json").write_text(json.dumps({**body, "sha256": sha256}))
+    checkpoint, refused = newest_whole(folder)
+    assert checkpoint is None
+    assert "manifest.json is not what was saved" in refused[0]

@@ -31,6 +31,7 @@ from engine.runs.events import (
     UnknownEvent,
     read_event,
     split_points,
+    standing,
 )
 
 EXAMPLES: list[Event] = [
@@ -86,6 +87,9 @@ def test_an_event_is_read_back_as_it_was(event: Event) -> None:
     assert is_same(dataclasses.asdict(found), dataclasses.asdict(event))
 
 
+POINTS = {"n": 3, "kind": "points", "split": "training", "first_step": 1, "steps_apart": 1, "values": {"loss": [1.0]}}
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -96,6 +100,13 @@ def test_an_event_is_read_back_as_it_was(event: Event) -> None:
         {"n": 3, "kind": "epoch", "epoch": "one", "iteration": 1},
         {"n": 3, "kind": "points", "split": "training", "first_step": 1, "steps_apart": 1, "values": 5},
         {"n": 3, "kind": "message", "severity": "note", "text": None},
+        {"n": 3, "kind": "epoch", "epoch": 10**400, "iteration": 1},
+        {"n": 3, "kind": "request", "what": "rate", "iteration": 1, "value": "Infinity"},
+        {**POINTS, "values": {"loss": [None]}},
+        {**POINTS, "values": {"loss": [10**400]}},
+        {**POINTS, "values": {"loss": [True]}},
+        {**POINTS, "steps_apart": 0},
+        {**POINTS, "split": "../../escaped"},
     ],
 )
 def test_what_is_not_known_is_passed_over(data: dict[str, Any]) -> None:
@@ -167,3 +178,12 @@ def test_splitting_a_million_points_holds_few_events_at_a_time() -> None:
     parts = split_points(points)
     assert sys.getsizeof(next(parts).values["loss"]) < 4096
     assert sum(1 for _ in parts) < 10_000
+
+
+@pytest.mark.parametrize("strange", [None, "x", [1], -1, 2**63, True])
+def test_a_strange_number_or_time_counts_as_none(strange: Any) -> None:
+    known = read_event({"kind": "resumed", "iteration": 1, "after": 0, "reason": "", "n": strange, "time": strange})
+    assert isinstance(known, Resumed)
+    unknown = read_event({"kind": "no such", "n": strange, "time": strange})
+    assert {(event.n, event.time) for event in (known, unknown)} == {(0, 0.0)}
+    assert standing([unknown, known]) == [unknown, known]

@@ -362,3 +362,54 @@ def test_damaged_lines_are_left_out(run: RunFolder) -> None:
         found += reader.read()
     assert [event for event in found if isinstance(event, EpochEnded)] == [EpochEnded(n=1, epoch=1, iteration=1)] * 2
     assert len(found) == 4
+
+
+# From strangers
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "control", "checkpoints", "result.json", "engine.log"])
+def test_nothing_is_written_through_a_link_in_a_run_folder(run: RunFolder, tmp_path: Path, name: str) -> None:
+    goal, link = tmp_path / "goal", run.path / name
+    goal.mkdir()
+    if link.is_dir():
+        link.rmdir()
+    link.unlink(missing_ok=True)
+    link.symlink_to(goal)
+    with pytest.raises(UserError, match=f'"{name}" in the folder of the run .* is a link'):
+        take_lock(run)
+    if name == "control":
+        with pytest.raises(UserError, match="its folder of requests is a link"):
+            run.request("stop")
+    assert not list(goal.iterdir())
+
+
+def test_the_state_is_not_written_through_a_link(run: RunFolder, tmp_path: Path) -> None:
+    goal = tmp_path / "goal.json"
+    goal.write_text("{}")
+    run.info.unlink()
+    run.info.symlink_to(goal)
+    update_info(run, state="failed")
+    assert (goal.read_text(), run.read_info()) == ("{}", {"state": "failed"})
+
+
+def test_pipes_and_large_files_keep_no_reader(run: RunFolder) -> None:
+    for path in (run.events, run.lock, run.info):
+        path.unlink()
+        os.mkfifo(path)
+    assert EventReader(run).read() == []
+    assert not run.is_alive()
+    with pytest.raises(UserError, match="not a file but a device or a pipe"):
+        run.read_info()
+    run.info.unlink()
+    with open(run.info, "wb") as file:
+        file.truncate(2**33)
+    with pytest.raises(UserError, match="more than 4,194,304 bytes"):
+        run.read_info()
+
+
+def test_a_log_goes_on_behind_lines_without_a_number(run: RunFolder) -> None:
+    lines = [b'{"n": 4, "kind": "epoch", "epoch": 1, "iteration": 1}', b"{}", b'{"n": "x"}', b"[]"]
+    run.events.write_bytes(b"\n".join(lines) + b"\n")
+    log = EventLog(run)
+    assert log.append(EpochEnded(epoch=1, iteration=2)).n == 5
+    log.close()

@@ -31,8 +31,14 @@ def test_several_at_once(requests: list[dict[str, Any]], expected: Asked) -> Non
         {"do": ["stop"]},
         {"do": "set", "rate": "fast", "epochs": None},
         {"do": "set", "rate": -1.0, "rate_factor": 0.0, "epochs": 0},
+        {"do": "set", "rate": 10**400, "rate_factor": float("inf"), "epochs": 10**400},
         {"do": "set", "rate": float("nan"), "epochs": 1e300, "rate_factor": True},
     ],
 )
 def test_what_means_nothing_is_passed_over(noise: dict[str, Any]) -> None:
     assert asked([noise]) == NOTHING
+
+
+def test_many_factors_stay_a_number() -> None:
+    found = asked([{"do": "set", "rate_factor": 1e11}] * 100)
+    assert Asked.of(found.numbers()) == found

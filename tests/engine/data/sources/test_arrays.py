@@ -283,3 +283,61 @@ def test_lengths_that_cut_nothing_off_change_nothing(tmp_path: Path) -> None:
     known, loaded = read(tmp_path, x=np.ones((6, 5, 2), np.float32), x_lengths=np.full(6, 5), y=Y)
     assert [(given.type, given.lengths) for given in known.inputs] == [(sequence(5, 2), None)]
     assert loaded.part("training").real(0).shape == (6, 5, 2)
+
+
+def header(text: str, version: bytes = b"\1\0") -> bytes:
+    """The beginning of an array in a file, with any header."""
+    return b"\x93NUMPY" + version + len(text).to_bytes(2, "little") + text.encode()
+
+
+@pytest.mark.parametrize(
+    ("description", "shape", "message"),
+    [
+        ("<f4", "(1000000000000, 3)", "array 'x' should have 12,000,000,000,000 bytes and has 0"),
+        ("<f4", "(-2, -3)", "array 'x' should have 24 bytes and has 0"),
+        ("<U0", "(1000000000000,)", "Array 'x' of F holds texts without characters."),
+        ("<f4", "(1000000000000, 0)", "Array 'x' of F has the shape (1000000000000, 0): an axis of size 0."),
+        ("<f4", "(" * 3000, "F is damaged: "),
+        ("<f4", "__import__('os').abort()", "F is damaged: "),
+    ],
+)
+def test_sizes_are_not_believed(tmp_path, description, shape, message):
+    with zipfile.ZipFile(tmp_path / "d.npz", "w") as file:
+        text = f"{{'descr': '{description}', 'fortran_order': False, 'shape': {shape}, }}"
+        file.writestr("x.npy", header(text))
+    assert message in refused(tmp_path)
+
+
+def test_a_declared_size_is_held_against_the_file(tmp_path):
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as file:
+        file.writestr("x.npy", header("{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627776,), }"))
+        entry = file.infolist()[0]
+        entry.file_size = 2**40 + file.infolist()[0].file_size
+    (tmp_path / "d.npz").write_bytes(whole.getvalue())
+    assert "array 'x' cannot have" in refused(tmp_path)
+
+
+def test_entries_that_numpy_does_not_write_are_refused(tmp_path):
+    array = io.BytesIO()
+    np.save(array, np.zeros((6, 2)))
+    for names, how, message in (
+        (["a\x1b[2J"], zipfile.ZIP_STORED, 'F holds an array called "a\\u001b[2J".'),
+        (["x"], zipfile.ZIP_LZMA, "Array 'x' of F is compressed in another way than numpy does it."),
+        ([f"x{i}" for i in range(1001)], zipfile.ZIP_STORED, "F holds 1,001 arrays; at most 1,000 are taken."),
+    ):
+        with zipfile.ZipFile(tmp_path / "d.npz", "w", how) as file:
+            for name in names:
+                file.writestr(f"{name}.npy", array.getvalue())
+        assert refused(tmp_path).startswith(message)
+    with zipfile.ZipFile(tmp_path / "d.npz", "w") as file:
+        for _ in range(2):
+            file.NameToInfo.clear()  # what would warn of it
+            file.writestr("x.npy", array.getvalue())
+    assert refused(tmp_path).startswith("F holds two arrays called 'x'.")
+
+
+@pytest.mark.parametrize("code", [0x110000, 0xD800])
+def test_texts_of_what_is_no_character_are_refused(tmp_path, code):
+    texts = np.array([97, code, 97, 98, 97, 98], np.uint32).view("<U1")
+    assert refused(tmp_path, x=np.zeros((6, 1)), y=texts).startswith("Array 'y' of F holds texts with characters")

@@ -1,5 +1,6 @@
 """Folders of images: every kind of picture that people have, and every way in which a folder can be wrong."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -254,3 +255,16 @@ def test_a_replaced_image_is_read_again(tmp_path):
     assert load(OPTIONS, tmp_path).part("training").inputs[0][0, 0, 0, 0] == 5
     put(tmp_path, "cat/0.png", plain(99, size=(6, 4)))
     assert load(OPTIONS, tmp_path).part("training").inputs[0][0, 0, 0, 0] == 99
+
+
+def test_a_program_in_postscript_is_no_picture(tmp_path: Path) -> None:
+    """Pillow would have Ghostscript run it, whatever the name of the file says."""
+    two_classes(tmp_path)
+    (tmp_path / "pets/cat/1.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n")
+    assert "cat/1.png: it is not a picture, or a damaged one" in refused(tmp_path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    two_classes(tmp_path)
+    os.mkfifo(tmp_path / "pets/cat/3.png")
+    assert "cat/3.png: it is a folder, a device or a pipe" in refused(tmp_path)

@@ -224,3 +224,20 @@ def test_several_responses_are_one_target_of_numbers_or_one_each(tmp_path):
     found, inputs, _ = table(tmp_path, text, OPTIONS.replace(response="price, kind"))
     assert [(t.name, t.task, t.outputs) for t in found.targets] == [("price", "numbers", 1), ("kind", "classes", 2)]
     assert len(inputs[0]) == 2
+
+
+def test_one_long_text_does_not_give_all_others_its_room(tmp_path):
+    """An array of texts would have 40 GB here."""
+    rows = "".join(f"{i},{'ab'[i % 2]},{'xy'[i % 2]}\n" for i in range(100_000))
+    found, _, _ = table(tmp_path, f"n,kind,y\n{rows}1,{'c' * 100_000},x\n")
+    assert found.inputs[0].type.sizes == (4,)
+    assert found.targets[0].classes == ("x", "y")
+
+
+def test_rows_and_columns_have_limits(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_file, "ROW_LIMIT", 1000)
+    for row in ("1," * 600 + "1", '"1\n",' * 300 + "1"):
+        assert "has a row of more than 1,000 characters" in refused(tmp_path, f"a,y\n1,2\n{row}\n")
+    monkeypatch.setattr(csv_file, "MOST_COLUMNS", 3)
+    assert "has 4 columns; at most 3 are taken" in refused(tmp_path, "a,b,c,y\n1,2,3,4\n")
+    assert "which is not printable" in refused(tmp_path, "a\x1b[2J,y\n1,2\n")

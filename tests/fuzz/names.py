@@ -1,0 +1,25 @@
+"""The names of all readers that are fed, without what they need: the engine's, and the window's, which need Qt."""
+
+import importlib.util
+
+ENGINE = [
+    "project",
+    "code",
+    "presets",
+    "run.json",
+    "result.json",
+    "events.jsonl",
+    "notes.json",
+    "metrics.json",
+    "control",
+    "weights",
+    "tensors",
+    "checkpoint",
+    "checkpoint tensors",
+    "checkpoint manifest",
+    "csv",
+    "npz",
+    "images",
+    "masks",
+]
+WINDOW = ["block", "clipboard", "sketch", "events in the window"] if importlib.util.find_spec("PySide6") else []

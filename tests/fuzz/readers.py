@@ -1,0 +1,329 @@
+"""Every reader of files that a stranger may have made: real files to begin with, how they are changed, what reads them.
+
+A reader gets a folder in which one file is hostile. It may raise `UserError`, and nothing else.
+"""
+
+import contextlib
+import io
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.project.file import dumps, load, loads
+from engine.project.project import Project
+from engine.runs.events import (
+    Best,
+    Checkpointed,
+    Ended,
+    EpochEnded,
+    Event,
+    Failed,
+    Message,
+    Points,
+    Progress,
+    Requested,
+    Resumed,
+    Started,
+    StateChanged,
+    UnknownEvent,
+    standing,
+)
+from engine.runs.folder import EventLog, RunFolder, create, open_run, read_all
+from tests.builders import classifier
+from tests.fuzz import mutate
+from tests.fuzz.mutate import Mutation
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "format_1_0.netwright"
+TEMPLATES = Path(__file__).parents[2] / "resources" / "templates"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One reader. `prepare` makes what lies around the hostile file, once, and tells the seeds it begins with."""
+
+    file: str
+    mutation: Mutation
+    prepare: Callable[[Path], Sequence[bytes]]
+    read: Callable[[Path, random.Random], object]
+    needs_qt: bool = False
+
+
+READERS: dict[str, Reader] = {}
+
+
+def reader(
+    name: str, file: str, mutation: Mutation, prepare: Callable[[Path], Sequence[bytes]], *, needs_qt: bool = False
+) -> Callable[[Callable[[Path, random.Random], object]], Callable[[Path, random.Random], object]]:
+    """Enter a function into the list."""
+
+    def enter(read: Callable[[Path, random.Random], object]) -> Callable[[Path, random.Random], object]:
+        READERS[name] = Reader(file, mutation, prepare, read, needs_qt)
+        return read
+
+    return enter
+
+
+# ---- projects and code ----
+
+
+def projects(folder: Path) -> list[bytes]:
+    small = [TEMPLATES / "autoencoder.netwright", TEMPLATES / "lstm_classifier.netwright"]
+    return [path.read_bytes() for path in (GOLDEN, GOLDEN, *small)]
+
+
+@reader("project", "a.netwright", mutate.json_file, projects)
+def read_project(folder: Path, generator: random.Random) -> None:
+    from engine.project.check import check
+
+    project = load(folder / "a.netwright").project
+    check(project)
+    assert loads(dumps(project)).project == project
+
+
+CODE = b'''import math
+import torch
+
+
+class Net(torch.nn.Module):
+    """Docs."""
+
+    def __init__(self, size: int = 3, *, share: float = 0.5, name: str = "a"):
+        super().__init__()
+
+    def forward(self, x, y=None):
+        return x
+
+
+def loss(outputs, targets, weight=[1, 2, (3, 4)]):
+    return math.inf
+'''
+
+
+@reader(
+    "code", "code.py", mutate.any_bytes, lambda folder: [CODE, b"x = " + b"(" * 150 + b")" * 150, b"-" * 9000 + b"1"]
+)
+def read_code(folder: Path, generator: random.Random) -> None:
+    from engine.custom import known
+
+    known.peek("code.py", folder)
+
+
+@reader("presets", "presets.json", mutate.json_file, lambda folder: [_presets(folder)])
+def read_presets(folder: Path, generator: random.Random) -> None:
+    from engine.project.presets import Presets
+
+    json.dumps({name: options.write() for name, options in Presets(folder / "presets.json").read().items()})
+
+
+def _presets(folder: Path) -> bytes:
+    from engine.project.presets import BUILT_IN, Presets
+
+    presets = Presets(folder / "presets.json")
+    for name, options in BUILT_IN.items():
+        presets.save(f"my {name}", options)
+    return presets.file.read_bytes()
+
+
+# ---- run folders ----
+
+EVENTS: tuple[Event, ...] = (
+    Started(
+        environment={"resolved": "cpu"},
+        hardware="a processor",
+        epochs=3,
+        iterations=30,
+        steps_per_epoch=10,
+        metric="accuracy",
+        samples={"training": 60, "validation": 6},
+        parameters=99,
+    ),
+    StateChanged(state="running"),
+    Points(split="validation", first_step=0, steps_apart=1, values={"loss": [2.5], "accuracy": [0.1]}),
+    Points(
+        split="training", first_step=1, steps_apart=1, values={"loss": [2.5, 2.0, 1.5], "accuracy": [0.1, 0.2, 0.3]}
+    ),
+    Progress(
+        epoch=1, iteration=3, elapsed_s=0.5, remaining_s=9.5, rate=0.01, samples_per_second=99.0, memory_bytes=2**29
+    ),
+    EpochEnded(epoch=1, iteration=10),
+    Best(iteration=10, objective="loss", value=1.5),
+    Checkpointed(iteration=10, epoch=1, seconds=0.1),
+    Requested(what="rate", iteration=11, value=0.5),
+    Requested(what="epochs", iteration=11, value=4.0),
+    Message(severity="warning", text="A remark."),
+    Failed(cause="It broke.", worker=1, detail="Traceback"),
+    Resumed(iteration=10, after=8, reason="resumed on request", restarts=1),
+    Points(split="training", first_step=11, steps_apart=2, values={"loss": [1.0, 0.5]}),
+    Points(split="test", first_step=30, steps_apart=1, values={"loss": [0.5], "accuracy": [0.9]}),
+    Ended(state="finished", reason="all epochs", result={"loss": 0.5}),
+)
+RESULT = {
+    "state": "finished",
+    "reason": "all epochs",
+    "epochs": 3,
+    "iterations": 30,
+    "seconds": 1.5,
+    "loss": 0.5,
+    "metrics": {"accuracy": 0.9},
+    "validation": {"loss": 0.6, "accuracy": 0.8},
+    "test": {"loss": 0.7},
+    "best": {"iteration": 10},
+}
+INFO = {
+    "name": "digits",
+    "created": 1.7e9,
+    "version": "0.1",
+    "base": "/data",
+    "project_path": "/data/digits.netwright",
+    "environment": {"resolved": "cpu"},
+    "places": [{"device": "cpu"}],
+    "hardware": "a processor",
+    "sentence": "1 worker on CPU",
+    "seeds": [1],
+    "workers": [12],
+    "coordinator": 11,
+    "state": "finished",
+    "exit_code": 0,
+    "kept": "best",
+    "code": {"code.py": "0" * 64},
+}
+
+
+def run_of(folder: Path, *, is_ended: bool = True) -> RunFolder:
+    """A run folder with one file of each kind."""
+    from engine.files import write_json
+    from engine.runs.notes import write_notes
+
+    run = create(folder / "runs" / "run", dumps(Project(network=classifier())), INFO, [CODE])
+    log = EventLog(run)
+    for event in EVENTS:
+        log.append(event)
+    log.close()
+    write_json(run.info, INFO)
+    write_notes(run, note="too high a rate", tags=("paper", "try again"))
+    if is_ended:
+        write_json(run.result, RESULT)
+    return run
+
+
+def _told(run: RunFolder) -> None:
+    """Everything that lists of runs tell."""
+    from engine.commands.runs import _rows
+    from engine.runs.history import list_runs
+    from engine.runs.query import matching, order_by
+    from engine.runs.summary import read_summary, summary_from
+    from engine.runs.table import as_csv
+
+    with contextlib.suppress(OSError):
+        found = [read_summary(run.path)]
+        assert summary_from(json.loads(json.dumps(found[0].write()))).path == run.path
+        found += list_runs(run.path.parent)
+        as_csv(found).encode("utf-8", "backslashreplace")
+        "\n".join("".join(row) for row in _rows(found)).encode("utf-8", "backslashreplace")
+        for key in ("created", "epochs", "validation.loss"):
+            order_by(key, found, is_reversed=True).sorted(matching(found, "epochs>1"))
+
+
+@reader("run.json", "runs/run/run.json", mutate.json_file, lambda folder: [run_of(folder).info.read_bytes()])
+def read_info(folder: Path, generator: random.Random) -> None:
+    from engine.runs.folder import frozen_code
+    from engine.runs.history import last_run, runs_of
+    from engine.runs.origin import origin
+
+    run = RunFolder(folder / "runs" / "run")
+    _told(run)
+    last_run(folder / "digits.netwright")
+    runs_of(folder / "digits.netwright")
+    origin(run.project)
+    open_run(run.path)
+    for path in frozen_code(run).values():
+        assert path.parent == run.code
+    kept = run.kept()
+    assert kept is None or kept.parent == run.path
+    run.state()
+
+
+@reader("result.json", "runs/run/result.json", mutate.json_file, lambda folder: [run_of(folder).result.read_bytes()])
+def read_result(folder: Path, generator: random.Random) -> None:
+    run = RunFolder(folder / "runs" / "run")
+    _told(run)
+    run.read_result()
+
+
+@reader(
+    "events.jsonl",
+    "runs/run/events.jsonl",
+    mutate.json_lines,
+    lambda folder: [run_of(folder, is_ended=False).events.read_bytes()],
+)
+def read_events(folder: Path, generator: random.Random) -> None:
+    from engine.commands.progress import ProgressPrinter
+    from engine.exchange.curves import write_curves
+
+    run = RunFolder(folder / "runs" / "run")
+    events = read_all(run)
+    said = io.StringIO()
+    printer = ProgressPrinter(said)
+    for event in standing(events):
+        printer(event)
+        if not isinstance(event, UnknownEvent):
+            json.dumps(event.write())
+    assert all(line.isprintable() for line in said.getvalue().split("\n"))
+    _told(run)
+    for form, target in (("csv", folder / "out.csv"), ("tensorboard", folder / "out")):
+        write_curves([run], form, target)
+    EventLog(run).close()
+
+
+@reader(
+    "notes.json",
+    "runs/run/notes.json",
+    mutate.json_file,
+    lambda folder: [(run_of(folder).path / "notes.json").read_bytes()],
+)
+def read_notes(folder: Path, generator: random.Random) -> None:
+    from engine.runs.notes import read_notes, write_notes
+
+    run = RunFolder(folder / "runs" / "run")
+    _told(run)
+    read_notes(run)
+    write_notes(run, tags=("other",))
+
+
+def _metrics(folder: Path) -> list[bytes]:
+    from engine.runs.confusion import FILE, write_confusions
+
+    write_confusions(run_of(folder).path, ["a", "b", "c"], {"test": [[3, 1, 0], [0, 4, 0], [1, 0, 2]]})
+    return [(folder / "runs/run" / FILE).read_bytes()]
+
+
+@reader("metrics.json", "runs/run/metrics.json", mutate.json_file, _metrics)
+def read_metrics(folder: Path, generator: random.Random) -> None:
+    from engine.runs.confusion import read_confusions
+
+    for table in read_confusions(folder / "runs" / "run").values():
+        json.dumps(table.write())
+
+
+REQUESTS: list[dict[str, Any]] = [
+    {"do": "set", "rate": 0.1, "rate_factor": 0.5, "epochs": 9},
+    {"do": "stop"},
+    {"do": "pause"},
+    {"do": "set", "epochs": 2},
+]
+
+
+def _requests(folder: Path) -> list[bytes]:
+    run_of(folder)
+    return [json.dumps(request).encode() for request in REQUESTS]
+
+
+@reader("control", "runs/run/control/1_ab_set.json", mutate.json_file, _requests)
+def read_control(folder: Path, generator: random.Random) -> None:
+    from engine.training.requests import Asked, asked
+
+    found = asked([*RunFolder(folder / "runs" / "run").take_requests() * 3, REQUESTS[0]])
+    assert Asked.of(found.numbers()) == found

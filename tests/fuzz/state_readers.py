@@ -1,0 +1,218 @@
+"""The readers of weights, checkpoints and data, as `tests.fuzz.readers` has those of projects and run folders."""
+
+import hashlib
+import io
+import json
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from engine.data.load import facts, load
+from engine.data.preview import describe  # noqa: F401
+from engine.exchange import weights
+from engine.project.data import DataOptions
+from engine.runs import checkpoints
+from engine.runs.folder import RunFolder
+from engine.training import checkpoint
+from tests.fuzz import mutate
+from tests.fuzz.readers import reader
+
+# ---- weights and checkpoints ----
+
+
+def _module() -> torch.nn.Module:
+    return torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
+
+
+def _weights(folder: Path) -> Path:
+    weights.save(_module(), folder / "best", {"layers": {"a": ["0"]}, "classes": ["a", "b"], "iteration": 3})
+    return folder / "best"
+
+
+def _load(folder: Path) -> None:
+    state, _ = weights.load(folder / "best")
+    weights.fill(_module(), state)
+
+
+@reader("weights", "best/manifest.json", mutate.json_file, lambda f: [(_weights(f) / "manifest.json").read_bytes()])
+def read_manifest(folder: Path, generator: random.Random) -> None:
+    _load(folder)
+
+
+@reader(
+    "tensors", "best/weights.safetensors", mutate.tensors_file, lambda f: [(_weights(f) / weights.WEIGHTS).read_bytes()]
+)
+def read_tensors(folder: Path, generator: random.Random) -> None:
+    """With a checksum that fits: who changes weights on purpose changes that too."""
+    sha256 = weights.sha256(folder / "best" / weights.WEIGHTS)
+    manifest = {"files": {weights.WEIGHTS: {"sha256": sha256}}}
+    (folder / "best" / weights.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    _load(folder)
+
+
+GANG: Any = SimpleNamespace(rank=0, size=1)
+
+
+class _Piece:
+    """A part of a training with everything that a state may hold."""
+
+    def __init__(self) -> None:
+        self.optimizer = torch.optim.AdamW(_module().parameters())
+        for group in self.optimizer.param_groups:
+            for parameter in group["params"]:
+                parameter.grad = torch.ones_like(parameter)
+        self.optimizer.step()
+
+    def state_dict(self) -> checkpoint.JsonState:
+        return {**self.optimizer.state_dict(), "more": (1, 2.5, None, "text", {3: [4]})}
+
+    def load_state_dict(self, state: checkpoint.JsonState) -> None:
+        self.optimizer.load_state_dict({key: value for key, value in state.items() if key != "more"})
+
+
+def _pieces() -> dict[str, checkpoint.Piece]:
+    return {"random": checkpoint.RandomStates(GANG, torch.device("cpu")), "solver": _Piece()}
+
+
+def _checkpoint(folder: Path) -> Path:
+    path = folder / "checkpoints" / f"{7:09d}"
+    path.parent.mkdir()
+    checkpoint.write(checkpoint.gathered(_pieces()), path, 7)
+    return path
+
+
+def _resumed(folder: Path) -> None:
+    newest, _ = checkpoints.newest_whole(RunFolder(folder))
+    if newest is not None:
+        checkpoint.distribute(checkpoint.read(newest), _pieces())
+
+
+@reader(
+    "checkpoint",
+    f"checkpoints/{7:09d}/state.json",
+    mutate.json_file,
+    lambda folder: [(_checkpoint(folder) / "state.json").read_bytes()],
+)
+def read_state(folder: Path, generator: random.Random) -> None:
+    checkpoints.write_manifest(folder / "checkpoints" / f"{7:09d}", 7)
+    _resumed(folder)
+
+
+@reader(
+    "checkpoint tensors",
+    f"checkpoints/{7:09d}/tensors.safetensors",
+    mutate.tensors_file,
+    lambda folder: [(_checkpoint(folder) / "tensors.safetensors").read_bytes()],
+)
+def read_checkpoint_tensors(folder: Path, generator: random.Random) -> None:
+    read_state(folder, generator)
+
+
+@reader(
+    "checkpoint manifest",
+    f"checkpoints/{7:09d}/manifest.json",
+    mutate.json_file,
+    lambda folder: [(_checkpoint(folder) / "manifest.json").read_bytes()],
+)
+def read_checkpoint_manifest(folder: Path, generator: random.Random) -> None:
+    path = folder / "checkpoints" / f"{7:09d}" / "manifest.json"
+    try:
+        body = json.loads(path.read_bytes())
+        body.pop("sha256")
+        sha256 = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+        path.write_text(json.dumps({**body, "sha256": sha256}), encoding="utf-8")
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
+        pass  # it stays as it is
+    _resumed(folder)
+
+
+# ---- data ----
+
+
+def _read_data(options: DataOptions, folder: Path) -> None:
+    from engine.data.load import preview
+
+    facts(options, folder)
+    load(options, folder).part("training")
+    json.dumps(preview(options, folder, folder / "look", 3))
+
+
+def _tables(folder: Path) -> list[bytes]:
+    generator = random.Random(0)
+    rows = [
+        (generator.random(), generator.randint(0, 9), generator.choice("abc"), generator.choice("xy"))
+        for _ in range(40)
+    ]
+    numbers = "\n".join(f"{a:.3f},{b},{a * b:.5g}" for a, b, _, _ in rows)
+    texts = "\n".join(f'{a:.3f},{c},"{d}"' for a, _, c, d in rows)
+    return [f"one,two,y\n{numbers}\n".encode(), f"one,kind,y\n{texts}\n".encode()]
+
+
+@reader("csv", "d.csv", mutate.csv_file, _tables)
+def read_table(folder: Path, generator: random.Random) -> None:
+    task = generator.choice(["auto", "auto", "classes", "numbers", "labels"])
+    response = generator.choice(["", "", "y", "one", "one, y"])
+    _read_data(DataOptions(source="table", path="d.csv", task=task, response=response), folder)
+
+
+def _arrays(folder: Path) -> list[bytes]:
+    generator = np.random.default_rng(0)
+    classes, texts = np.array([0, 1, 0, 1, 2, 2]), np.array(["a", "b", "a", "b", "c", "c"])
+    steps, lengths = generator.standard_normal((6, 5, 2)), np.array([5, 4, 3, 5, 2, 1])
+    kinds: list[dict[str, Any]] = [
+        {"x": generator.standard_normal((6, 3)), "y": classes},
+        {"x": generator.standard_normal((6, 1, 4, 4)).astype(np.float32), "y": generator.integers(0, 3, (6, 4, 4))},
+        {"x": steps, "x_lengths": lengths, "y": generator.integers(0, 3, (6, 5))},
+        {"x": steps, "y": generator.integers(1, 3, (6, 4)), "y_lengths": np.array([4, 4, 2, 1, 3, 4])},
+        {"a": generator.integers(0, 9, (6, 4)), "b": np.ones((6, 2), complex), "y_one": texts, "y_two": steps},
+        {"x": generator.standard_normal((6, 1, 2, 2, 2)), "y": generator.random((6, 3)) > 0.5},
+    ]
+    found: list[bytes] = []
+    for arrays in kinds:
+        whole = io.BytesIO()
+        (np.savez if len(found) % 2 else np.savez_compressed)(whole, **arrays)
+        found.append(whole.getvalue())
+    return found
+
+
+@reader("npz", "d.npz", mutate.npz_file, _arrays)
+def read_arrays(folder: Path, generator: random.Random) -> None:
+    task = generator.choice(["auto", "auto", "classes", "numbers", "labels", "transcripts"])
+    _read_data(DataOptions(source="arrays", path="d.npz", task=task), folder)
+
+
+def _pictures(folder: Path) -> list[bytes]:
+    """One of each format and kind, and a program in PostScript; two classes around them."""
+    numbers = np.random.default_rng(0).integers(0, 255, (9, 7, 3), dtype=np.uint8)
+    rgb = Image.fromarray(numbers)
+    deep = Image.fromarray((numbers[:, :, 0].astype(np.uint16)) * 200)
+    kinds = [(rgb, form) for form in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM")]
+    kinds += [(deep, "PNG"), (deep, "TIFF"), (rgb.convert("P"), "PNG"), (rgb.convert("RGBA"), "PNG")]
+    kinds += [(rgb.convert("CMYK"), "TIFF"), (rgb.convert("1"), "PPM"), (rgb.convert("LA"), "PNG")]
+    found = [b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n(executed) (w) file\nshowpage\n"]
+    for picture, form in kinds:
+        whole = io.BytesIO()
+        picture.save(whole, form)
+        found.append(whole.getvalue())
+    for place in ("images/a/b.png", "images/b/a.png", "flat/b.png", "masks/a.png", "masks/b.png"):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (Image.fromarray(numbers[:, :, 0] % 3) if "masks" in place else rgb).save(folder / place)
+    return found
+
+
+@reader("images", "images/a/a.png", mutate.any_bytes, _pictures)
+def read_images(folder: Path, generator: random.Random) -> None:
+    size, channels = generator.choice([0, 0, 5]), generator.choice(["auto", "grey", "rgb"])
+    _read_data(DataOptions(source="images", path="images", image_size=size, channels=channels), folder)
+
+
+@reader("masks", "masks/a.png", mutate.any_bytes, _pictures)
+def read_masks(folder: Path, generator: random.Random) -> None:
+    (folder / "flat" / "a.png").write_bytes((folder / "flat" / "b.png").read_bytes())
+    size = generator.choice([0, 0, 5])
+    _read_data(DataOptions(source="images", path="flat", masks="masks", image_size=size), folder)
