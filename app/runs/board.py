@@ -18,6 +18,7 @@ from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed
 FIRST = "accuracy"
 """What stands above until a run says what its main metric is."""
 COLUMNS = 2
+MOST_DRAWINGS = 200
 LEAST_TWO = 760
 """Narrower than this there is one column."""
 
@@ -87,7 +88,8 @@ class Board(QWidget):
                 self.set_expected_steps(event.iterations)
             case Points(split="training" | "validation"):
                 for name, values in event.values.items():
-                    self._append(name, event, [float(v) for v in values])
+                    if name in self.drawings or len(self.drawings) < MOST_DRAWINGS:  # a stranger's log may name any
+                        self._append(name, event, [float(v) for v in values])
             case Progress():
                 for name, value in of_progress(event).items():
                     self.drawings[name].append("training", event.iteration, 1, [value])

@@ -73,7 +73,7 @@ def write_csv(path: Path, drawings: Mapping[str, Drawing], timeline: Timeline) -
     """Every point of every curve: curve, split, step, value, epoch, seconds of training. Yields from time to time how
     many are written. Raises `OSError`."""
     done = 0
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
         writer.writerow(("curve", "split", "step", "value", "epoch", "elapsed_s"))
         for name, drawing in drawings.items():

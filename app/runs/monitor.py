@@ -1,14 +1,6 @@
 """The Train tab: live curves of a run, where it is, where it runs, and the controls to stop it."""
 
 import contextlib
-<<<<<<< HEAD
-=======
-import csv
-import math
-import re
-from pathlib import Path
-from typing import Any
->>>>>>> 0419048 (Files from strangers are read or refused: a fuzzer over 22 readers, and what it and a reading by eye found)
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QActionGroup, QResizeEvent
@@ -201,17 +193,6 @@ class Monitor(QWidget):
         if isinstance(event, Message) and event.severity == "warning":
             self.facts.add_line("!", event.text)
 
-<<<<<<< HEAD
-=======
-    def _draw(self, points: Points) -> None:
-        if points.split not in ("training", "validation"):
-            return
-        for name, values in points.values.items():
-            card = self.loss_card if name == "loss" else self.metrics.card(name)
-            if card is not None:
-                card.append(points.split, points.first_step, points.steps_apart, [float(v) for v in values])
-
->>>>>>> 0419048 (Files from strangers are read or refused: a fuzzer over 22 readers, and what it and a reading by eye found)
     def show_stopping(self, *, after_epoch: bool) -> None:
         """A stop was asked for."""
         self.facts.show_stopping(after_epoch=after_epoch)
@@ -224,45 +205,6 @@ class Monitor(QWidget):
                 self.board.set_confusions(read_confusions(self._folder.path))
         self.facts.show_outcome(outcome)
 
-<<<<<<< HEAD
-=======
-    # ---- leaving as files ----
-
-    def _export_pictures(self, kind: str) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the curves", f"curves.{kind}", f"*.{kind}")
-        if not name:
-            return
-        base = Path(name).with_suffix("")
-        try:
-            for card in self.cards:
-                title = re.sub(r"[^\w-]+", "-", card.title.lower())[:60]  # a log may have any name for a metric
-                target = base.with_name(f"{base.name}-{title}.{kind}")
-                card.export_png(target) if kind == "png" else card.export_svg(target)
-        except OSError as error:
-            self._complain(name, error)
-
-    def _export_csv(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the curves", "curves.csv", "*.csv")
-        if not name:
-            return
-        try:
-            self.write_csv(Path(name))
-        except OSError as error:
-            self._complain(name, error)
-
-    def write_csv(self, path: Path) -> None:
-        """Every point of every curve: curve, split, step, value. Raises `OSError`."""
-        with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-            writer = csv.writer(file)
-            writer.writerow(("curve", "split", "step", "value"))
-            for card in self.cards:
-                for split, step, value in card.rows():
-                    writer.writerow((card.title.lower(), split, int(step), _number(value)))
-
-    def _complain(self, name: str, error: OSError) -> None:
-        messages.show_error(self, "The curves cannot be exported", f"{name} cannot be written: {error.strerror}.")
-
->>>>>>> 0419048 (Files from strangers are read or refused: a fuzzer over 22 readers, and what it and a reading by eye found)
     def shutdown(self) -> None:
         """Let go of the plots, in order."""
         self.board.shutdown()

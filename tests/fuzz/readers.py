@@ -6,6 +6,7 @@ A reader gets a folder in which one file is hostile. It may raise `UserError`, a
 import contextlib
 import io
 import json
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from engine.runs.events import (
     EpochEnded,
     Event,
     Failed,
+    Health,
     Message,
     Points,
     Progress,
@@ -148,6 +150,7 @@ EVENTS: tuple[Event, ...] = (
     Progress(
         epoch=1, iteration=3, elapsed_s=0.5, remaining_s=9.5, rate=0.01, samples_per_second=99.0, memory_bytes=2**29
     ),
+    Health(iteration=3, layers={"id1": [0.5, 0.25, 0.0], "id2": [0.5, math.nan, 1.0]}),
     EpochEnded(epoch=1, iteration=10),
     Best(iteration=10, objective="loss", value=1.5),
     Checkpointed(iteration=10, epoch=1, seconds=0.1),

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from app.block_library import BlockLibrary
+from app.runs.leaving import write_csv
 from app.runs.monitor import Monitor
 from app.runs.supervisor import Outcome, Supervisor
 from app.start_page.sketch import sketch_of
@@ -82,10 +83,10 @@ def read_events(folder: Path, generator: random.Random) -> None:
         supervisor.received.connect(monitor.take)
         supervisor.poll()
         monitor.show_outcome(supervisor.outcome or Outcome("lost", ""))
-        for card in monitor.cards:
-            card.set_smoothing(generator.random())
+        monitor.board.set_smoothing(generator.random())
         monitor.grab()
-        monitor.write_csv(folder / "curves.csv")
+        for _ in write_csv(folder / "curves.csv", monitor.board.drawings, monitor.board.across.timeline):
+            pass
 
 
 @contextmanager
