@@ -287,7 +287,7 @@ def _is_sound(event: Event) -> bool:
         is_placed = event.split in SPLITS and event.first_step >= 0 and event.steps_apart > 0
         return is_placed and all(map(_are_numbers, event.values.values()))
     if isinstance(event, Health):
-        return all(map(_are_numbers, event.layers.values()))
+        return all(figures and _are_numbers(figures) for figures in event.layers.values())
     if isinstance(event, Started):
         return all(_is_count(count) for count in event.samples.values())
     return not isinstance(event, Requested) or math.isfinite(event.value)

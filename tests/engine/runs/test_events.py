@@ -21,6 +21,7 @@ from engine.runs.events import (
     EpochEnded,
     Event,
     Failed,
+    Health,
     Message,
     Points,
     Progress,
@@ -50,6 +51,7 @@ EXAMPLES: list[Event] = [
     Progress(
         epoch=1, iteration=2, elapsed_s=0.5, remaining_s=math.inf, rate=1e-3, samples_per_second=9.5, memory_bytes=2**40
     ),
+    Health(iteration=3, layers={"id1": [0.5, math.nan, 0.0]}),
     EpochEnded(epoch=1, iteration=10),
     Best(iteration=4, objective="loss", value=math.nan),
     Checkpointed(iteration=4, epoch=1, seconds=0.02),
@@ -106,6 +108,7 @@ POINTS = {"n": 3, "kind": "points", "split": "training", "first_step": 1, "steps
         {**POINTS, "values": {"loss": [10**400]}},
         {**POINTS, "values": {"loss": [True]}},
         {**POINTS, "steps_apart": 0},
+        {"n": 3, "kind": "health", "iteration": 1, "layers": {"a": []}},
         {**POINTS, "split": "../../escaped"},
     ],
 )
