@@ -60,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     printer = ProgressPrinter()
     for notice in notices:
         printer.say(f"note: {notice}")
+    for warning in folder.read_info()["warnings"]:
+        printer.say(f"warning: {warning}")
     if arguments.detach:
         return _detach(folder, arguments.json)
     return _in_foreground(folder, printer, requirements, arguments)

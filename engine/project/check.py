@@ -46,6 +46,11 @@ class Report:
         """The problems that keep the project from training."""
         return tuple(p for p in self.problems if p.severity == "error")
 
+    @property
+    def option_warnings(self) -> tuple[Problem, ...]:
+        """Training options that are not what they seem; a run begins all the same."""
+        return tuple(p for p in self.problems if p.severity == "warning" and p.field.startswith("training."))
+
     def refuse_errors(self) -> None:
         """Raise `UserError` with all errors, one a line, if there are any."""
         if self.errors:

@@ -15,7 +15,7 @@ from engine.environments.devices import hardware
 from engine.environments.placing import place
 from engine.errors import UserError
 from engine.project import code
-from engine.project.check import check
+from engine.project.check import check, describe
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.folder import RunFolder, create, new_path, take_lock
@@ -39,7 +39,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     code.ready(project, known_as.code_base, known_as.code)
     files = code.contents(project)
     facts = _facts(project, base)
-    check(project, facts).refuse_errors()
+    report = check(project, facts)
+    report.refuse_errors()
     placement, inventory = place(project.environment, project.training, facts.samples.get("training"))
     text = dumps(project)
     info = {
@@ -53,6 +54,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         "sentence": placement.sentence,
         "arithmetic": words(placement, project, facts.samples.get("training")),
         **({"code": {file: known.hash_of_bytes(data) for file, data in files.items()}} if files else {}),
+        "warnings": [describe(problem) for problem in report.option_warnings],
         "max_restarts": project.run.max_restarts,
         "checkpoints_kept": project.training.checkpoints_kept,
         "go_back": go_back(project),

@@ -151,11 +151,14 @@ def test_wrong_input_is_refused_in_words_before_anything_is_made(
 def test_a_notice_leaves_standard_output_to_the_result(project: Path, tmp_path: Path) -> None:
     newer = project.read_text(encoding="utf-8").replace('"netwright": [1, 0]', '"netwright": [1, 99]')
     project.write_text(newer, encoding="utf-8")
-    done = engine("train", project, "--json", "--set", "training.max_epochs=1", "--run-dir", tmp_path / "run")
+    chosen = ("max_epochs=1", "schedule=cosine", "warmup_iterations=9999")
+    settings = [word for option in chosen for word in ("--set", f"training.{option}")]
+    done = engine("train", project, "--json", *settings, "--run-dir", tmp_path / "run")
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["reason"] == "1 epoch done"
     assert "note: The file comes from a newer version" in done.stderr
+    assert "warning: training.warmup_iterations: The run has" in done.stderr
 
 
 def test_a_project_without_runs_has_an_empty_list(project: Path) -> None:
