@@ -88,16 +88,36 @@ def put_in_place(folder: RunFolder, iteration: int, kept: int) -> None:
     """
     target = place(folder, iteration)
     if target.exists():  # of a try that was given up
-        shutil.rmtree(target)
+        _remove(target)
     beside(folder, iteration).rename(target)
+    _flush(folder.checkpoints)  # before the older ones go
     older = []
     for one in all_checkpoints(folder):
         if one.iteration > iteration:
-            shutil.rmtree(one.path, ignore_errors=True)
+            _remove(one.path)
         else:
             older.append(one)
     for one in older[kept:]:
-        shutil.rmtree(one.path, ignore_errors=True)
+        _remove(one.path)
+
+
+def _remove(path: Path) -> None:
+    """Remove a checkpoint, which takes time: a crash meanwhile leaves none in place that is half."""
+    gone = path.with_name(f".{path.name}.gone.tmp")
+    shutil.rmtree(gone, ignore_errors=True)
+    with contextlib.suppress(FileNotFoundError):
+        path.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    """Wait until the names in a folder are on the disk, where its file system knows that."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_manifest(path: Path, iteration: int) -> None:

@@ -124,6 +124,7 @@ class _Coordinator:
         """Try, and try again from the last checkpoint while that can help."""
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
         goes_on = self._log.last > 0
+        self._clean_up()
         self._change_state("starting")
         work = preload(with_compiler=_uses_compiler(self._folder))
         start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else Start()
@@ -247,10 +248,14 @@ class _Coordinator:
         return result
 
     def _clean_up(self) -> None:
-        """Remove what a worker that was killed left half written."""
-        for left in (*self._folder.path.glob(".*.tmp"), *self._folder.checkpoints.glob(".*.tmp")):
+        """Remove what a worker, a coordinator or who asked for something left half done when it was killed."""
+        path, kept = self._folder.path, (self._folder.best, self._folder.last)
+        left = [*path.glob(".*.tmp"), *path.glob(".meeting-*"), *self._folder.checkpoints.glob(".*.tmp")]
+        left += self._folder.control.glob(".*.tmp")
+        left += [weights.with_name(f".{weights.name}.old") for weights in kept if weights.is_dir()]
+        for one in left:
             with contextlib.suppress(OSError):
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+                shutil.rmtree(one) if one.is_dir() else one.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def _listening_to_signals(self) -> Iterator[None]:
