@@ -7,12 +7,12 @@ BIN := .venv/bin
 TESTS := QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
 export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
 
-.PHONY: help setup run lint test parity fuzz gpu bench clean
+.PHONY: help setup run lint test parity faults fuzz gpu bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 4
-	@echo "also: make setup | lint | parity | fuzz | gpu | bench | clean"
+	@echo "also: make setup | lint | parity | faults | fuzz | gpu | bench | clean"
 
 setup:
 	@scripts/setup.sh
@@ -35,6 +35,9 @@ parity: setup
 
 fuzz: setup
 	$(TESTS) -m fuzz -n 2 --dist worksteal $(PYTEST_ARGS) tests/fuzz
+
+faults: setup
+	$(TESTS) -m faults -rP tests/faults $(PYTEST_ARGS)
 
 gpu: setup
 	$(TESTS) -m gpu $(PYTEST_ARGS)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.environments import launch
-from engine.runs.events import Event, read_event
+from engine.runs.events import Event, Message, read_event
 from engine.runs.folder import RunFolder, update_info
 from engine.training import endings
 from engine.training.channel import Lines
@@ -23,6 +23,8 @@ GRACE_S = 10.0
 """How long a failed run waits for workers that have not said yet how it goes with them: the first one may be saving."""
 DEATH_GRACE_S = 1.5
 """So long where a worker has died: that is the cause, whatever the others say of it."""
+WORRY = 0.25
+"""After this share of the time that a worker may be silent the log says that it is."""
 LEAVING_S = 10.0
 """How long a complete run waits for its workers to end."""
 
@@ -57,6 +59,8 @@ class Attempt:
         self._obey = obey
         self._strategy = strategy
         self._vigil = Vigil(patience_s)
+        self._patience_s = patience_s
+        self._worrying: set[int] = set()
         self._workers: list[launch.Worker] = []
         self._lines: dict[int, Lines] = {}
         self._outcome: dict[str, Any] | None = None
@@ -128,6 +132,7 @@ class Attempt:
                     return endings.well(self._outcome)
                 continue
             self._look_for_ends()
+            self._worry()
             if (ending := self._find_hung()) is not None:
                 return ending
             if failed_at is None and (self._errors or self._silent):
@@ -139,6 +144,7 @@ class Attempt:
         """Take what a worker reports."""
         for message in self._lines[rank].read():
             self._vigil.heard(rank)
+            self._worrying.discard(rank)
             if "event" in message:
                 self._write(read_event(message["event"]))
             elif "error" in message:
@@ -174,13 +180,24 @@ class Attempt:
                 return endings.hung(rank, worker.pid, self._folder.log)
         return None
 
+    def _worry(self) -> None:
+        """Say once of a worker that has been silent for a while, long before it is given up."""
+        for rank in self._vigil.silent(WORRY):
+            worker = self._workers[rank]
+            if rank in self._worrying or rank in self._told or worker.poll() is not None:
+                continue
+            self._worrying.add(rank)
+            why = endings.why_silent(worker.pid)
+            text = f"Worker {rank} (process {worker.pid}) gives no sign of life: {why}. It is ended after "
+            self._write(Message(severity="warning", text=f"{text}{self._patience_s:g} seconds of that."))
+
     def _cause(self) -> Ending:
         """Why it failed: a worker that died, else an error of a worker's own, else a lost connection."""
         ran_out = endings.out_of_memory_kills() > self._kills_before
         for rank in self._silent:
             code = self._workers[rank].poll()
             if code is not None:
-                return endings.death(rank, code, self._folder.log, memory_ran_out=ran_out)
+                return endings.death(rank, code, self._folder, memory_ran_out=ran_out)
         rank, error = next(((r, e) for r, e in self._errors if not e["is_lost_peer"]), self._errors[0])
         return endings.failed(
             error["cause"],

@@ -21,6 +21,7 @@ from engine.runs.events import (
     to_json,
 )
 from engine.runs.folder import RunFolder
+from engine.training import out_of_memory
 
 CAUSE_BYTES = 1000
 RESULT_BYTES = 2800
@@ -97,29 +98,32 @@ def out_of_memory_kills() -> int:
     return count
 
 
-def death(rank: int, code: int, log: Path, *, memory_ran_out: bool) -> Ending:
+def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> Ending:
     """A worker that ended without a word: killed, crashed, or gone."""
-    who = f"Worker {rank}"
+    who, log = f"Worker {rank}", folder.log
     if code == -signal.SIGKILL and memory_ran_out:
-        cause = f"{who} was killed by the system because memory ran out (signal 9, SIGKILL). Use a smaller mini-batch, "
-        cause += "fewer workers, or a machine with more memory."
-    elif code == -signal.SIGKILL:
+        begin = f"{who} was killed by the system because memory ran out (signal 9, SIGKILL)"
+        cause, rows = out_of_memory.cause(folder, begin)
+        return failed(cause, worker=rank, detail=rows or _end_of(log))
+    if code == -signal.SIGKILL:
         cause = f"{who} was killed by signal 9 (SIGKILL): by somebody, or by the system because memory ran out."
     elif code < 0:
         cause = f"{who} was ended by signal {-code} ({_signal_name(-code)}). The end of engine.log may show where."
     else:
         cause = f"{who} ended with code {code} and without a word. The end of engine.log may show why."
-    remedy = "" if memory_ran_out and code == -signal.SIGKILL else "again"
-    return failed(cause, worker=rank, detail=_end_of(log), remedy=remedy)
+    return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
 
 
 def hung(rank: int, pid: int, log: Path) -> Ending:
     """A worker that is there but gives no sign of life."""
-    why = _WHY_SILENT.get(_process_status(pid), "it hangs")
-    cause = (
-        f"Worker {rank} (process {pid}) has given no sign of life for too long: {why}. What was saved before is kept."
-    )
+    begin = f"Worker {rank} (process {pid}) has given no sign of life for too long"
+    cause = f"{begin}: {why_silent(pid)}. What was saved before is kept."
     return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
+
+
+def why_silent(pid: int) -> str:
+    """Why a process that is there says nothing."""
+    return _WHY_SILENT.get(_process_status(pid), "it hangs")
 
 
 _WHY_SILENT = {

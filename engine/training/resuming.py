@@ -34,6 +34,8 @@ CHANGEABLE = (
     "checkpoints_kept",
     "non_finite_loss",
     "go_back_rate_factor",
+    "gradient_accumulation",
+    "gradient_checkpointing",
 )
 """The training options that a run may go on with another value of. Others are in what has been trained already."""
 

@@ -33,6 +33,6 @@ class Vigil:
         """This worker said something. Before its first word nothing is expected of it."""
         self._heard[rank] = self._awake_s
 
-    def silent(self) -> list[int]:
-        """The workers that have been silent for longer than they may."""
-        return [rank for rank, heard in self._heard.items() if self._awake_s - heard > self._patience_s]
+    def silent(self, share: float = 1.0) -> list[int]:
+        """The workers that have been silent for longer than they may, or for longer than this share of it."""
+        return [rank for rank, heard in self._heard.items() if self._awake_s - heard > share * self._patience_s]

@@ -48,6 +48,7 @@ from engine.runs.checkpoints import Checkpoint, beside, place
 from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder, frozen_code
+from engine.training import out_of_memory
 from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident, Tensors, as_tuple
 from engine.training.channel import Reports, RequestPipe
@@ -90,7 +91,7 @@ def work(seat: Seat) -> int:
             outcome, gang = _train(seat, reports)
     except Exception as error:  # whatever goes wrong in a worker, the coordinator is to know it
         traceback.print_exc()
-        reports.send({"error": to_json(_describe(error))})
+        reports.send({"error": to_json(_describe(error, RunFolder(Path(seat.folder))))})
         return EXIT_RUN_FAILED
     # Before the farewell: whatever happens while the connections close, the run is complete.
     reports.send({"done": to_json(asdict(outcome)) if seat.rank == 0 else {}})
@@ -98,7 +99,7 @@ def work(seat: Seat) -> int:
     return EXIT_DONE
 
 
-def _describe(error: Exception) -> dict[str, Any]:
+def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     """The error in words, and whose it is: the user's, the machine's, or ours."""
     detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
     known = {"exit_code": EXIT_RUN_FAILED, "defect": False, "is_lost_peer": is_lost_peer(error), "detail": detail}
@@ -107,9 +108,10 @@ def _describe(error: Exception) -> dict[str, Any]:
     if isinstance(error, UserError):
         return {**known, "cause": str(error), "exit_code": error.exit_code, "detail": ""}
     words = str(error).strip().partition("\n")[0][:300]
-    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in words:
-        way_out = "Use a smaller mini-batch, a smaller network, or a machine or device with more memory."
-        return {**known, "cause": f"There is not enough memory to train ({words or 'out of memory'}). {way_out}"}
+    if out_of_memory.is_one(error):
+        begin = f"There is not enough memory to train ({out_of_memory.in_words(error)})"
+        cause, rows = out_of_memory.cause(folder, begin, out_of_memory.place_of(error))
+        return {**known, "cause": cause, "detail": rows or detail}
     if isinstance(error, OSError):
         return {**known, "cause": f"A file could not be read or written: {words}."}
     if known["is_lost_peer"]:

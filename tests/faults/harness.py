@@ -1,12 +1,14 @@
 """Real runs that are broken, and what must hold of them afterwards, whatever broke them."""
 
 import contextlib
+import itertools
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -39,8 +41,9 @@ def wait_for(fact: Callable[[], Any], what: str) -> Any:
 class Broken:
     """A run whose coordinator is a process of the workshop's."""
 
-    def __init__(self, folder: Path, pid: int) -> None:
+    def __init__(self, folder: Path, beside: Path, pid: int) -> None:
         self.folder = RunFolder(folder)
+        self._beside = beside
         self.pid = pid
         self._process = _process(pid)
 
@@ -90,14 +93,14 @@ class Broken:
 
     def said(self) -> dict[str, Any]:
         """What it said at its end, where it could still say something."""
-        file = Path(f"{self.folder.path}.said")
+        file = self._beside / "said"
         said: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
         assert "traceback" not in said, said["traceback"]
         return said
 
     def printed(self) -> str:
         """The end of what its processes printed."""
-        files = (Path(f"{self.folder.path}.printed"), self.folder.log)
+        files = (self._beside / "printed", self.folder.log)
         return "\n".join(file.read_text(errors="replace")[-1500:] for file in files if file.exists())
 
 
@@ -112,6 +115,8 @@ class Workshop:
     """Starts runs. As a context it ends with all that it started."""
 
     def __init__(self) -> None:
+        self._place = tempfile.TemporaryDirectory(prefix="netwright-faults-")
+        self._orders = itertools.count()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.faults.starter"],
             cwd=ROOT,
@@ -131,6 +136,7 @@ class Workshop:
         self._process.stdin.close()
         self._process.wait(PATIENCE_S)
         self._process.stdout.close()
+        self._place.cleanup()
 
     def train(self, project: Project, folder: Path, **order: Any) -> Broken:
         """Begin a run."""
@@ -149,10 +155,11 @@ class Workshop:
 
     def _order(self, folder: Path, **order: Any) -> Broken:
         assert self._process.stdin is not None
-        Path(f"{folder}.said").unlink(missing_ok=True)
-        self._process.stdin.write(json.dumps({"folder": str(folder), **order}) + "\n")
+        beside = Path(self._place.name) / str(next(self._orders))
+        beside.mkdir()
+        self._process.stdin.write(json.dumps({"folder": str(folder), "beside": str(beside), **order}) + "\n")
         self._process.stdin.flush()
-        run = Broken(folder, int(self._answer()["pid"]))
+        run = Broken(folder, beside, int(self._answer()["pid"]))
         wait_for(lambda: run.is_over or (run.folder.events.exists() and run.folder.info.exists()), "a run's folder")
         return run
 

@@ -47,9 +47,9 @@ def _be_run(order: dict[str, Any]) -> None:
     """The life of a coordinator, which never returns."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    folder = Path(order["folder"])
+    folder, said_in = Path(order["folder"]), Path(order["beside"])
     null = os.open(os.devnull, os.O_RDWR)
-    printed = os.open(f"{folder}.printed", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    printed = os.open(said_in / "printed", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for target, source in ((0, null), (1, printed), (2, printed)):
         os.dup2(source, target)
     said: dict[str, Any] = {}
@@ -60,9 +60,8 @@ def _be_run(order: dict[str, Any]) -> None:
     except BaseException:
         said = {"traceback": traceback.format_exc()}
     finally:
-        beside = Path(f"{folder}.saying")
-        beside.write_text(json.dumps(said))
-        beside.rename(f"{folder}.said")
+        (said_in / "saying").write_text(json.dumps(said))
+        (said_in / "saying").rename(said_in / "said")
         os._exit(0)
 
 
@@ -76,7 +75,7 @@ def _run(order: dict[str, Any], path: Path) -> dict[str, Any]:
         folder = prepare(load(file).project, file, path)
     elif order["do"] == "resume":
         folder = RunFolder(path)
-        prepare_resume(folder)
+        prepare_resume(folder, order.get("settings", ()))
     else:  # a second engine that comes without asking
         folder = RunFolder(path)
     if order.get("memory_bytes"):

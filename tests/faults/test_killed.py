@@ -3,12 +3,13 @@
 import shutil
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from engine.runs.checkpoints import all_checkpoints
-from engine.runs.events import Resumed
+from engine.runs.events import Event, Resumed
 from tests.faults.conftest import project_of
 from tests.faults.harness import (
     KNOWN_S,
@@ -29,6 +30,10 @@ def forms(short: int, long: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("times", [short, pytest.param(long, marks=at_length)])
 
 
+def has_resumed(times: int, events: list[Event]) -> bool:
+    return sum(isinstance(event, Resumed) for event in events) == times
+
+
 @forms(2, 50)
 def test_workers_that_die_once_twice_or_three_times(
     workshop: Workshop, together: Done, tmp_path: Path, times: int
@@ -42,7 +47,7 @@ def test_workers_that_die_once_twice_or_three_times(
             run.wait_for_events(moment + 8 * count)
             run.signal(run.workers[rank], how)
             began = time.monotonic()
-            run.wait_until(lambda events, n=count: sum(isinstance(e, Resumed) for e in events) == n, "it goes on")
+            run.wait_until(partial(has_resumed, count), "it goes on")
             took.append(time.monotonic() - began)
             resumed = [event for event in run.events if isinstance(event, Resumed)][-1]
             assert f"Worker {rank} " in resumed.reason, resumed.reason

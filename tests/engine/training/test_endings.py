@@ -24,7 +24,7 @@ from engine.training.endings import Tally
 )
 def test_a_death_in_words(tmp_path: Path, code: int, ran_out: bool, words: str) -> None:
     (tmp_path / "engine.log").write_text("last words\n", encoding="utf-8")
-    ending = endings.death(2, code, tmp_path / "engine.log", memory_ran_out=ran_out)
+    ending = endings.death(2, code, RunFolder(tmp_path), memory_ran_out=ran_out)
     assert words in ending.reason
     assert ending.failure is not None
     assert (ending.failure.worker, ending.failure.detail, ending.exit_code) == (2, "last words", 3)
@@ -39,9 +39,9 @@ def test_texts_are_shortened_to_bytes_of_json() -> None:
 
 
 def test_of_a_crash_its_place_is_kept(tmp_path: Path) -> None:
-    log = tmp_path / "engine.log"
+    log = RunFolder(tmp_path).log
     log.write_text("x" * 9000 + "\nFatal Python error: Segmentation fault\nhere\n\nExtension modules: " + "m, " * 900)
-    failure = endings.death(0, -11, log, memory_ran_out=False).failure
+    failure = endings.death(0, -11, RunFolder(tmp_path), memory_ran_out=False).failure
     assert failure is not None
     assert failure.detail.strip() == "Fatal Python error: Segmentation fault\nhere"
 
