@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.field_kinds.field import JSON, Field
 
+_LONG = 1e8
 NO_LIMIT = 2**31 - 1
 """The highest number where no other is said; it is told only to those who go beyond."""
 
@@ -91,6 +92,9 @@ class Float(Field[float]):
         if math.isinf(value):
             return "Inf"
         short = f"{value:.12g}"
+        if abs(value) >= _LONG:  # zeros in a row are hard to count
+            digits, _, power = f"{value:.11e}".partition("e")
+            short = min(short, f"{digits.rstrip('0').rstrip('.')}e{int(power)}", key=len)
         return short if float(short) == value else repr(value)
 
     def limits_schema(self) -> dict[str, JSON]:

@@ -145,6 +145,22 @@ def test_what_is_written_and_shown_is_read_as_the_same_value(named: tuple[str, F
     assert field.parse(field.show(value)) == value
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1e10, "1e10"),
+        (-2.5e9, "-2.5e9"),
+        (1e7, "10000000"),
+        (123456789.0, "123456789"),
+        (1e-8, "1e-08"),
+        (1e300, "1e300"),
+    ],
+)
+def test_a_large_round_number_is_short(value: float, shown: str) -> None:
+    assert Float(0.0).show(value) == shown
+    assert float(shown) == value
+
+
 @given(st.floats(0.0, 1.0))
 def test_a_number_is_shown_without_losing_any_of_it(value: float) -> None:
     assert Sample.rate.parse(Sample.rate.show(value)) == value

@@ -173,7 +173,7 @@ class SolverOptions(Record):
         above=0.0,
         high=1e100,
         group="Solver",
-        help="The run ends when no step lowers the loss below this damping; default 10000000000, as in MATLAB",
+        help="The run ends when no step lowers the loss below this damping; default 1e10, as in MATLAB",
         visible_when=_solver("lm"),
     )
     damping_increase_factor = Float(

@@ -96,23 +96,38 @@ def balanced(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return functional.cross_entropy(output, target, SAMPLES / (3 * counts), reduction="none").mean()
 
 
-def focal(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+def focal(output: torch.Tensor, target: torch.Tensor, gamma: float = 2.0) -> torch.Tensor:
     p = torch.softmax(output, 1)[range(len(target)), target]
-    return ((1 - p) ** 2 * -p.log()).mean()
+    return ((1 - p) ** gamma * -p.log()).mean()
 
 
-def marquardt(l2: float, mean: bool, factors: tuple[float, ...], model: nn.Sequential) -> BookLm:
+def marquardt(
+    l2: float, mean: bool, factors: tuple[float, ...], damping: tuple[float, ...], model: nn.Sequential
+) -> BookLm:
     """The four parameters have a factor each; weights are regularised, with factors the first ones three times."""
     sizes = [p.numel() for p in model.parameters()]
     decay = [l2 * (3.0 if factors != (1, 1, 1, 1) else 1.0), 0.0, l2, 0.0]
     w = nn.utils.parameters_to_vector(model.parameters()).detach().numpy()
-    return BookLm(w, np.repeat(decay, sizes), np.repeat(factors, sizes), (4, 6, 3), mean)
+    return BookLm(w, np.repeat(decay, sizes), np.repeat(factors, sizes), (4, 6, 3), mean, *damping)
 
 
-def squares(loss: str, factors: tuple[float, ...] = (1, 1, 1, 1), **case: Any) -> Case:
-    """Levenberg-Marquardt; it goes on however flat it gets."""
-    options = {"solver": "lm", "l2_regularization": 0.01, "loss": loss, "gradient_tolerance": 0, "step_tolerance": 0}
-    book = partial(marquardt, 0.01, loss == "mse", factors)
+def squares(
+    loss: str,
+    factors: tuple[float, ...] = (1, 1, 1, 1),
+    damping: tuple[float, float, float] = (0.001, 10.0, 0.1),
+    **case: Any,
+) -> Case:
+    """Levenberg-Marquardt; it goes on however flat it gets. Of the damping the start, the increase, the decrease."""
+    words = ("initial_damping_factor", "damping_increase_factor", "damping_decrease_factor")
+    options = {
+        **dict(zip(words, damping, strict=True)),
+        "solver": "lm",
+        "l2_regularization": 0.01,
+        "loss": loss,
+        "gradient_tolerance": 0,
+        "step_tolerance": 0,
+    }
+    book = partial(marquardt, 0.01, loss == "mse", factors, damping)
     return Case(options, sgd, task="numbers", dtype=torch.float64, by_hand=book, **case)
 
 
@@ -147,6 +162,7 @@ CASES = {
     "sgdm without momentum": of("sgdm", torch.optim.SGD, 0.01, momentum=0.0),
     "adam, its own": of("adam", torch.optim.Adam, 0.001, betas=(0.7, 0.95), eps=1e-3),
     "rmsprop, its own": of("rmsprop", torch.optim.RMSprop, 0.001, alpha=0.7, eps=1e-3),
+    "nadam, its own": of("nadam", torch.optim.NAdam, 0.002, momentum_decay=0.1),
     "adamw": of("adamw", torch.optim.AdamW, 0.001),
     "nadam": of("nadam", torch.optim.NAdam, 0.002),
     "rmsprop": of("rmsprop", torch.optim.RMSprop, 0.001, alpha=0.9),
@@ -162,6 +178,7 @@ CASES = {
     "lbfgs backtracking": searched("backtracking", factor=0.3),
     "lm": squares("half-mse"),
     "lm mse": squares("mse"),
+    "lm, its own damping": squares("half-mse", damping=(1e-6, 3.0, 0.4)),
     "lm factors": squares(
         "half-mse",
         (2, 1, 1, 0),
@@ -291,6 +308,7 @@ CASES = {
     ),
     "balanced classes": Case({**PLAIN, "class_weighting": "balanced"}, sgd, balanced),
     "focal": Case({**PLAIN, "loss": "focal"}, sgd, focal),
+    "focal, its own gamma": Case({**PLAIN, "loss": "focal", "focal_gamma": 0.5}, sgd, partial(focal, gamma=0.5)),
     "half-mse": numbers("half-mse", lambda output, target: 0.5 * (output - target).square().sum(1).mean()),
     "mse": numbers("mse", functional.mse_loss),
     "mae": numbers("mae", functional.l1_loss),
