@@ -190,7 +190,7 @@ class Plot(QWidget):
         self._paint_epochs(painter, frame, low, high)
         self._paint_axes(painter, frame)
         painter.save()
-        painter.setClipRect(rect.adjusted(-5, -5, 5, 5) if drawing.across.part is None else rect)
+        painter.setClipRect(rect.adjusted(-9, -9, 9, 9) if drawing.across.part is None else rect)
         # A zigzag denser than the pixels is slow to smooth, and its spikes would fade.
         is_fine = len(raw[0]) <= rect.width()
         self._paint_line(painter, frame, raw, QPen(drawing.raw_colour, 0), is_fine)

@@ -1,5 +1,6 @@
 """Every quantity that a run has a curve of: what it is called, and how it is shown."""
 
+import math
 from dataclasses import dataclass
 
 from app.runs.drawing import VALUE, Across, Drawing
@@ -27,6 +28,11 @@ OF_PROGRESS = {
     "learn_rate": Quantity("Learn rate", can_smooth=False),
     "samples_per_second": Quantity("Samples per second"),
     "memory": Quantity("Memory, MiB", can_smooth=False),
+    "utilisation": Quantity(
+        "Utilisation",
+        is_percent=True,
+        waiting="How busy the processors or GPUs are appears here when training starts, where it is known.",
+    ),
 }
 """Told at each report, a few times a second."""
 OTHERS = {
@@ -63,8 +69,9 @@ def drawing_of(name: str, across: Across) -> Drawing:
 
 def of_progress(event: Progress) -> dict[str, float]:
     """What a report says of the quantities that are told with it."""
-    return {
+    found = {
         "learn_rate": event.rate,
         "samples_per_second": event.samples_per_second,
         "memory": event.memory_bytes / MIB,
     }
+    return {**found, "utilisation": event.utilisation} if math.isfinite(event.utilisation) else found

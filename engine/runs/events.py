@@ -82,9 +82,10 @@ class Points(Event):
 class Progress(Event):
     """Where the run is: in `epoch` and `iteration` (both from 1), after `elapsed_s` seconds of training with
     `remaining_s` expected. `rate` is the learn rate, `samples_per_second` the speed over all workers; `memory_bytes` is
-    summed over workers (on a GPU: of the device). `data_share` and `communication_share` are how much of the time of
-    the steps since the last such event the first worker waited for data and for other workers, 0 to 1; NaN where that
-    is not measured."""
+    summed over workers (on a GPU: of the device), `utilisation` the share of the processors, or of the GPUs' time, that
+    was busy since the last such event. `data_share` and `communication_share` are how much of the time of the steps
+    since then the first worker waited for data and for other workers. Shares are 0 to 1; NaN where they are not
+    measured."""
 
     kind: ClassVar[str] = "progress"
     epoch: int
@@ -94,6 +95,7 @@ class Progress(Event):
     rate: float
     samples_per_second: float
     memory_bytes: int
+    utilisation: float = math.nan
     data_share: float = math.nan
     communication_share: float = math.nan
 

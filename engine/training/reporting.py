@@ -142,6 +142,8 @@ class Report:
     """How many workers' hooks want the run to end."""
     gradient_norms: Sequence[float] = ()
     """Of each step, where that is watched."""
+    utilisation: float = math.nan
+    """From 0 to 1; NaN where it is not known."""
 
 
 def _share(part_s: float, whole_s: float) -> float:
@@ -159,8 +161,11 @@ class Recorder:
         memory: Callable[[], int],
         clock: Clock,
         device: torch.device = CPU,
+        utilisation: Callable[[], float] | None = None,
     ) -> None:
+        """`memory` and `utilisation` are asked at each report; their answers of all workers are added."""
         self._metrics = on_curve(metrics)
+        self._utilisation = utilisation or (lambda: math.nan)
         self._gang = gang
         self._memory = memory
         self._clock = clock
@@ -212,13 +217,13 @@ class Recorder:
         squares = self._squared_gradients()
         head = [losses, *squares, *(sums.flatten() for sums in self._metric_sums())]
         first = self._of_first([*asked.numbers(), self._next_interval()])
-        tail = torch.cat([first, losses.new_tensor([self._memory(), self._wishes_to_end])])
+        tail = torch.cat([first, losses.new_tensor([self._memory(), self._utilisation(), self._wishes_to_end])])
         sums = self._gang.sum(torch.cat([*head, tail])).tolist()
         totals = [done.total for done in self._held]
         begin = 2 * count if squares else count
         norms = [math.sqrt(square) if square >= 0 else math.nan for square in sums[count:begin]]
         metrics = self._by_name(sums[begin : -len(tail)], count)
-        *numbers, interval, memory, ends = sums[-len(tail) :]
+        *numbers, interval, memory, busy, ends = sums[-len(tail) :]
         report = Report(
             self._first_step,
             sums[:count],
@@ -228,6 +233,7 @@ class Recorder:
             int(memory),
             int(ends),
             norms,
+            busy,
         )
         self._first_step += count
         self._interval = max(1, interval)
@@ -411,7 +417,7 @@ class Reporter:
             values["gradient_norm"] = list(report.gradient_norms)
         points = Points(split="training", first_step=report.first_step, steps_apart=1, values=values)
         seen = self._watch.take() if self._watch is not None else []
-        self._outbox.put(*split_points(points), *seen, self._progress(epoch, step, rate, report.memory_bytes))
+        self._outbox.put(*split_points(points), *seen, self._progress(epoch, step, rate, report))
         self.send_waiting()
         return report
 
@@ -444,7 +450,7 @@ class Reporter:
         self._samples = self._samples_before = int(state["samples"])
         self._training_s_before = self.clock.training_s
 
-    def _progress(self, epoch: int, step: int, rate: float, memory_bytes: int) -> Progress:
+    def _progress(self, epoch: int, step: int, rate: float, report: Report) -> Progress:
         elapsed, training = self.clock.elapsed_s, self.clock.training_s
         steps_s = max(training - self._training_s_before, 1e-9)
         speed = (self._samples - self._samples_before) / steps_s
@@ -458,7 +464,8 @@ class Reporter:
             remaining_s=round(elapsed / step * max(0, self.total_steps - step), 3),
             rate=rate,
             samples_per_second=round(speed, 1),
-            memory_bytes=memory_bytes,
+            memory_bytes=report.memory_bytes,
+            utilisation=round(report.utilisation, 3),
             data_share=_share(data, steps_s),
             communication_share=_share(sending, steps_s),
         )

@@ -16,6 +16,8 @@ from torch.utils.hooks import RemovableHandle
 from engine.environments.gang import Gang
 from engine.runs.events import Event, Health, split_health
 
+FIRST_INTERVAL_S = 0.25
+"""After the first look; it doubles with each, so that a short run is seen as well."""
 LEAST_INTERVAL_S = 2.0
 A_LAYER_S = 0.02
 """So much longer a layer: an hour of training adds some megabytes to the log, however large the network is."""
@@ -42,6 +44,7 @@ class LayerWatch:
         self._units = units
         self._clock = clock
         self._interval = max(LEAST_INTERVAL_S, A_LAYER_S * len(self._modules))
+        self._soon = FIRST_INTERVAL_S
         self._next = -math.inf
         self._spent = 0.0
         self._step = 0
@@ -84,7 +87,8 @@ class LayerWatch:
         self._found = self._step, list(self._modules), torch.stack(rows)
         self._outputs = {}
         self._spent += self._clock() - began
-        self._next = self._clock() + max(self._interval, self._spent / COST_SHARE)
+        self._next = self._clock() + max(min(self._interval, self._soon), self._spent / COST_SHARE)
+        self._soon *= 2
 
     def _gradient_norms(self) -> Iterator[tuple[str, torch.Tensor]]:
         """For each layer whose gradients this worker has as a whole."""

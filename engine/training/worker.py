@@ -77,6 +77,7 @@ from engine.training.step import Unit
 from engine.training.target_scale import fit_inverse, normalised, scale_of
 from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
 from engine.training.transcripts import refuse_long_transcripts
+from engine.training.utilisation import utilisation_of
 from engine.training.vocabulary import refuse_unknown_indices
 from engine.training.watching import LayerWatch, Watch
 
@@ -191,7 +192,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         _announce(setting, network, whole, named("metric", unit.metrics), reports, notes)
     limits = limits_for(options, named(options.target_metric, unit.metrics))
     clock = Clock(limits.time_s, lambda: gang.sending_s if unit.sends_in_turn else math.nan)
-    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device)
+    busy = utilisation_of(setting.device, gang.size)
+    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
     outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
     reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, whole.total_steps, unit.watch)
     plan = Plan(

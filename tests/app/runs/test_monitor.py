@@ -129,11 +129,12 @@ def test_other_metrics_and_what_reports_tell_are_shown_when_chosen(monitor: Moni
     monitor.take(STARTED)
     monitor.take(points("training", 1))
     monitor.take(points("validation", 1, "f-score"))
-    monitor.take(progress(10))
+    monitor.take(replace(progress(10), utilisation=0.5))
     board = monitor.board
+    assert [row[2] for row in board.drawings["utilisation"].rows()] == [0.5]
     board._fill_menu()
     offered = [action.text() for action in board.choice.menu().actions() if action.text()]
-    assert offered == ["F-score", "Learn rate", "Samples per second", "Memory, MiB", "Gradient norm"]
+    assert offered == ["F-score", "Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Gradient norm"]
     for action in board.choice.menu().actions():
         if action.text() in ("F-score", "Learn rate"):
             action.trigger()

@@ -64,12 +64,12 @@ def test_layers_are_looked_at_every_few_seconds_and_carry_no_hooks_between() -> 
     net, now = network(), Now()
     watch = LayerWatch(net, LAYERS, {}, now)
     seen = []
-    for step in range(1, 8):
+    for step in range(1, 11):
         look(watch, net, step)
         assert not any(module._forward_hooks for module in net.modules())
         seen += [event.iteration for event in watch.take() if isinstance(event, Health)]
         now.time += 1.0
-    assert seen == [1, 3, 5, 7]
+    assert seen == [1, 2, 3, 4, 6, 8, 10], "more often at first, for short runs"
 
 
 def test_what_was_not_told_yet_is_not_measured_again() -> None:
