@@ -26,7 +26,7 @@ from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.recomputing import Recomputing
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import Fittings, Unit
 
 CPU = torch.device("cpu")
 ROUNDS = 5
@@ -102,8 +102,10 @@ def by_engine(work: Work, given: dict[str, Any]) -> Callable[[int], object]:
         gang,
         share=share,
         rate=lambda step: 0.01,
-        precision=precision,
-        average=averaging(options, network, 10, Population(network, share, precision, lambda: iter(()))),
+        fittings=Fittings(
+            precision=precision,
+            average=averaging(options, network, 10, Population(network, share, precision, lambda: iter(()))),
+        ),
     )
     return partial(unit.train, batch)
 

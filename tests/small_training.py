@@ -26,7 +26,7 @@ from engine.training.order import Order
 from engine.training.plan import Plan
 from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import Fittings, Unit
 from engine.training.trainer import Outcome, Trainer
 
 STEPS_PER_EPOCH = 3
@@ -71,7 +71,7 @@ class Small:
             gang,
             share=Share(),
             rate=lambda step: 0.1 / (step + 1),
-            custom_step=own_code.target(options, "step_function"),
+            fittings=Fittings(custom_step=own_code.target(options, "step_function")),
         )
         steps = self._epochs * STEPS_PER_EPOCH
         recorder = Recorder(metrics, gang, lambda: 0, clock)

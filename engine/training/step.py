@@ -75,6 +75,29 @@ def _together(pieces: Sequence[Done]) -> Done:
     )
 
 
+@dataclass(frozen=True)
+class Fittings:
+    """What a unit is fitted with where the options ask for it."""
+
+    clip: Clip | None = None
+    precision: Precision | None = None
+    average: Average | None = None
+    """Is judged and kept in the place of the weights."""
+    population: Population | None = None
+    """Makes the statistics of batch normalisation of what is kept in the end."""
+    custom_step: str = ""
+    """Names a function of the user's that gives the loss of a batch."""
+    guard: Guard | None = None
+    watch: Watch | None = None
+    confusion: Confusion | None = None
+    ends: Ends | None = None
+    """Brings outputs and targets into the form that metrics take."""
+    loads: Sequence[float] = ()
+    """What the shares of the workers in what is judged are in proportion to; none: equal ones."""
+    most_at_once: int = 256
+    """So many samples of a part are judged together."""
+
+
 class Unit:
     """The network with all it takes to train and judge it."""
 
@@ -88,22 +111,11 @@ class Unit:
         gang: Gang,
         *,
         share: Share,
-        clip: Clip | None = None,
         rate: Callable[[int], float],
-        precision: Precision | None = None,
-        average: Average | None = None,
-        population: Population | None = None,
-        most_at_once: int = 256,
-        loads: Sequence[float] = (),
-        custom_step: str = "",
-        confusion: Confusion | None = None,
-        ends: Ends | None = None,
-        guard: Guard | None = None,
-        watch: Watch | None = None,
+        fittings: Fittings | None = None,
     ) -> None:
-        """`average` is judged and kept in the place of the weights; `population` makes the statistics of batch
-        normalisation of what is kept in the end. `ends` brings outputs and targets into the form that metrics take.
-        `custom_step` names a function of the user's that gives the loss of a batch. Raises `UserError` for it."""
+        """Raises `UserError` for a training step of the user's that cannot be used."""
+        fitted = fittings or Fittings()
         self.metrics = tuple(metrics)
         self.rate = rate
         self._network = network
@@ -112,17 +124,17 @@ class Unit:
         self._loss = loss
         self._gang = gang
         self._share = share
-        self._clip = clip
-        self._precision = precision or Precision("fp32", torch.device("cpu"), gang)
-        self._average = average
-        self._population = population
-        self._most_at_once, self._loads = most_at_once, loads
-        self._ends = ends or Ends(())
+        self._clip = fitted.clip
+        self._precision = fitted.precision or Precision("fp32", torch.device("cpu"), gang)
+        self._average = fitted.average
+        self._population = fitted.population
+        self._most_at_once, self._loads = fitted.most_at_once, fitted.loads
+        self._ends = fitted.ends or Ends(())
         called = partial(self._precision.call, strategy.module)
-        self._custom = CustomStep(custom_step, network, called, loss) if custom_step else None
-        self._confusion = confusion
-        self._guard = guard
-        self.watch = watch
+        self._custom = CustomStep(fitted.custom_step, network, called, loss) if fitted.custom_step else None
+        self._confusion = fitted.confusion
+        self._guard = fitted.guard
+        self.watch = fitted.watch
         self._bad: Batch | None = None
         self.left_out = 0
         """So many steps in a row were not made, because loss or gradients are no numbers."""

@@ -73,7 +73,7 @@ from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Rep
 from engine.training.saving import Saver, nowhere
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import Fittings, Unit
 from engine.training.target_scale import fit_inverse, normalised, scale_of
 from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
 from engine.training.transcripts import refuse_long_transcripts
@@ -274,18 +274,20 @@ def _unit(
         metrics,
         gang,
         share=share,
-        clip=clipping(options, network.parameters(), gang),
         rate=schedule,
-        custom_step=own_code.target(options, "step_function"),
-        precision=precision,
-        average=averaging(options, network, batches.order.steps_per_epoch, population),
-        population=population if options.batch_normalization_statistics == "population" else None,
-        ends=Ends(setting.wanted),
-        most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
-        guard=guard_for(options, network, gang),
-        loads=setting.loads,
-        watch=_watch(setting, network, gang),
-        confusion=confusion_for(in_order(setting.project.network, setting.facts)),
+        fittings=Fittings(
+            clip=clipping(options, network.parameters(), gang),
+            custom_step=own_code.target(options, "step_function"),
+            precision=precision,
+            average=averaging(options, network, batches.order.steps_per_epoch, population),
+            population=population if options.batch_normalization_statistics == "population" else None,
+            ends=Ends(setting.wanted),
+            most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
+            guard=guard_for(options, network, gang),
+            loads=setting.loads,
+            watch=_watch(setting, network, gang),
+            confusion=confusion_for(in_order(setting.project.network, setting.facts)),
+        ),
     )
 
 

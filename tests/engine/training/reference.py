@@ -33,7 +33,7 @@ from engine.training.precision import Precision
 from engine.training.recomputing import Recomputing
 from engine.training.schedules import Schedule
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import Fittings, Unit
 from tests.engine.training.by_the_book import BookLm
 from tests.engine.training.places import Ending
 
@@ -197,11 +197,13 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         metrics=[],
         gang=gang,
         share=share,
-        clip=clipping(options, model.parameters(), gang),
-        precision=precision,
-        population=population if options.batch_normalization_statistics == "population" else None,
-        average=averaging(options, model, STEPS_PER_EPOCH, population),
         rate=schedule,
+        fittings=Fittings(
+            clip=clipping(options, model.parameters(), gang),
+            precision=precision,
+            population=population if options.batch_normalization_statistics == "population" else None,
+            average=averaging(options, model, STEPS_PER_EPOCH, population),
+        ),
     )
     order = Order(SAMPLES, BATCH, "never", 0)
     batches = Batches(precision.data(Resident((inputs,), (targets,))), order, gang, pieces=case.pieces)

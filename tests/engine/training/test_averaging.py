@@ -19,7 +19,7 @@ from engine.training.order import Order
 from engine.training.population import Population
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import Fittings, Unit
 
 PER_EPOCH = 3
 
@@ -51,8 +51,10 @@ class Run:
             gang,
             share=share,
             rate=lambda step: rate_at(options, step, PER_EPOCH, 12),
-            average=averaging(options, self.network, PER_EPOCH, self.population),
-            population=self.population if options.batch_normalization_statistics == "population" else None,
+            fittings=Fittings(
+                average=averaging(options, self.network, PER_EPOCH, self.population),
+                population=self.population if options.batch_normalization_statistics == "population" else None,
+            ),
         )
 
     def epochs(self, *numbers: int) -> list[list[torch.Tensor]]:

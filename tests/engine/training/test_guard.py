@@ -17,7 +17,7 @@ from engine.training.losses.choosing import of_first
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import Fittings, Unit
 
 
 class Root(nn.Module):
@@ -53,7 +53,7 @@ def unit(module: nn.Module, **options: Any) -> Unit:
         gang,
         share=Share(),
         rate=lambda step: 0.01,
-        guard=guard_for(chosen, module, gang),
+        fittings=Fittings(guard=guard_for(chosen, module, gang)),
     )
 
 
