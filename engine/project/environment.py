@@ -39,6 +39,7 @@ class EnvironmentOptions(Record):
         },
         label="Execution environment",
         group="Environment",
+        help="Where the run is computed; default auto. MATLAB: ExecutionEnvironment; torch: device, and torchrun",
     )
     num_workers = Int(
         0,
@@ -47,7 +48,8 @@ class EnvironmentOptions(Record):
         label="Workers",
         unit="workers",
         group="Environment",
-        help="Processes that share each batch; 0: one a core, up to 8",
+        help="Processes that share each batch; default 0: one a core, up to 8. MATLAB: the workers of a pool; torch: "
+        "torchrun --nproc-per-node",
         visible_when=_target("multi-cpu"),
     )
     devices = Ints(
@@ -56,7 +58,8 @@ class EnvironmentOptions(Record):
         high=1023,
         label="Devices",
         group="Environment",
-        help="Numbers of the GPUs to use; empty: the first, or all for multi-gpu",
+        help="Numbers of the GPUs to use; default none: the first, or all for multi-gpu. torch: CUDA_VISIBLE_DEVICES; "
+        "MATLAB: gpuDevice",
         visible_when=_target("gpu", "multi-gpu"),
     )
     threads = Int(
@@ -66,7 +69,8 @@ class EnvironmentOptions(Record):
         label="Threads a worker",
         unit="threads",
         group="Environment",
-        help="0: a fair share of the cores",
+        help="Threads of a worker; default 0: a fair share of the cores. torch: set_num_threads; MATLAB: "
+        "maxNumCompThreads",
         visible_when=_target("cpu", "multi-cpu"),
     )
 

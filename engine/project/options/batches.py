@@ -111,7 +111,7 @@ class BatchOptions(Record):
         False,
         group="Batches",
         help="Puts sequences of like length into a batch, so that less is padded; default off. Samples are shuffled, "
-        "sorted within 50 batches at a time, and the batches shuffled",
+        "sorted within 50 batches at a time, and the batches shuffled. With torch and MATLAB one sorts the data",
         visible_when=lambda options: _has_batches(options) and options.shuffle != "never",
     )
 

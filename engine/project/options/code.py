@@ -13,7 +13,8 @@ class CodeOptions(Record):
         pattern=PYTHON,
         group="Own code",
         help="A Python file whose functions on_start, on_step, on_validation, on_epoch_end, on_checkpoint, on_end "
-        "are called at these moments; one that returns True ends the run; default none. MATLAB: OutputFcn",
+        "are called at these moments; one that returns True ends the run; default none. MATLAB: OutputFcn; torch: "
+        "lines of one's own loop",
     )
     step_function = FilePath(
         "",
@@ -21,5 +22,6 @@ class CodeOptions(Record):
         label="Training step",
         group="Own code",
         help="A Python file with a function training_step(network, inputs, targets, loss) that gives the loss of a "
-        "batch; FILE.py:NAME where it has another name; default none. MATLAB: a custom training loop",
+        "batch; FILE.py:NAME where it has another name; default none. MATLAB and torch: a custom "
+        "training loop",
     )

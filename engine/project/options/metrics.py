@@ -94,7 +94,7 @@ class MetricOptions(Record):
         notes={"auto": "accuracy for classes, rmse for numbers", **{name: kind.note for name, kind in METRICS.items()}},
         group="Metrics",
         help="What is watched beside the loss, the main one first; default auto. MATLAB: Metrics, "
-        "with none as its default",
+        "with none as its default; torch: torchmetrics",
     )
     metric_function = FilePath(
         "",

@@ -67,7 +67,7 @@ class RegularisationOptions(Record):
         high=0.999999,
         label="EMA decay",
         group="Regularisation",
-        help="Share of the average that each step keeps, 0 to 1; default 0.999",
+        help="Share of the average that each step keeps, 0 to 1; default 0.999. torch: decay of get_ema_multi_avg_fn",
         visible_when=_averages("ema"),
     )
     ema_warmup = Bool(
@@ -84,7 +84,8 @@ class RegularisationOptions(Record):
         high=1_000_000,
         label="SWA start epoch",
         group="Regularisation",
-        help="First epoch after which the weights go into the average; default once three quarters of all are over",
+        help="First epoch after which the weights go into the average; default once three quarters of all are over. "
+        "torch leaves it to the loop",
         visible_when=_averages("swa"),
     )
     swa_learn_rate = Float(

@@ -44,7 +44,8 @@ class ScheduleOptions(Record):
         },
         label="Learn rate schedule",
         group="Schedule",
-        help="How the rate changes over the run; default none. All but none may begin with a warm-up",
+        help="How the rate changes over the run; default none. All but none may begin with a warm-up. MATLAB: "
+        "LearnRateSchedule, without one-cycle and plateau; torch: lr_scheduler",
         visible_when=_has_rate,
     )
     warmup_iterations = Int(

@@ -30,7 +30,8 @@ class SolverOptions(Record):
             "lm": "Levenberg-Marquardt, for regressions of few weights; each iteration takes all samples",
         },
         group="Solver",
-        help="How the weights follow the gradient; default sgdm, as in MATLAB",
+        help="How the weights follow the gradient; default sgdm. MATLAB: solverName, without adamw and nadam; torch: "
+        "the optimizers of torch.optim, without lm",
     )
     initial_learn_rate = Float(
         lambda options: DEFAULT_RATES[options.solver],
