@@ -18,9 +18,10 @@ from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed
 FIRST = "accuracy"
 """What stands above until a run says what its main metric is."""
 COLUMNS = 2
-MOST_DRAWINGS = 200
 LEAST_TWO = 760
 """Narrower than this there is one column."""
+MOST_DRAWINGS = 200
+"""Quantities; a run has some tens of them at most."""
 
 
 class Board(QWidget):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
+from engine.files import open_file
 from engine.runs.events import (
     Checkpointed,
     Ended,
@@ -93,7 +94,7 @@ class LogPanel(QTabWidget):
                 self.printed.clear()
                 self._at = 0
             begin = self._at or max(0, size - FIRST_BYTES)
-            with open(self._log, "rb") as file:
+            with open_file(self._log) as file:
                 file.seek(begin)
                 found = file.read(READ_BYTES if self._at else FIRST_BYTES)
         except OSError:

@@ -17,7 +17,7 @@ from typing import Any
 
 from app.start_page.unfolded import LONG, THICK, Unfolded, unfold
 from engine.errors import UserError
-from engine.files import write_atomically
+from engine.files import open_file, write_atomically
 from engine.network.analysis import analyse
 from engine.network.counts import num_layers, short_count
 from engine.network.layout import Layout
@@ -57,7 +57,7 @@ def cache_folder() -> Path:
 def sketch_of(path: Path) -> Sketch:
     """The sketch of a project file, from the cache if the same bytes were drawn before. Raises nothing."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             data = file.read(LARGEST_BYTES + 1)
     except OSError as error:
         return Sketch(problem=f"The file cannot be read: {error.strerror}.")
@@ -88,7 +88,7 @@ def _read(path: Path) -> Sketch | None:
     """A sketch from the cache; None where there is none, or nothing that could be one."""
     try:
         return sketch_from(json.loads(path.read_bytes()))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.commands.common import Commands, print_json
 from engine.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError
 from engine.fields import printable
+from engine.files import read_file
 from engine.project.compare import Comparison, compare
 from engine.project.file import load
 from engine.project.project import Project
@@ -17,6 +18,10 @@ GIT_CHANGED = 7
 """What git hands to an external diff: path, then file, hash and mode before, then after."""
 GIT_RENAMED = 9
 """For a renamed file its new path and a few lines about that follow."""
+LARGEST_BYTES = 2**26
+"""Of a file that is compared by lines."""
+
+LARGEST_BYTES = 2**26
 
 
 def register(commands: Commands) -> None:
@@ -101,7 +106,9 @@ def _as_lines(old: Path, new: Path, path: str) -> list[str]:
     texts: list[list[str]] = []
     for side in (old, new):
         try:
-            texts.append([] if _is_nothing(side) else side.read_text("utf-8", "replace").splitlines())
+            texts.append(
+                [] if _is_nothing(side) else read_file(side, LARGEST_BYTES).decode("utf-8", "replace").splitlines()
+            )
         except OSError as error:
             texts.append([f"({error.strerror})"])
     return list(difflib.unified_diff(texts[0], texts[1], f"a/{path}", f"b/{path}", lineterm=""))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.commands.common import Commands, print_json, table
 from engine.errors import EXIT_DONE
+from engine.fields import printable
 from engine.runs.folder import runs_beside
 from engine.runs.history import list_runs
 from engine.runs.query import matching, order_by
@@ -15,6 +16,7 @@ from engine.runs.table import as_csv
 from engine.runs.words import duration, metric_value
 
 LONGEST_CHANGES = 60
+LONGEST_CELL = 200
 
 
 def register(commands: Commands) -> None:
@@ -69,13 +71,14 @@ def _row(run: RunSummary) -> tuple[str, ...]:
     epochs, seconds = run.number("epochs"), run.number("seconds")
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)) if run.created else ""
     changed = "; ".join(map(str, run.changes))
-    return (
+    told = (
         *(run.path.name, run.state, when, run.environment, "" if epochs is None else f"{epochs:.0f}"),
         "" if seconds is None else duration(seconds),
         _result(run),
         ", ".join(run.notes.tags),
         changed if len(changed) <= LONGEST_CHANGES else f"{changed[: LONGEST_CHANGES - 1]}…",
     )
+    return tuple(printable(cell)[:LONGEST_CELL] for cell in told)  # a stranger wrote some of them
 
 
 def _result(run: RunSummary) -> str:

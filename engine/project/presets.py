@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.errors import FieldErrors, UserError
-from engine.files import write_atomically
+from engine.files import read_file, write_atomically
 from engine.project.training import TrainingOptions
 
 BUILT_IN: Mapping[str, TrainingOptions] = {
@@ -47,9 +47,7 @@ class Presets:
     def read(self) -> dict[str, TrainingOptions]:
         """All of them by name, in the order of names; empty where there is no file. Raises `UserError`."""
         try:
-            if self.file.stat().st_size > SIZE_LIMIT:
-                raise UserError(f"{self.file} is too large to be a file of presets. Move it away.")
-            given = json.loads(self.file.read_text(encoding="utf-8"))
+            given = json.loads(read_file(self.file, SIZE_LIMIT).decode("utf-8"))
             sections = dict(sorted(given["presets"].items(), key=lambda item: str(item[0]).casefold()))
             return {name: TrainingOptions.read(values, name) for name, values in sections.items()}
         except FileNotFoundError:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import RunError, UserError
-from engine.files import write_atomically, write_json
+from engine.files import read_file, write_atomically, write_json
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
 
@@ -29,6 +29,8 @@ WAITS = ("waiting", "starting")
 OVER = (*ENDS, "refused")
 PATIENCE_S = 3.0
 MOST_ENTRIES = 10_000
+ENTRY_LIMIT_BYTES = 2**20
+PROJECT_LIMIT_BYTES = 2**23
 LEAVE = "leave"
 ROOT = Path(__file__).parents[2]
 
@@ -113,7 +115,7 @@ class Queue:
 
     def _read(self, id: int) -> Entry | None:
         try:
-            data = json.loads((self.folder / f"{id}.json").read_bytes())
+            data = json.loads(read_file(self.folder / f"{id}.json", ENTRY_LIMIT_BYTES))
             given = {f.name: data[f.name] for f in fields(Entry) if f.name in data}
             entry = Entry(**{**given, "id": id, "devices": tuple(map(str, given.get("devices", ())))})
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
@@ -125,7 +127,7 @@ class Queue:
         """The project of an entry, as it was when it was added. Raises `UserError`."""
         path = self.folder / f"{id}.netwright"
         try:
-            return path.read_text(encoding="utf-8")
+            return read_file(path, PROJECT_LIMIT_BYTES).decode("utf-8")
         except (OSError, ValueError) as error:
             raise UserError(f"The project of entry {id}, {path}, cannot be read: {error}.") from None
 

@@ -12,6 +12,7 @@ ENGINE = [
     "notes.json",
     "metrics.json",
     "control",
+    "queue",
     "weights",
     "tensors",
     "checkpoint",

@@ -9,7 +9,7 @@ import json
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -330,3 +330,20 @@ def read_control(folder: Path, generator: random.Random) -> None:
 
     found = asked([*RunFolder(folder / "runs" / "run").take_requests() * 3, REQUESTS[0]])
     assert Asked.of(found.numbers()) == found
+
+
+def _queued(folder: Path) -> list[bytes]:
+    from engine.runs.queue import Entry
+
+    (folder / "7.netwright").write_text(dumps(Project(network=classifier())), encoding="utf-8")
+    entry = Entry(id=7, title="digits", project_path="/data/digits.netwright", created=1.7e9, order=1.0)
+    return [json.dumps(asdict(entry)).encode()]
+
+
+@reader("queue", "7.json", mutate.json_file, _queued)
+def read_queue(folder: Path, generator: random.Random) -> None:
+    from engine.runs.queue import Queue
+
+    for entry in Queue(folder).entries():
+        json.dumps(asdict(entry))
+        Queue(folder).project_text(entry.id)

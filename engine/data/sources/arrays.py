@@ -325,9 +325,6 @@ def _vocabulary(array: Array, name: str, path: Path) -> str:
 def _roles(response: str, headers: Mapping[str, _Header], path: Path) -> tuple[dict[str, str], dict[str, str]]:
     """For each array of targets the target's name; for each array of sequences the one that holds their lengths."""
     names = target_names(response, list(headers), str(path))
-    if len(headers) == len(names):
-        one = next(iter(names))
-        raise UserError(f"{path} holds the responses {quoted(one)} and no input. Expected {EXPECTED}.")
     pairs = {name: f"{name}{LENGTHS}" for name in headers}
     timed = {
         name: lengths
@@ -339,6 +336,9 @@ def _roles(response: str, headers: Mapping[str, _Header], path: Path) -> tuple[d
         and (name in names or _is_sequence(headers[name]))
         and len(headers[name].shape) > 1
     }
+    if not headers.keys() - names.keys() - set(timed.values()):
+        one = next(iter(names))
+        raise UserError(f"{path} holds the responses {quoted(one)} and no input. Expected {EXPECTED}.")
     return names, timed
 
 

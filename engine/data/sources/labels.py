@@ -9,6 +9,8 @@ from engine.data.sources.source import MOST_CLASSES, Array
 from engine.errors import UserError
 
 FEW = 20
+LARGEST = 2**31
+"""Beyond it, numbers of single precision are long no longer whole by themselves."""
 
 
 def is_whole_and_few(values: Array) -> bool:
@@ -70,6 +72,8 @@ def as_class_numbers(
         whole = np.rint(values)
         if not np.array_equal(whole[~skipped], values[~skipped]):
             raise UserError(f"{what} holds fractions. Expected whole numbers as classes, or predict numbers.")
+        if (np.abs(whole[~skipped]) > LARGEST).any():
+            raise UserError(f"{what} holds numbers beyond {LARGEST:,}, which are no classes. Predict numbers.")
         values = np.where(skipped, ignored, whole).astype(np.int64)
     if values.dtype.kind != "b" and values.dtype.kind not in "US":
         skipped = skipped | (values == ignored)

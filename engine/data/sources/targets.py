@@ -215,7 +215,7 @@ def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, wh
             facts = TargetFacts(name, volume(*values.shape[1:]), "numbers")
         case _:
             raise UserError(f"{what} has the shape {values.shape}; {SHAPES}.")
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         array = values.astype(np.float32)
     if padding is not None:
         array[padding] = 0
@@ -257,7 +257,7 @@ def refuse_strange(array: Array, what: str) -> None:
     """Raise `UserError` for what is not finite in single precision, with the first place."""
     if array.dtype.kind != "f":
         return
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         bad = ~np.isfinite(array.astype(np.float32, copy=False))
     if count := int(bad.sum()):
         place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), bad.shape))

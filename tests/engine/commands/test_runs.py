@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from engine.runs.folder import create, update_info
+from engine.runs.folder import create, open_run, update_info
 
 
 @pytest.fixture
@@ -51,3 +51,9 @@ def test_notes_and_tags(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (header.split()[7:], line.split()[-1]) == (["tags", "changes"], "paper")
     assert "is not a run" in said(capsys, "tag", runs, "x", code=2)
     assert "is no tag" in said(capsys, "tag", run, "a,b", code=2)
+
+
+def test_a_run_of_a_stranger_has_no_say_over_the_terminal(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    update_info(open_run(runs / "run_1"), state="\x1b]0;owned\x07" + "x" * 10_000)
+    lines = said(capsys, "runs", runs).splitlines()
+    assert all(line.isprintable() and len(line) < 500 for line in lines)

@@ -159,6 +159,7 @@ BAD[2, 1], BAD[3, 0] = np.nan, np.inf
             'F has no array "y" with the responses. Its arrays are: x, z. Name the target',
         ),
         ({"y": Y}, 'F holds the responses "y" and no input.'),
+        ({"y": np.ones((6, 2), int), "y_lengths": np.ones(6, int)}, 'F holds the responses "y" and no input.'),
         ({"x": np.float64(3), "y": Y}, "Array 'x' of F is a single value."),
         ({"x": np.zeros((6, 0)), "y": Y}, "Array 'x' of F has the shape (6, 0): an axis of size 0."),
         ({"x": np.zeros((6, 1, 1, 1, 1, 1)), "y": Y}, "Array 'x' of F has 6 axes"),
@@ -341,3 +342,10 @@ def test_entries_that_numpy_does_not_write_are_refused(tmp_path):
 def test_texts_of_what_is_no_character_are_refused(tmp_path, code):
     texts = np.array([97, code, 97, 98, 97, 98], np.uint32).view("<U1")
     assert refused(tmp_path, x=np.zeros((6, 1)), y=texts).startswith("Array 'y' of F holds texts with characters")
+
+
+@pytest.mark.parametrize("value", [1e30, np.inf])
+def test_numbers_without_a_place_are_no_classes(tmp_path, value):
+    options = OPTIONS.replace(task="classes")
+    text = refused(tmp_path, options, x=np.zeros((6, 5, 2)), y=np.full((6, 5), value))
+    assert text.startswith("Array 'y' of F holds numbers beyond 2,147,483,648, which are no classes.")
