@@ -63,7 +63,12 @@ class Monitor(QWidget):
         side.setWidget(self.facts)
         side.setFixedWidth(SIDE)
         row.addWidget(side)
+        theme.changed.connect(self._dress)
+        self._dress()
         self.show_nothing()
+
+    def _dress(self) -> None:
+        self.whole.setIcon(theme.icon("fit"))
 
     @property
     def metric_card(self) -> CurveCard:
@@ -104,7 +109,6 @@ class Monitor(QWidget):
         self.smoothing.setMinimumWidth(48)
         self.smoothing.setMaximumWidth(140)
         self.smoothing.setAccessibleName("Smoothing of the training curves")
-        self.smoothing.setToolTip("Smoothing of the training curves")
         self._smoothing_value = QLabel()
         self._smoothing_value.setMinimumWidth(32)
         self._smoothing_label.setBuddy(self.smoothing)
@@ -114,7 +118,8 @@ class Monitor(QWidget):
         self.log_y.setCheckable(True)
         self.log_y.setToolTip("Logarithmic axes of values, but of shares")
         self.log_y.toggled.connect(self.board.set_log_y)
-        self.whole = QPushButton("Show all")
+        self.whole = QPushButton()
+        self.whole.setAccessibleName("Show the whole run")
         self.whole.setToolTip("Show the whole run again; a double click on a plot does the same")
         self.whole.clicked.connect(self.board.show_all)
         self.whole.hide()
@@ -153,11 +158,13 @@ class Monitor(QWidget):
 
     def _set_smoothing(self, percent: int) -> None:
         self._smoothing_value.setText(f"{percent / 100:.2f}")
+        self.smoothing.setToolTip(f"Smoothing of the training curves: {percent / 100:.2f}")
         self.board.set_smoothing(percent / 100)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A narrow window has no room for every word."""
-        self._smoothing_label.setVisible(event.size().width() - SIDE > NARROW)
+        for label in (self._smoothing_label, self._smoothing_value):
+            label.setVisible(event.size().width() - SIDE > NARROW)
         super().resizeEvent(event)
 
     # ---- what a run says ----
@@ -207,4 +214,5 @@ class Monitor(QWidget):
 
     def shutdown(self) -> None:
         """Let go of the plots, in order."""
+        theme.changed.disconnect(self._dress)
         self.board.shutdown()
