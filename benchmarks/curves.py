@@ -1,4 +1,4 @@
-"""Live curves: milliseconds an update and bytes a point, over ever longer histories.
+"""Live curves: milliseconds of the processor an update and bytes a point, over ever longer histories.
 
 Two layouts of 1000 x 500 pixels: the four curves of a run (accuracy and loss, training and validation each,
 smoothed lines included) and, harder, four cards with a training curve each. An update appends 250 points to
@@ -53,12 +53,12 @@ def measure(app: QApplication, columns: int, rows: int, length: int, has_validat
     taken = []
     values = (1 + 0.2 * np.random.default_rng(1).normal(size=ADDED)).tolist()
     for number in range(UPDATES + 5):
-        begin = time.perf_counter()
+        begin = time.process_time()
         for card in shown:
             card.append("training", length + number * ADDED + 1, 1, values)
             card.flush()
         window.render(picture)
-        taken.append(1000 * (time.perf_counter() - begin))
+        taken.append(1000 * (time.process_time() - begin))
     window.close()
     window.deleteLater()
     app.processEvents()

@@ -80,7 +80,7 @@ class _Legend(QWidget):
         if name == "smoothed":
             pen = QPen(self._drawing.colour, 2)
         elif name != self._drawing.word:
-            pen = QPen(self._drawing.split_colour(name), 1.25)
+            pen = QPen(self._drawing.split_colour(name), 1)
             pen.setDashPattern([4, 3])
         painter.setPen(pen)
         painter.drawLine(QPointF(x, y), QPointF(x + _SAMPLE, y))

@@ -277,7 +277,7 @@ class Plot(QWidget):
 
     def _paint_points(self, painter: QPainter, frame: Frame, split: str, x: Floats, y: Floats) -> None:
         colour = self.drawing.split_colour(split)
-        pen = QPen(colour, 1.25)
+        pen = QPen(colour, 0)  # a dashed line that is wider than a pixel takes five times as long
         pen.setDashPattern([4, 3])
         self._paint_line(painter, frame, (x, y), pen, True)
         if len(x) > MAX_MARKERS:
