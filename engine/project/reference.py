@@ -26,8 +26,8 @@ Names are MATLAB's in snake_case where MATLAB has the option. Each can be set in
 project file (`"training": {{"max_epochs": 12}}`), and on the command line (`--set training.max_epochs=12`). Options
 that do not apply to what else is chosen are not looked at, and the dialog does not show them.
 
-What is said of MATLAB follows its documentation as far as that is known; none of it was run beside Netwright. What is
-said of torch is what the tests compare with.
+What is said of MATLAB follows its documentation as far as that is known; none of it was run beside Netwright. With
+torch the numbers are compared by tests: losses and weights of each solver, schedule, loss and way of clipping.
 
 The solvers lbfgs and lm take all training samples in each iteration, as in MATLAB: mini-batch size, epochs and
 shuffling do not apply, `max_iterations` limits the run, and it ends earlier where gradient or step is below its

@@ -107,7 +107,7 @@ class SolverOptions(Record):
         high=1.0,
         group="Solver",
         help="The run ends where no gradient is larger than this times max(1, min(loss, largest gradient at the "
-        "start)); default 1e-5, as in MATLAB; 0: never. torch: tolerance_grad, 1e-7, of the gradient itself",
+        "start)); default 1e-5; 0: never. MATLAB: GradientTolerance; torch: tolerance_grad, 1e-7, of the gradient",
         visible_when=_solver(*FULL_BATCH),
     )
     step_tolerance = Float(
@@ -115,8 +115,8 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="The run ends after a step that is no longer than this, as a norm over all weights; default 1e-5, as in "
-        "MATLAB; 0: never. torch: tolerance_change, 1e-9",
+        help="The run ends after a step that is no longer than this, as a norm over all weights; default 1e-5; 0: never. "
+        "MATLAB: StepTolerance; torch: tolerance_change, 1e-9",
         visible_when=_solver(*FULL_BATCH),
     )
     line_search_method = Choice(
@@ -138,7 +138,8 @@ class SolverOptions(Record):
         low=1,
         high=1000,
         group="Solver",
-        help="Looks at the loss along one direction at most; default 20, MATLAB's. torch: max_eval - 1",
+        help="Looks at the loss along one direction at most; default 20. MATLAB: MaxNumLineSearchIterations; torch: "
+        "max_eval - 1",
         visible_when=_solver("lbfgs"),
     )
     history_size = Int(
@@ -191,7 +192,8 @@ class SolverOptions(Record):
         above=0.0,
         high=0.999999,
         group="Solver",
-        help="What the damping is multiplied by after a step that lowered the loss; default 0.1, as in MATLAB",
+        help="What the damping is multiplied by after a step that lowered the loss; default 0.1. MATLAB: "
+        "DampingDecreaseFactor",
         visible_when=_solver("lm"),
     )
 
