@@ -115,8 +115,8 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="The run ends after a step that is no longer than this, as a norm over all weights; default 1e-5; 0: never. "
-        "MATLAB: StepTolerance; torch: tolerance_change, 1e-9",
+        help="The run ends after a step that is no longer than this, as a norm over all weights; default 1e-5; 0: "
+        "never. MATLAB: StepTolerance; torch: tolerance_change, 1e-9",
         visible_when=_solver(*FULL_BATCH),
     )
     line_search_method = Choice(
