@@ -1,0 +1,1 @@
+"""Runs that wait, seen from the window."""
