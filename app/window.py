@@ -257,9 +257,7 @@ class MainWindow(QMainWindow):
 
     def show_tab(self, key: str) -> None:
         """Show Design, Data, Train, Experiments or the start page; all but the first are made when first seen."""
-        if key not in self._pages:
-            self._pages[key] = self._make_page(key)
-            self.stack.addWidget(self._pages[key])
+        page = self.page(key)
         if self._tab == "design" and key != "design":
             self._docks_shown = [not dock.isHidden() for dock in self.docks]
             for dock in self.docks:
@@ -270,11 +268,18 @@ class MainWindow(QMainWindow):
         self._tab = key
         self.panels_menu.setEnabled(key == "design")
         self.summary_label.setVisible(key != "start")
-        self.stack.setCurrentWidget(self._pages[key])
+        self.stack.setCurrentWidget(page)
         self.bar.set_tab(key)
         if key == "train":
             self.training.catch_up()
         self._update_actions()
+
+    def page(self, key: str) -> QWidget:
+        """A tab's page, made when first asked for."""
+        if key not in self._pages:
+            self._pages[key] = self._make_page(key)
+            self.stack.addWidget(self._pages[key])
+        return self._pages[key]
 
     def _make_page(self, key: str) -> QWidget:
         if key == "start":
@@ -567,6 +572,7 @@ class MainWindow(QMainWindow):
         self.facts.start()
         self.code.start()
         self.training.look_for_devices()
+        self.training.start_looking()
         QTimer.singleShot(PRELOAD_MS, self, self._start_preload)
 
     def _start_preload(self) -> None:

@@ -175,12 +175,20 @@ def _resume(given: dict[str, Any]) -> Answer:
     raise Handover(folder)
 
 
+def _alive(given: dict[str, Any]) -> Answer:
+    from engine.runs.history import runs_of
+
+    runs = [str(run.path) for run in runs_of(Path(given["project_path"])) if run.is_alive]
+    return {"project_path": given["project_path"], "runs": runs}
+
+
 HANDLERS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "facts": _facts,
     "preview": _preview,
     "inventory": _inventory,
     "train": _train,
     "resume": _resume,
+    "alive": _alive,
 }
 
 

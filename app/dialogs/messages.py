@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from designer import theme
+from engine.errors import plural
 
 Answer = Literal["save", "discard", "cancel"]
 LONGEST = 1200
@@ -31,7 +32,8 @@ def ask_to_leave_training(parent: QWidget, name: str, waiting: int = 0) -> Leavi
     """What shall become of a run that is under way when the window closes."""
     text = "It can go on in the background: the next window shows it. What it has learned is kept either way."
     if waiting:
-        text += f" What waits for its end is not trained then ({waiting})."
+        runs = plural(waiting, "run")
+        text += f" In the queue: {runs}, trained after it if it goes on; else the queue stays for another time."
     box = _box(parent, f"{name} is training.", text, "warning")
     keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
     stop = box.addButton("Stop it", QMessageBox.ButtonRole.DestructiveRole)

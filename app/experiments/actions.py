@@ -26,6 +26,7 @@ class RunActions(QObject):
         super().__init__(tab)
         self._window, self._tab = window, tab
         tab.show_requested.connect(self.show_curves)
+        tab.resume_requested.connect(lambda run: window.training.resume_run(RunFolder(run.path)))
         tab.project_requested.connect(self.open_project)
         tab.options_requested.connect(self.use_options)
         tab.folder_requested.connect(self.open_folder)

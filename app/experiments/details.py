@@ -16,7 +16,7 @@ from engine.runs.table import score_names
 
 SAVE_MS = 800
 FACTS = ("created", "seconds", "environment", "epochs")
-BUTTONS = ("show", "compare", "project", "options", "folder", "delete")
+BUTTONS = ("show", "resume", "compare", "project", "options", "folder", "delete")
 NOTHING = "Select a run to see what it did. Select two or more to compare them."
 
 
@@ -134,6 +134,7 @@ class Details(QWidget):
 
     @staticmethod
     def _follow(button: QPushButton, action: QAction) -> None:
+        button.setText(action.text())
         button.setEnabled(action.isEnabled())
         button.setToolTip(action.toolTip())
 

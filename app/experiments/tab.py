@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 SIDE_WIDTH = 340
 MOST_COMPARED = 8
 STATES = ("running", "paused", "finished", "stopped", "failed", "lost")
+RESUMABLE = ("stopped", "failed", "lost", "finished")
 SEARCH_HELP = (
     "Words, and conditions of which all must hold:\n"
     "digits state:failed tag:paper accuracy>0.9\n"
@@ -45,6 +46,7 @@ SEARCH_HELP = (
 ROWS = (
     ("show", "Show curves", "In the Train tab (Return)"),
     ("compare", "Compare", f"Curves in one picture, options side by side: of 2 to {MOST_COMPARED} runs"),
+    ("resume", "Resume", "Go on from its last checkpoint; one that is complete gets more epochs"),
     ("project", "Open its project", "As it was when this run was started, as a copy without a file"),
     ("options", "Use its options", "Copy the training options of this run into the open project; it can be undone"),
     ("folder", "Open folder", "Where the run keeps its files"),
@@ -56,6 +58,7 @@ class ExperimentsTab(QWidget):
     """Shows the history of runs; what concerns the rest of the window is asked for by signals with the run."""
 
     show_requested = Signal(object)
+    resume_requested = Signal(object)
     project_requested = Signal(object)
     options_requested = Signal(object)
     folder_requested = Signal(object)
@@ -101,6 +104,7 @@ class ExperimentsTab(QWidget):
         done_by = {
             "show": self._show,
             "compare": self._compare_selected,
+            "resume": self._resume,
             "project": self._project,
             "options": self._options,
             "folder": self._folder,
@@ -269,6 +273,9 @@ class ExperimentsTab(QWidget):
         self.details.show_runs(runs)
         for key, action in self.row_actions.items():
             action.setEnabled(bool(runs) if key == "delete" else len(runs) == 1)
+        resume = self.row_actions["resume"]
+        resume.setText("Resume…" if len(runs) == 1 and runs[0].state == "finished" else "Resume")
+        resume.setEnabled(len(runs) == 1 and runs[0].state in RESUMABLE)
         self.row_actions["compare"].setEnabled(2 <= len(runs) <= MOST_COMPARED)
 
     # ---- what can be done ----
@@ -282,6 +289,10 @@ class ExperimentsTab(QWidget):
             self.show_requested.emit(run)
         else:
             self._compare_selected()
+
+    def _resume(self) -> None:
+        if (run := self._one()) is not None:
+            self.resume_requested.emit(run)
 
     def _project(self) -> None:
         if (run := self._one()) is not None:

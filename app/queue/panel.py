@@ -112,7 +112,7 @@ class QueuePanel(QWidget):
         for run in others:
             self.other_rows.append(self._add_run(run))
         if entries:
-            self._add(_heading("Queue"))
+            self._add(_heading("Queue", above=8 if others else 0))
         self._add_entries(entries)
         has_waiting = any(entry.is_waiting for entry in entries)
         self.start.setVisible(has_waiting and not self._keeper.is_worked)
@@ -127,7 +127,7 @@ class QueuePanel(QWidget):
     def _add_run(self, run: RunFolder) -> Row:
         row = Row("running", run.path.name, str(run.path))
         self._add(row)
-        row.add("eye", "Show its curves").clicked.connect(lambda: self.shown.emit(run))
+        row.add("chart", "Show its curves").clicked.connect(lambda: self.shown.emit(run))
         return row
 
     def _add_entries(self, entries: Sequence[Entry]) -> None:
@@ -148,12 +148,12 @@ class QueuePanel(QWidget):
     def _add_buttons(self, row: Row, entry: Entry, *, is_first: bool) -> None:
         keeper, id = self._keeper, entry.id
         if entry.is_waiting:
-            up = row.add("up", "Earlier")
+            up = row.add("chevron-up", "Earlier")
             up.clicked.connect(lambda: keeper.move_up(id))
             up.setEnabled(not is_first)
             row.add("play", "Train it now").clicked.connect(lambda: keeper.start_now(id))
         elif entry.run_dir:
-            row.add("eye", "Show its curves").clicked.connect(lambda: self.shown.emit(keeper.folder_of(entry)))
+            row.add("chart", "Show its curves").clicked.connect(lambda: self.shown.emit(keeper.folder_of(entry)))
         if entry.is_waiting or entry.is_over:
             row.add("close", "Take it out of the queue").clicked.connect(lambda: keeper.remove(id))
 
@@ -177,8 +177,9 @@ def _why(entry: Entry) -> str:
     return "Waits for the end of a run" if entry.after else "Waits for its turn"
 
 
-def _heading(text: str) -> QLabel:
+def _heading(text: str, above: int = 0) -> QLabel:
     label = QLabel(text.upper())
+    label.setContentsMargins(0, above, 0, 0)
     theme.mark(label, "role", "section")
     label.setAlignment(Qt.AlignmentFlag.AlignLeft)
     return label

@@ -44,6 +44,7 @@ STATES = {
 
 RESUMABLE = ("stopped", "failed", "lost")
 """Ends that a run goes on from as it is; a finished one needs more epochs."""
+RESUME_TIPS = ("Go on where the run is, from its last checkpoint", "Go on with more epochs; how many is asked for")
 DONE = {
     "pause": "paused, by you",
     "resume": "goes on, by you",
@@ -161,6 +162,8 @@ class FactsPanel(QWidget):
         column.addLayout(below)
         column.addWidget(self.reason)
         column.addLayout(self._make_buttons())
+        self._panels = QVBoxLayout()
+        column.addLayout(self._panels)
         column.addWidget(self.progress)
         column.addWidget(self.where)
         self._lines_title = QLabel("EVENTS")
@@ -168,6 +171,10 @@ class FactsPanel(QWidget):
         column.addWidget(self._lines_title)
         column.addWidget(self.lines)
         column.addStretch(1)
+
+    def add_panel(self, panel: QWidget) -> None:
+        """Show something more below the buttons."""
+        self._panels.addWidget(panel)
 
     def _make_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -181,7 +188,6 @@ class FactsPanel(QWidget):
         self.stop.setToolTip("Stop now; what was learned is kept (Shift+F5)")
         self.after_epoch.setToolTip("Stop when this epoch is complete")
         self.pause.setToolTip("Let the run wait where it is, without using the processor")
-        self.resume.setToolTip("Go on where the run is, from its last checkpoint")
         self.more = QPushButton("⋯")
         self.more.setAccessibleName("More")
         self.more.setFixedWidth(36)
@@ -219,7 +225,9 @@ class FactsPanel(QWidget):
         over = state in ("finished", "stopped", "failed", "lost", "refused")
         self.pause.setVisible(alive and state != "paused")
         self.pause.setEnabled(state == "running")
-        self.resume.setVisible(state in ("paused", *RESUMABLE))
+        self.resume.setVisible(state in ("paused", "finished", *RESUMABLE))
+        self.resume.setText("Resume…" if state == "finished" else "Resume")
+        self.resume.setToolTip(RESUME_TIPS[state == "finished"])
         self.resume.setEnabled(True)
         self.more.setVisible(alive)
         self.more.setEnabled(state in ("running", "paused"))

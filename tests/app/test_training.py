@@ -143,3 +143,44 @@ def test_closing_while_a_run_is_under_way_asks(
     with living(window, one) as run:
         assert window.close() is may
         assert run.take_requests() == asked
+
+
+def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_others(
+    qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(do: str, given: dict, on_result, on_error) -> None:
+        if do == "alive":
+            on_result({"project_path": given["project_path"], "runs": [str(run.path) for run in alive]})
+
+    monkeypatch.setattr(window.server, "request", answer)
+    alive = [run_of(one, "new"), run_of(one, "old")]
+    locks = [take_lock(run) for run in alive]
+    window.open_path(one)
+    window.training.start_looking()
+    assert window.training.is_running
+    assert window.training.run_folder == alive[0]
+    assert "the newest of 2" in window.hint_label.text()
+    assert window._tab == "design"
+    panel = window.training._panel
+    assert panel is not None
+    assert [row.name.text() for row in panel.other_rows] == ["old"]
+    panel.shown.emit(alive[1])
+    assert [row.name.text() for row in panel.other_rows] == ["new"]
+    for lock in locks:
+        os.close(lock)
+
+
+def test_a_run_that_ended_is_resumed_with_more_epochs(
+    qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, dict]] = []
+    monkeypatch.setattr(window.server, "request", lambda do, given, *_: asked.append((do, given)))
+    monkeypatch.setattr("app.dialogs.more_epochs.ask_for_more", lambda parent, folder: ["training.max_epochs=9"])
+    run = ended_run_of(one, "run")
+    update_info(run, state="finished")
+    window.open_path(one)
+    window.training.resume_run(run)
+    assert [one for one in asked if one[0] == "resume"] == [
+        ("resume", {"run_dir": str(run.path), "settings": ["training.max_epochs=9"]})
+    ]
+    assert window.training.is_running

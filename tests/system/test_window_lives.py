@@ -211,16 +211,22 @@ def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindo
     assert len(steps) > done
 
 
-def test_a_project_that_waits_is_trained_when_the_run_has_ended(qtbot, window: MainWindow, tmp_path: Path) -> None:
+def test_a_project_that_waits_is_trained_when_the_run_has_ended(
+    qtbot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     first = start(qtbot, window, tmp_path / "net.netwright")
     window.actions_by_id["run.queue"].trigger()
-    assert "waits for the end of this run" in monitor_of(window).facts.lines.text()
+    keeper = window.training.keeper
+    assert [entry.title for entry in keeper.waiting] == ["net"]
     window.training.stop()
     qtbot.waitUntil(lambda: window.training.run_folder != first, timeout=PATIENCE_MS)
     assert first.state() == "stopped"
     qtbot.waitUntil(lambda: monitor_of(window).facts.pause.isEnabled(), timeout=PATIENCE_MS)
     window.training.stop()
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: [entry.state for entry in keeper.entries] == ["stopped"], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not keeper.queue.is_worked(), timeout=PATIENCE_MS)
 
 
 def test_stop_pressed_before_the_run_has_a_folder_still_stops_it(qtbot, window: MainWindow, tmp_path: Path) -> None:

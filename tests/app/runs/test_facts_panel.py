@@ -158,7 +158,7 @@ def test_the_buttons_say_what_they_are_for(qtbot, panel: FactsPanel) -> None:
         ("running", True, False, True),
         ("paused", False, True, True),
         ("stopping", True, False, True),
-        ("finished", False, False, False),
+        ("finished", False, True, False),
         ("stopped", False, True, False),
         ("failed", False, True, False),
         ("lost", False, True, False),
