@@ -1,7 +1,8 @@
 """One process that feeds readers: `python -W error -m tests.fuzz.child FOLDER COUNT SEED READER...`.
 
 Prints a line of JSON for each reader: how many inputs were read, refused, and what came out that should not.
-Memory and time of an input are limited. The last input lies in the folder, for the case that the process dies of it.
+Memory and time of an input are limited; `FUZZ_SECONDS` limits the time of a reader.
+The last input lies in the folder, for the case that the process dies of it.
 """
 
 import json
@@ -10,6 +11,7 @@ import random
 import resource
 import signal
 import sys
+import time
 import traceback
 from pathlib import Path
 from types import FrameType
@@ -66,9 +68,12 @@ def feed(name: str, where: Path, count: int, seed: int) -> dict[str, Any]:
     folder.mkdir(parents=True)
     os.chdir(folder)  # where anything lands that is written without a place
     seeds = reader.prepare(folder)
-    read = refused = 0
+    read = refused = number = 0
     wrong: dict[str, Any] = {}
+    end = time.monotonic() + float(os.environ.get("FUZZ_SECONDS", "inf"))
     for number in range(count):
+        if time.monotonic() > end:
+            break
         generator = random.Random(f"{name} {seed} {number}")
         content = reader.mutation(generator, seeds)
         said = _one(reader, folder, content, generator)
@@ -79,7 +84,7 @@ def feed(name: str, where: Path, count: int, seed: int) -> dict[str, Any]:
             known["count"] += 1
             if known["count"] == 1:
                 (where / f"{folder.name}-{number}.bad").write_bytes(content)
-    return {"read": read, "refused": refused, "wrong": wrong}
+    return {"files": number + 1, "read": read, "refused": refused, "wrong": wrong}
 
 
 def _one(reader: Reader, folder: Path, content: bytes, generator: random.Random) -> str:

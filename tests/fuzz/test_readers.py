@@ -1,6 +1,7 @@
 """Files from strangers: whatever stands in one, a reader reads it or says in a `UserError` what is wrong with it.
 
-A short form runs with all tests; `make fuzz` gives each reader 10,000 files (`FUZZ_COUNT`, `FUZZ_SEED`).
+A short form runs with all tests; `make fuzz` gives each reader 10,000 files (`FUZZ_COUNT`, `FUZZ_SEED`, and at
+most `FUZZ_SECONDS`).
 """
 
 import json
@@ -47,5 +48,5 @@ def test_hostile_files_are_read_or_refused(tmp_path: Path, names: list[str]) -> 
 @pytest.mark.parametrize("name", [*known.ENGINE, *known.WINDOW])
 def test_many_hostile_files(tmp_path: Path, name: str) -> None:
     found = fed(tmp_path / "fuzz", LONG, int(os.environ.get("FUZZ_SEED", "1")), [name], 5 * 3600)
-    print(f"{name}: {found[0]['read']:,} read, {found[0]['refused']:,} refused")
+    print(f"{name}: {found[0]['files']:,} files, {found[0]['read']:,} read, {found[0]['refused']:,} refused")
     assert not words(found)
