@@ -89,7 +89,10 @@ def _run(argv: Sequence[str] | None) -> int:
         code: int = arguments.run(arguments)
         return code
     except UserError as error:
-        print(f"netwright-engine: {error}", file=sys.stderr)
+        from engine.fields import printable
+
+        words = "\n".join(map(printable, str(error).split("\n")))  # names of files may hold what terminals obey
+        print(f"netwright-engine: {words}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("netwright-engine: stopped.", file=sys.stderr)

@@ -200,15 +200,15 @@ def plain(value: Any, tensors: list[torch.Tensor]) -> Any:
     raise TypeError(f"A state may not hold a {type(value).__name__}.")
 
 
-def _whole(value: Any, tensors: Mapping[str, torch.Tensor]) -> Any:
-    """What `plain` was given."""
+def _whole(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
+    """What `plain` was given. Each tensor is taken once: named a million times it would not fit into memory."""
     if isinstance(value, list):
         return [_whole(item, tensors) for item in value]
     if not isinstance(value, dict):
         return value
     match value:
         case {"$tensor": int(number)}:
-            return tensors[str(number)].clone()  # memory of its own, aligned as all is: sums depend on it
+            return tensors.pop(str(number)).clone()  # memory of its own, aligned as all is: sums depend on it
         case {"$tuple": list(items)}:
             return tuple(_whole(item, tensors) for item in items)
         case {"$dict": list(pairs)}:

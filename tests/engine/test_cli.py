@@ -198,6 +198,14 @@ def test_what_escapes_is_a_defect_of_ours(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().err == "netwright-engine: stopped.\n"
 
 
+def test_a_file_name_has_no_say_over_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "\x1b]0;owned\x07.netwright"
+    path.write_text("no project")
+    assert cli.main(["check", str(path)]) == EXIT_INPUT
+    said = capsys.readouterr().err
+    assert "/\\u001b]0;owned\\u0007.netwright: not a project file" in said
+
+
 def test_help_and_version() -> None:
     done = engine("--help")
     assert done.returncode == EXIT_DONE

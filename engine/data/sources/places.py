@@ -10,7 +10,11 @@ from engine.errors import UserError, did_you_mean
 
 def locate(text: str, base: Path) -> Path:
     """The path that the options name. Relative ones start at the project's folder. Raises `UserError`."""
-    path = base / Path(text).expanduser()
+    try:
+        path = base / Path(text).expanduser()
+    except RuntimeError:
+        user = Path(text).parts[0]
+        raise UserError(f"There is no home folder {user} for the data to lie in. Choose the data anew.") from None
     try:
         path.lstat()
         path.stat()

@@ -3,6 +3,7 @@
 import math
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import torch
 
 from engine.errors import RunError, UserError
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
-from engine.training.checkpoint import distribute, is_finite, read, write
+from engine.training.checkpoint import RandomStates, distribute, is_finite, read, write
 
 
 def test_everything_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -51,6 +52,15 @@ def test_a_pickle_is_data_that_is_not_understood(tmp_path: Path) -> None:
     assert not (tmp_path / "executed").exists()
 
 
+def test_a_tensor_stands_in_one_place_only(tmp_path: Path) -> None:
+    """Named a million times it would take its memory as often."""
+    write({"a": torch.ones(1), "b": []}, tmp_path / "one", 3)
+    (tmp_path / "one" / STATE).write_text('{"a": {"$tensor": 0}, "b": [{"$tensor": 0}]}')
+    write_manifest(tmp_path / "one", 3)
+    with pytest.raises(UserError, match="cannot be used: '0'"):
+        read(Checkpoint(tmp_path / "one", 3))
+
+
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunError, match="checkpoint of iteration 3 cannot be written"):
@@ -79,3 +89,22 @@ class Number:
 def test_a_state_of_other_pieces_is_refused(state: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         distribute(state, {"n": Number()})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"torch": "00"},
+        {"torch": 5},
+        {"numpy": ["MT19937", [-1] * 624, 1, 0, 0.0]},
+        {"python": [3, [2**70], None]},
+        {"numpy": []},
+    ],
+)
+def test_strange_states_of_random_numbers_are_refused(changed: dict[str, Any]) -> None:
+    gang: Any = SimpleNamespace(rank=0, size=1)
+    piece = RandomStates(gang, torch.device("cpu"))
+    state = piece.state_dict()
+    state["workers"][0] |= changed
+    with pytest.raises(UserError, match="its part 'random' is another one"):
+        distribute({"random": state}, {"random": piece})

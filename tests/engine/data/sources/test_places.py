@@ -35,3 +35,8 @@ def test_what_does_not_fit_into_memory_is_refused_before():
     with pytest.raises(UserError, match=r"The arrays need 1,024\.0 GiB of memory; .* GiB are free\. Use fewer\."):
         places.refuse_too_large(2**40, "The arrays", "Use fewer.")
     places.refuse_too_large(2**10, "The arrays", "Use fewer.")
+
+
+def test_a_home_of_nobody_is_named(tmp_path):
+    with pytest.raises(UserError, match="There is no home folder ~no-such-user for the data"):
+        places.locate("~no-such-user/a.csv", tmp_path)
