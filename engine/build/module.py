@@ -43,6 +43,8 @@ def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengt
     those of each output that is one. Every real step is what it is in the sequence alone; what stands behind the end of
     an output has no meaning. Only the built module does so; the printed source takes sequences of one length.
 
+    Each node's `meta["layer"]` is the id of the layer, or of the block, that it belongs to.
+
     Raises `UserError` for a network with errors, and with `lengths` for a layer that cannot tell padding from data.
     """
     planned = plan(network, analysis, logits=logits, lengths=lengths)
@@ -65,6 +67,7 @@ def _add_plan(root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[V
     entering = dict(zip(planned.inputs, given, strict=True))
     values: dict[Port, Value] = {Port(id, "out"): value for id, value in entering.items()}
     for step in planned.steps:
+        before = next(reversed(graph.nodes), None)
         fed = [values[port] for port in step.feeds] or [entering[step.layer.id]]
         if step.copies and step.calls:
             leaving = _add_function(root, graph, step, fed, prefix)
@@ -72,8 +75,18 @@ def _add_plan(root: nn.Module, graph: fx.Graph, planned: Plan, given: Sequence[V
             leaving = _add_copies(root, graph, step, fed, prefix)
         else:
             leaving = _add_step(root, graph, step, fed, prefix)
+        if not prefix:
+            _note_layer(graph, before, step.layer.id)
         values |= zip(step.ports, leaving, strict=True)
     return [values[port] for port in planned.outputs]
+
+
+def _note_layer(graph: fx.Graph, before: fx.Node | None, id: str) -> None:
+    """Tell the nodes behind this one which layer of the network they belong to."""
+    for node in reversed(graph.nodes):
+        if node is before:
+            return
+        node.meta["layer"] = id
 
 
 def _add_copies(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], prefix: str) -> list[Value]:

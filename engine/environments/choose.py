@@ -7,6 +7,7 @@ from typing import Any
 from engine.environments.inventory import Device, DeviceInventory
 from engine.errors import UnavailableError, UserError, plural
 from engine.project.environment import TARGETS, EnvironmentOptions
+from engine.project.strategies import pieces_of_batch
 
 MOST_AUTOMATIC_WORKERS = 8
 LEAST_AUTOMATIC_SAMPLES = 32
@@ -15,6 +16,7 @@ LEAST_AUTOMATIC_SAMPLES = 32
 
 _STRATEGIES = {
     "fully-sharded": " Each worker holds its part of the weights.",
+    "pipeline": " Each worker computes its stage of the network for all samples (experimental).",
     "local-sgd": " The workers' weights are averaged every {:,} iterations.",
 }
 
@@ -114,6 +116,7 @@ def resolve(
     sentence = placement.sentence
     if len(placement.workers) > 1:
         sentence += _STRATEGIES.get(options.strategy, "").format(options.averaging_interval)
+        pieces = pieces_of_batch(options, pieces, len(placement.workers))
     if pieces > 1:
         sentence += f" Each mini-batch is computed in {pieces:,} pieces."
     return replace(placement, sentence=sentence)
@@ -167,7 +170,11 @@ def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch
     threads = options.threads or max(1, inventory.num_cores // count)
     blocks = _blocks(options, inventory, count, threads)
     loads = _loads(options, [_speed_of(inventory, i, count) for i in range(count)])
-    places = _share_out(batch, [WorkerPlace("cpu", threads, 0, *own) for own in zip(loads, blocks, strict=True)])
+    places = _share_out(
+        batch,
+        [WorkerPlace("cpu", threads, 0, *own) for own in zip(loads, blocks, strict=True)],
+        whole=options.strategy == "pipeline",
+    )
     crowd = f" (more than the {plural(inventory.num_cores, 'core')} here)" if count > inventory.num_cores else ""
     sentence = f"{count:,} workers on the CPU over gloo{crowd}, {_each(places)}; {plural(threads, 'thread')} a worker."
     if blocks[0]:
@@ -221,9 +228,12 @@ def part_of(cores: Sequence[Any], number: int, count: int) -> Sequence[Any]:
     return cores[number * len(cores) // count : (number + 1) * len(cores) // count]
 
 
-def _share_out(batch: int, places: Sequence[WorkerPlace]) -> tuple[WorkerPlace, ...]:
-    """The places with their samples. Raises `UserError` where a load is so small that a worker would get none."""
+def _share_out(batch: int, places: Sequence[WorkerPlace], *, whole: bool) -> tuple[WorkerPlace, ...]:
+    """The places with their samples, `whole`: all of them for each. Raises `UserError` where a load is so small that a
+    worker would get none."""
     loads = [place.load for place in places]
+    if whole:
+        return tuple(replace(place, samples=batch) for place in places)
     found = shares(batch, len(places), loads if len(set(loads)) > 1 else ())
     for number, samples in enumerate(found):
         if not samples:
@@ -273,7 +283,8 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
         raise UserError(
             f"environment.worker_weights: expected {len(devices)} numbers, one for each GPU, received {len(loads)}."
         )
-    places = _share_out(batch, [WorkerPlace(d.name, threads, 0, load) for d, load in zip(devices, loads, strict=True)])
+    own = [WorkerPlace(d.name, threads, 0, load) for d, load in zip(devices, loads, strict=True)]
+    places = _share_out(batch, own, whole=options.strategy == "pipeline" and len(own) > 1)
     models = " and ".join(dict.fromkeys(device.model for device in devices))
     if resolved == "gpu":
         sentence = f"{models} ({devices[0].name}), {plural(batch, 'sample')} a step."

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from engine.errors import FieldError
-from engine.fields import Bool, Choice, Floats, Int, Ints, Record
+from engine.errors import FieldError, UserError
+from engine.fields import Bool, Choice, Floats, Int, Ints, Record, Text
+from engine.network.stages import read_stages
 
-STRATEGIES = ("auto", "data-parallel", "fully-sharded", "local-sgd")
+STRATEGIES = ("auto", "data-parallel", "fully-sharded", "local-sgd", "pipeline")
 TARGETS = ("auto", "cpu", "multi-cpu", "gpu", "multi-gpu", "parallel")
 SEVERAL = ("multi-cpu", "multi-gpu")
 """Targets with several workers on this machine."""
@@ -130,6 +131,8 @@ class EnvironmentOptions(Record):
             "(torch: FSDP2): less memory, more communication",
             "local-sgd": "Each worker goes its own way, and the weights are averaged every few iterations: less "
             "communication, other numbers",
+            "pipeline": "Each worker holds a stage of the network, and a batch goes through in pieces: for networks "
+            "that one device cannot hold; experimental",
         },
         label="Strategy",
         group="Environment",
@@ -158,6 +161,25 @@ class EnvironmentOptions(Record):
         help="What is sent between workers; default none. For slow connections; torch: DDP communication hooks",
         visible_when=_strategy("auto", "data-parallel"),
     )
+    pipeline_pieces = Int(
+        0,
+        low=0,
+        high=4096,
+        unit="pieces",
+        group="Environment",
+        help="Pieces of a batch that are under way at once; default 0: twice as many as workers, or as gradient "
+        "accumulation says, if that is more. More keep the workers busier, and each is less work. Batch normalisation "
+        "takes the statistics of each piece, as in gradient accumulation. torch: n_microbatches",
+        visible_when=_strategy("pipeline"),
+    )
+    stages = Text(
+        "",
+        label="Stages",
+        group="Environment",
+        help="Which layer is in which stage, such as conv_2: 2, fc: 3, one stage a worker; the others are where the "
+        "latest of those is that feed them. Empty: the stages get as equal parts of the work as can be",
+        visible_when=_strategy("pipeline"),
+    )
     cpu_offload = Bool(
         False,
         label="Keep weights on the CPU",
@@ -176,6 +198,11 @@ class EnvironmentOptions(Record):
             found.append(FieldError("num_workers", message))
         if self.is_visible("worker_weights") and (wrong := self._wrong_weights()):
             found.append(FieldError("worker_weights", wrong))
+        if self.is_visible("stages"):
+            try:
+                read_stages(self.stages)
+            except UserError as error:
+                found.append(FieldError("stages", str(error)))
         return found
 
     def _wrong_weights(self) -> str:

@@ -2,28 +2,80 @@
 
 from collections.abc import Iterator
 
-from engine.errors import FieldError
-from engine.project.environment import EnvironmentOptions
+from engine.errors import FieldError, UserError, plural
+from engine.network.analysis import Analysis
+from engine.network.network import Network
+from engine.network.stages import Stages, balanced_stages, stages_by_hand
+from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.training import TrainingOptions
+
+_PARTS = {"fully-sharded": "shards", "pipeline": "stages"}
 
 
 def strategy_problems(environment: EnvironmentOptions, training: TrainingOptions) -> Iterator[FieldError]:
     """What cannot be meant together."""
     strategy = environment.strategy
-    if strategy not in ("fully-sharded", "local-sgd") or environment.target in ("cpu", "gpu"):
+    if strategy not in ("fully-sharded", "local-sgd", "pipeline") or environment.target in ("cpu", "gpu"):
         return
     if training.solver in ("lbfgs", "lm"):
         yield _problem(strategy, training.solver, "needs the gradients of all samples and weights in one place")
     if training.weight_averaging != "none":
         yield _problem(strategy, f"weight averaging ({training.weight_averaging})", "needs all weights in one place")
-    if strategy == "fully-sharded" and training.precision == "fp16":
+    in_parts = strategy in ("fully-sharded", "pipeline")
+    if in_parts and training.precision == "fp16":
         yield _problem(strategy, "fp16", "needs all gradients to choose its scale; bf16 needs none")
-    if strategy == "fully-sharded" and training.gradient_checkpointing != "off":
-        yield _problem(strategy, "gradient checkpointing", "computes parts of the network past its shards")
-    if strategy == "fully-sharded" and training.step_function:
+    if in_parts and training.gradient_checkpointing != "off":
+        yield _problem(strategy, "gradient checkpointing", f"computes parts of the network past its {_PARTS[strategy]}")
+    if in_parts and training.step_function:
         yield _problem(strategy, "a training step of your own", "may use weights while they are elsewhere")
-    if strategy == "local-sgd" and training.batch_normalization_statistics == "population":
+    if strategy in ("local-sgd", "pipeline") and training.batch_normalization_statistics == "population":
         yield _problem(strategy, "population statistics", "looks at all samples with the same weights")
+    if strategy == "pipeline":
+        yield from _pipeline_problems(environment, training)
+
+
+def _pipeline_problems(environment: EnvironmentOptions, training: TrainingOptions) -> Iterator[FieldError]:
+    if training.watch_layers:
+        yield _problem("pipeline", "watching layers", "looks at all of them from one worker")
+    if environment.target in SEVERAL and environment.worker_load != "equal":
+        message = "the workers of a pipeline compute all samples of a batch, each with its own layers. Use equal."
+        yield FieldError("environment.worker_load", message)
+
+
+def pieces_of_batch(environment: EnvironmentOptions, accumulated: int, workers: int) -> int:
+    """In how many pieces a batch is computed, where gradient accumulation asks for so many."""
+    if environment.strategy != "pipeline" or workers == 1:
+        return accumulated
+    return max(accumulated, environment.pipeline_pieces or 2 * workers)
+
+
+def stages_of(network: Network, analysis: Analysis, environment: EnvironmentOptions, workers: int) -> Stages:
+    """The stages of a pipeline of so many workers. Raises `UserError` where the network cannot be cut so."""
+    if not environment.stages.strip():
+        return balanced_stages(network, analysis, workers)
+    stages = stages_by_hand(network, analysis, environment.stages)
+    if stages.count != workers:
+        raise UserError(
+            f"the layers are put into {plural(stages.count, 'stage')}, and there are {plural(workers, 'worker')}. "
+            "Give each worker one stage."
+        )
+    return stages
+
+
+def stage_problems(network: Network, analysis: Analysis, environment: EnvironmentOptions) -> Iterator[FieldError]:
+    """Why a network without errors cannot be cut into these stages, as far as the number of workers is known."""
+    if environment.strategy != "pipeline" or environment.target in ("auto", "cpu", "gpu"):
+        return
+    if analysis.has_errors or environment.problems():
+        return  # that is to be put right first
+    workers = environment.num_workers if environment.target == "multi-cpu" else len(environment.devices)
+    try:
+        if workers > 1:
+            stages_of(network, analysis, environment, workers)
+        elif environment.stages.strip():
+            stages_by_hand(network, analysis, environment.stages)
+    except UserError as error:
+        yield FieldError("environment.stages", str(error))
 
 
 def _problem(strategy: str, what: str, why: str) -> FieldError:

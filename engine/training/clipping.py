@@ -14,9 +14,11 @@ WholeNorms = Callable[[torch.Tensor], torch.Tensor]
 """From the norms of what this worker has of each gradient to those of the whole gradients."""
 
 
-def clipping(options: TrainingOptions, parameters: Iterable[nn.Parameter], gang: Gang | None = None) -> Clip | None:
+def clipping(
+    options: TrainingOptions, parameters: Iterable[nn.Parameter], gang: Gang | None = None, *, in_stages: bool = False
+) -> Clip | None:
     """What clips the gradients of these parameters in place, or None where there is no limit. The gang sums the norms
-    where each worker has a part of each gradient."""
+    where each worker has a part of each gradient, or `in_stages` some of the gradients as a whole."""
     limit = options.gradient_threshold
     if math.isinf(limit):
         return None
@@ -26,12 +28,19 @@ def clipping(options: TrainingOptions, parameters: Iterable[nn.Parameter], gang:
     def sum_parts(norms: torch.Tensor) -> torch.Tensor:
         return (gang or SoloGang()).sum(norms.square()).sqrt()
 
+    def of_all_stages(norms: torch.Tensor) -> torch.Tensor:
+        return (gang or SoloGang()).sum(norms.square().sum()).sqrt()
+
+    joins_stages = in_stages and method is global_norm
+
     def run() -> None:
         gradients = [p.grad for p in chosen if p.grad is not None]
         if not gradients:
+            if joins_stages:
+                of_all_stages(torch.zeros(1, device=chosen[0].device))  # the others wait for it
             return
         if type(gradients[0]) is torch.Tensor:
-            method(gradients, limit, _as_they_are)
+            method(gradients, limit, of_all_stages if joins_stages else _as_they_are)
         else:  # each worker has a part of each
             method([gradient.to_local() for gradient in gradients], limit, sum_parts)  # type: ignore[attr-defined]
 

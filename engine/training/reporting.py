@@ -281,7 +281,10 @@ class Recorder:
         spent, self._last_exchange_s = now - self._last_exchange_s, now
         count = len(self._held)
         last = self._held[-1]
-        a_step = sum(tensor.nbytes for tensor in (*last.outputs, *last.targets)) + 64
+        # The first worker of a pipeline has none of the samples that the last one holds.
+        count_held = last.count or last.total
+        a_sample = sum(math.prod(x.shape[1:]) * x.element_size() for x in (*last.outputs, *last.targets))
+        a_step = count_held * a_sample + 64
         ahead = min(REPORT_EVERY_S, max(0.0, self._clock.left_s))  # the time limit falls on a report point
         wanted = int(count * ahead / max(spent, 1e-6))
         return max(1, min(wanted, count * GROWTH, MOST_STEPS, MOST_HELD_BYTES // a_step))

@@ -16,7 +16,7 @@ from engine.project.file import dumps, load
 from engine.project.project import Project, set_option
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
-from engine.training.preparing import go_back, hold
+from engine.training.preparing import go_back, hold, with_stages
 
 CHANGEABLE = (
     "max_epochs",
@@ -70,6 +70,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     known = facts(project.data, base)
     check(project, known).refuse_errors()
     placement, inventory = place(project.environment, project.training, known.samples.get("training"))
+    placement = with_stages(project, placement)
     try:
         if project != before:
             write_atomically(folder.project, dumps(project).encode(), mode=0o600, follow_link=False)

@@ -75,6 +75,14 @@ class Solver:
             self._optimizer.tolerance.load_state_dict(state["tolerance"])
 
 
+def groups_by_name(
+    network: nn.Module, options: TrainingOptions, parameters: Mapping[str, ParameterOptions]
+) -> list[list[str]]:
+    """The names of the parameters that learn, in the order in which the optimizer numbers them, group by group."""
+    names = {parameter: name for name, parameter in network.named_parameters()}
+    return [[names[parameter] for parameter in group["params"]] for group in _groups(network, options, parameters)]
+
+
 def _groups(
     network: nn.Module, options: TrainingOptions, parameters: Mapping[str, ParameterOptions]
 ) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """One step of training and one look at a part of the data, on whatever device, with whatever strategy."""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -64,8 +64,10 @@ class Scores:
         return {"loss": self.loss, **self.metrics}
 
 
-def _together(pieces: Sequence[Done]) -> Done:
+def together(pieces: Sequence[Done]) -> Done:
     """What a step gave that was computed in pieces."""
+    if len(pieces) == 1:
+        return pieces[0]
     return Done(
         torch.stack([done.loss for done in pieces]).sum(),
         tuple(torch.cat(parts) for parts in zip(*(done.outputs for done in pieces), strict=True)),
@@ -98,6 +100,15 @@ class Fittings:
     """So many samples of a part are judged together."""
 
 
+def refuse_without_gradient(loss: torch.Tensor) -> None:
+    """Raise `UserError` for a loss that no weight has a part in."""
+    if not loss.requires_grad:
+        raise UserError(
+            "No gradient comes back to any weight: every way from a layer with weights to the output passes one "
+            "that stops it, such as a stop gradient or an arg max. Remove it, or add a layer with weights behind."
+        )
+
+
 class Unit:
     """The network with all it takes to train and judge it."""
 
@@ -118,7 +129,7 @@ class Unit:
         fitted = fittings or Fittings()
         self.metrics = tuple(metrics)
         self.rate = rate
-        self._network = network
+        self.network = network
         self._strategy = strategy
         self._solver = solver
         self._loss = loss
@@ -147,7 +158,7 @@ class Unit:
 
     def first_bad(self, batch: Batch) -> str:
         """Where what is no number comes from, in words: of the last step that was left out, else of this batch."""
-        return first_bad(self._network, self._bad or batch)
+        return first_bad(self.network, self._bad or batch)
 
     def train(self, batch: Batch, step: int) -> Done:
         """Forward, loss, backward, and one move of the weights. `step` counts from 0."""
@@ -202,20 +213,24 @@ class Unit:
         """Forward, loss and backward, piece by piece."""
         self._strategy.clear()
         self._share.part = batch.count / batch.total
+        whole = self._differentiate_all(batch)
+        if self._precision.scale is not None and isinstance(self._solver, Solver):
+            self._solver.unscale(self._precision.scale)
+        if self.watch is not None:
+            whole = replace(whole, squared_gradient=self.watch.after())
+        if self._clip is not None:
+            self._clip()
+        return whole
+
+    def _differentiate_all(self, batch: Batch) -> Done:
+        """Forward, loss and backward of all pieces."""
         *before, last = batch.apart()
         done = []
         for piece in before:
             with self._strategy.apart():
                 done.append(self._differentiate(piece))
         done.append(self._differentiate(last))
-        if self._precision.scale is not None and isinstance(self._solver, Solver):
-            self._solver.unscale(self._precision.scale)
-        whole = done[0] if len(done) == 1 else _together(done)
-        if self.watch is not None:
-            whole = replace(whole, squared_gradient=self.watch.after())
-        if self._clip is not None:
-            self._clip()
-        return whole
+        return together(done)
 
     def _differentiate(self, batch: Batch) -> Done:
         """Forward, loss and backward of one piece; the gradients add up."""
@@ -227,11 +242,7 @@ class Unit:
             if batch.count == 0:
                 outputs, targets = tuple(x[:0] for x in outputs), tuple(x[:0] for x in targets)
             loss = self._loss(outputs, targets) / batch.total
-        if not loss.requires_grad:
-            raise UserError(
-                "No gradient comes back to any weight: every way from a layer with weights to the output passes one "
-                "that stops it, such as a stop gradient or an arg max. Remove it, or add a layer with weights behind."
-            )
+        refuse_without_gradient(loss)
         scale = self._precision.scale
         self._strategy.backward(loss if scale is None else scale.scale(loss))
         outputs, targets = self._ends(tuple(x.detach() for x in outputs), targets)
@@ -245,15 +256,19 @@ class Unit:
             return self._judge(part)
 
     def _judge(self, part: Resident) -> Scores:
-        self._network.eval()
+        self.network.eval()
         jury = Jury(self.metrics, self._gang, part.device, self._confusion)
-        for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once, self._loads):
-            outputs = as_tuple(self._precision.call(self._network, *piece.inputs))
+        for piece, outputs in self._looks(part):
             if piece.count:
                 jury.see(self._loss(outputs, piece.targets), *self._ends(outputs, piece.targets))
-        self._network.train()
+        self.network.train()
         loss, metrics, confusion = jury.verdict()
         return Scores(loss / len(part), metrics, confusion)
+
+    def _looks(self, part: Resident) -> Iterator[tuple[Batch, Tensors]]:
+        """This worker's share of a part of the data, and what the network gives for it, piece by piece."""
+        for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once, self._loads):
+            yield piece, as_tuple(self._precision.call(self.network, *piece.inputs))
 
     def _averaged(self, *, fresh: bool = False) -> AbstractContextManager[None]:
         """In here the network has the weights that are judged and kept."""

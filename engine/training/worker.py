@@ -42,8 +42,10 @@ from engine.project.code import ready
 from engine.project.extent import Extent, extent
 from engine.project.file import load as load_project
 from engine.project.project import Project
+from engine.project.strategies import pieces_of_batch, stages_of
 from engine.project.target_scale import fitted_outputs
 from engine.project.targets import Wanted, folding, in_order, wanted_of
+from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import Checkpoint, beside, place
 from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
@@ -72,7 +74,7 @@ from engine.training.recomputing import Recomputing
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
 from engine.training.saving import Saver, nowhere
 from engine.training.schedules import Schedule
-from engine.training.solvers import Solver
+from engine.training.solvers import Solver, groups_by_name
 from engine.training.step import Fittings, Unit
 from engine.training.target_scale import fit_inverse, normalised, scale_of
 from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
@@ -145,6 +147,11 @@ class Setting:
         return found if len(set(found)) > 1 else ()
 
     @property
+    def has_stages(self) -> bool:
+        """Whether each worker has a stage of the network."""
+        return self.project.environment.strategy == "pipeline" and len(self.info["places"]) > 1
+
+    @property
     def is_padded(self) -> bool:
         """Whether sequences of different lengths come in whose padding no layer is to see."""
         options = self.project.training
@@ -183,13 +190,18 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     facts = in_order(setting.project.network, setting.facts)
     metrics = metrics_for(options, facts, training.targets)
     cut = options.sequence_length == "shortest"
-    batches = Batches(training, order, gang, cut=cut, pieces=options.gradient_accumulation, loads=setting.loads)
+    pieces = pieces_of_batch(setting.project.environment, options.gradient_accumulation, gang.size)
+    # All workers of a pipeline compute all samples.
+    sharing = SoloGang() if setting.has_stages else gang
+    batches = Batches(training, order, sharing, cut=cut, pieces=pieces, loads=setting.loads)
+    parameters = sum(p.numel() for p in network.parameters())
     unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang, batches)
+    network = unit.network  # of a pipeline this stage, so that the others are let go
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     objective = named(options.objective_metric, unit.metrics)
     keeper = Keeper(unit, options, objective, shelf, has_validation=validation is not None)
     if is_first:
-        _announce(setting, network, whole, named("metric", unit.metrics), reports, notes)
+        _announce(setting, parameters, whole, named("metric", unit.metrics), reports, notes)
     limits = limits_for(options, named(options.target_metric, unit.metrics))
     clock = Clock(limits.time_s, lambda: gang.sending_s if unit.sends_in_turn else math.nan)
     busy = utilisation_of(setting.device, gang.size)
@@ -255,11 +267,13 @@ def _unit(
 ) -> Unit:
     """The network on its device, with all it takes to train and judge it."""
     options, share = setting.project.training, Share()
-    # Workers that go their own way take batch statistics of their own, too.
-    goes_alone = setting.project.environment.strategy == "local-sgd"
+    # Workers that go their own way take batch statistics of their own, too; those of a pipeline have all samples.
+    goes_alone = setting.project.environment.strategy in ("local-sgd", "pipeline")
     _make_trainable(setting, network, SoloGang() if goes_alone else gang, share)
-    network.to(setting.device)
     said = _parameter_options(setting, network)
+    if setting.has_stages:
+        return _staged(setting, network, said, loss, metrics, gang, share=share, rate=schedule, precision=precision)
+    network.to(setting.device)
     called: nn.Module = network
     if options.gradient_checkpointing != "off":
         assert isinstance(network, fx.GraphModule)  # as it was built
@@ -282,11 +296,61 @@ def _unit(
             average=averaging(options, network, batches.order.steps_per_epoch, population),
             population=population if options.batch_normalization_statistics == "population" else None,
             ends=Ends(setting.wanted),
-            most_at_once=max(64, 2 * -(-options.mini_batch_size // (gang.size * options.gradient_accumulation))),
+            most_at_once=_most_at_once(options, gang.size * options.gradient_accumulation),
             guard=guard_for(options, network, gang),
             loads=setting.loads,
             watch=_watch(setting, network, gang),
             confusion=confusion_for(in_order(setting.project.network, setting.facts)),
+        ),
+    )
+
+
+def _most_at_once(options: TrainingOptions, parts: int) -> int:
+    """So many samples are judged together where a batch is computed in so many parts."""
+    return max(64, 2 * -(-options.mini_batch_size // parts))
+
+
+def _staged(
+    setting: Setting,
+    network: nn.Module,
+    said: dict[str, ParameterOptions],
+    loss: Loss,
+    metrics: Sequence[Metric],
+    gang: Gang,
+    *,
+    share: Share,
+    rate: Schedule,
+    precision: Precision,
+) -> Unit:
+    """This worker's stage of the network, with all it takes to train and judge it together with the others."""
+    from engine.environments.strategies.pipeline import Pipeline
+    from engine.training.staged import StagedUnit
+
+    project, options = setting.project, setting.project.training
+    assert isinstance(network, fx.GraphModule)  # as it was built
+    stages = stages_of(project.network, setting.analysis, project.environment, gang.size)
+    groups = partial(groups_by_name, options=options, parameters=said)
+    pipeline = Pipeline(network, stages.of, gang, setting.device, groups)
+    stage = pipeline.module
+    return StagedUnit(
+        pipeline,
+        Solver(options, stage, said),
+        loss,
+        metrics,
+        gang,
+        share=share,
+        rate=rate,
+        fittings=Fittings(
+            clip=clipping(options, stage.parameters(), gang, in_stages=True),
+            precision=precision,
+            ends=Ends(setting.wanted),
+            most_at_once=_most_at_once(
+                options, pieces_of_batch(project.environment, options.gradient_accumulation, gang.size)
+            ),
+            guard=guard_for(options, stage, gang),
+            # What each has of the squared norm adds up, since no two have the same weight.
+            watch=_watch(setting, stage, SoloGang()),
+            confusion=confusion_for(in_order(project.network, setting.facts)),
         ),
     )
 
@@ -410,7 +474,7 @@ def _choose_threads(
     """
     place, options = setting.info["places"][rank], setting.project.training
     searches_alike = options.is_full_batch and len(setting.info["places"]) > 1
-    is_given = setting.project.environment.threads or options.deterministic or searches_alike
+    is_given = setting.project.environment.threads or options.deterministic or searches_alike or setting.has_stages
     if setting.device.type != "cpu" or place["threads"] == 1 or is_given:
         return []
     trial = copy.deepcopy(network)
@@ -434,7 +498,7 @@ def _choose_threads(
 
 def _announce(
     setting: Setting,
-    network: nn.Module,
+    parameters: int,
     whole: Extent,
     metric: Metric,
     reports: Reports,
@@ -451,7 +515,7 @@ def _announce(
             steps_per_epoch=whole.steps_per_epoch,
             metric=metric.name,
             samples=setting.facts.samples,
-            parameters=sum(p.numel() for p in network.parameters()),
+            parameters=parameters,
         ),
         *(Message(severity="note", text=note[:1000]) for note in (*setting.facts.notes, *notes)),
     )

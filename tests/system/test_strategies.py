@@ -8,8 +8,11 @@ import pytest
 import torch
 
 from engine.exchange.weights import load as load_weights
-from tests.builders import chain, layer
+from engine.network.network import Network
+from engine.project.check import check
+from tests.builders import add, chain, layer
 from tests.runs import Done, train
+from tests.system.test_resume_runs import engine
 from tests.system.test_training import TWO, convolution, digits, largest_difference, mlp
 
 OPTIONS: dict[str, Any] = {"max_epochs": 3, "mini_batch_size": 157, "shuffle": "every-epoch"}
@@ -92,3 +95,48 @@ def test_what_searches_a_line_is_refused_with_parts_of_a_network(tmp_path: Path)
     (problem,) = project.option_problems()
     assert problem.path == "environment.strategy"
     assert not replace(project, environment=project.environment.replace(strategy="auto")).option_problems()
+
+
+def test_stages_of_a_pipeline_are_one_worker_and_go_on(tmp_path: Path) -> None:
+    """A connection over the cut, an uneven last batch, the limit of all gradients together. The run is trained further
+    from a checkpoint; that one worker may do so, too, follows from what is in it (test_pipeline)."""
+    network, image = add(Network.empty(), layer("image_input", size=8), name="image")
+    network, conv = add(network, layer("conv2d", filters=8, kernel=3, padding="same"), image, name="conv_1")
+    network, tanh = add(network, layer("tanh"), conv, name="tanh_1")
+    network, second = add(network, layer("conv2d", filters=8, kernel=3, padding="same"), tanh, name="conv_2")
+    network, both = add(network, layer("addition"), tanh, second, name="sum")
+    network, end = add(network, layer("fully_connected", outputs=10), both, name="fc")
+    network, _ = add(network, layer("softmax"), end, name="softmax")
+    options = {**OPTIONS, "solver": "adam", "gradient_threshold": 0.5, "gradient_threshold_method": "global-l2norm"}
+    options |= {"max_epochs": 2, "metrics": ("accuracy", "auc"), "watch_gradient_norm": True, "non_finite_loss": "skip"}
+    options |= {"checkpoint_unit": "epochs", "checkpoint_frequency": 1}
+    one = train(digits(network, **options), tmp_path / "one")
+    own = {**TWO, "strategy": "pipeline", "stages": "conv_2: 2"}
+    two = train(digits(network, own, **{**options, "max_epochs": 1}), tmp_path / "two")
+    sentence = "in 4 pieces. 2 stages: 3 and 4 layers"
+    assert sentence in two.folder.read_info()["sentence"]
+    engine("resume", two.folder.path, "--set", "training.max_epochs=2")
+    assert sentence in two.folder.read_info()["sentence"]
+    two = Done(two.folder, [])
+    assert largest_difference(one, two) < 1e-4
+    assert two.curve("training", "gradient_norm") == pytest.approx(one.curve("training", "gradient_norm"), 1e-3)
+    result = two.folder.read_result() or {}
+    for split in ("validation", "test"):
+        assert result[split] == pytest.approx(one.result[split], rel=1e-3)
+    assert result["metrics"] == pytest.approx(one.result["metrics"], rel=1e-2)
+    for key, value in weights(one).items():
+        torch.testing.assert_close(weights(two)[key], value, rtol=2e-3, atol=2e-4)
+
+
+def test_what_does_not_go_with_stages_is_refused() -> None:
+    own = {**TWO, "strategy": "pipeline"}
+    options: dict[str, Any] = {"solver": "lbfgs", "mini_batch_size": 1000, "watch_layers": True}
+    refused = digits(mlp(), {**own, "worker_load": "measured"}, **options).option_problems()
+    assert [problem.path for problem in refused] == [*["environment.strategy"] * 2, "environment.worker_load"]
+    (problem,) = check(digits(mlp(), {**own, "num_workers": 3})).errors
+    assert problem.field == "environment.stages"
+    assert "the network has 2" in problem.message
+    (problem,) = check(digits(mlp(), {**own, "stages": "nowhere: 2"})).errors
+    assert "there is no layer 'nowhere'" in problem.message
+    (problem,) = check(digits(mlp(), {**own, "stages": "relu_1"})).errors
+    assert "such as conv_2: 2, received relu_1" in problem.message
