@@ -188,6 +188,11 @@ class Board(QWidget):
         self.across.along = along
         self._refresh_all()
 
+    def set_log_x(self, is_log: bool) -> None:
+        """Logarithmic lower axes."""
+        self.across.is_log = is_log
+        self._refresh_all()
+
     def show_all(self) -> None:
         """The whole run is in view."""
         self.across.part = None

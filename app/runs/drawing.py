@@ -1,7 +1,9 @@
 """What a plot of a run shows, and how: its values, and what it has in common with the plots beside it."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from PySide6.QtGui import QColor
@@ -10,6 +12,8 @@ from app.runs.series import Floats, Points, Series
 from app.runs.timeline import Along, Timeline
 from designer import theme
 
+Curve = tuple[Floats, Floats]
+"""Steps and values."""
 LEAST_PART = 2.0
 """No fewer steps than this are shown."""
 ROWS_AT_ONCE = 4096
@@ -24,6 +28,8 @@ class Across:
     timeline: Timeline = field(default_factory=Timeline)
     along: Along = "iterations"
     expected_steps: float = 0
+    is_log: bool = False
+    """A logarithmic axis begins with the first step."""
     part: tuple[float, float] | None = None
     """First and last step in view, or None: all of them."""
 
@@ -33,7 +39,18 @@ class Across:
 
     def view(self, last_step: float) -> tuple[float, float]:
         """First and last step in view."""
-        return self.part or (0.0, self.end(last_step))
+        low, high = self.part or (0.0, self.end(last_step))
+        return (max(1.0, low), max(2.0, high)) if self.is_log else (low, high)
+
+    def stretches(self, low: float, high: float, points: int) -> Iterator[tuple[float, float, int]]:
+        """The part in view as stretches that are alike on the axis, and how many points each has room for: on a
+        logarithmic axis its decades, else all of it."""
+        edges = [low, *(10.0**power for power in range(12) if low < 10.0**power < high), high]
+        if not self.is_log or low <= 0:
+            edges = [low, high]
+        for begin, end in pairwise(edges):
+            share = math.log(end / begin) / math.log(high / low) if len(edges) > 2 else 1.0
+            yield begin, end, max(2, round(points * share))
 
     def look_at(self, low: float, high: float, last_step: float) -> None:
         """Show this part; all, if it is no less."""
@@ -110,6 +127,16 @@ class Drawing:
             points.truncate(-1 if split == "test" else step)
         self.bests = [best for best in self.bests if best[0] <= step]
 
+    def window(self, low: float, high: float, pixels: int) -> Curve:
+        """What is drawn of the training values between two steps (`Series.window`)."""
+        stretches = list(self.across.stretches(low, high, pixels))
+        return _joined([self.training.window(*stretch) for stretch in stretches])
+
+    def smoothed(self, low: float, high: float, points: int) -> Curve:
+        """The same, smoothed (`Series.smoothed`)."""
+        stretches = self.across.stretches(low, high, points)
+        return _joined([self.training.smoothed(a, b, self.smoothing, count) for a, b, count in stretches])
+
     def chunks(self) -> Iterator[tuple[str, Floats, Floats]]:
         """All points as they came, some thousand at a time: split, steps, values."""
         training = self.training
@@ -125,3 +152,12 @@ class Drawing:
         for split, steps, values in self.chunks():
             for step, value in zip(steps.tolist(), values.tolist(), strict=True):
                 yield split, step, value
+
+
+def _joined(parts: list[Curve]) -> Curve:
+    """One behind the other, without the neighbours that they share."""
+    if len(parts) == 1:
+        return parts[0]
+    x, y = (np.concatenate([part[axis] for part in parts]) for axis in (0, 1))
+    order = np.unique(x, return_index=True)[1]
+    return x[order], y[order]

@@ -147,6 +147,10 @@ class Monitor(QWidget):
             action.setCheckable(True)
             action.setChecked(along == "iterations")
             group.addAction(action)
+        menu.addSeparator()
+        self.log_x = menu.addAction("Logarithmic")
+        self.log_x.setCheckable(True)
+        self.log_x.toggled.connect(self.board.set_log_x)
         self.along.setMenu(menu)
         self.set_along("iterations")
         return self.along

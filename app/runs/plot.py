@@ -6,6 +6,7 @@ exit. What a paint costs is bounded by the pixels of the plot.
 """
 
 import ctypes
+import math
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -179,12 +180,14 @@ class Plot(QWidget):
         drawing = self.drawing
         rect = QRectF(self.rect()).adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
         low, high = drawing.across.view(drawing.last_step)
-        x, y = drawing.training.window(low, high, max(2, int(rect.width())))
+        x, y = drawing.window(low, high, max(2, int(rect.width())))
         raw = self._placed(x), y
         smooth = min(MAX_SMOOTHED_POINTS, max(2, int(rect.width() * 0.75)))
-        self._smoothed = drawing.training.smoothed(low, high, drawing.smoothing, smooth)
+        self._smoothed = drawing.smoothed(low, high, smooth)
         smoothed = self._placed(self._smoothed[0]), self._smoothed[1]
         parts = {split: points.between(low, high) for split, points in drawing.points.items() if len(points)}
+        if drawing.across.is_log:  # the validation before the first step has no place there
+            parts = {split: (x[x > 0], y[x > 0]) for split, (x, y) in parts.items()}
         points = {split: (self._placed(x), y) for split, (x, y) in parts.items()}
         frame = self._frame = self._make_frame(rect, low, high, [raw[1], *(y for _, y in points.values())])
         self._paint_epochs(painter, frame, low, high)
@@ -211,7 +214,8 @@ class Plot(QWidget):
     def _make_frame(self, rect: QRectF, low: float, high: float, values: list[Floats]) -> Frame:
         across = self.drawing.across
         ends = self._placed(np.array([low, high]))
-        x, self._unit = places_axis(float(ends[0]), float(ends[1]), across.along, max(2, int(rect.width() / 110)))
+        count = max(2, int(rect.width() / 110))
+        x, self._unit = places_axis(float(ends[0]), float(ends[1]), across.along, count, is_log=across.is_log)
         return Frame(rect=rect, x=x, y=self._values_axis(values, max(2, int(rect.height() / 40))))
 
     def _values_axis(self, values: list[Floats], count: int) -> Axis:
@@ -255,7 +259,7 @@ class Plot(QWidget):
         apart = ticks[1] - ticks[0] if len(ticks) > 1 else frame.x.high - frame.x.low
         places = zip(frame.across(np.array(ticks)).tolist(), ticks, strict=True)
         for number, (x, value) in enumerate(reversed(list(places))):
-            words = self._unit.label(value, apart)
+            words = self._unit.label(value, value if frame.x.is_log else apart)
             width = metrics.horizontalAdvance(words)
             left = x - width / 2
             if number == 0:
@@ -296,7 +300,7 @@ class Plot(QWidget):
         step, value = self.drawing.bests[-1]
         x = float(frame.across(self._placed(np.array([step])))[0])
         y = float(frame.down(np.array([value]))[0])
-        if y == y:
+        if math.isfinite(x) and math.isfinite(y):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
             painter.setPen(QPen(theme.current().text, 1.5))
             painter.drawEllipse(QPointF(x, y), BEST_RADIUS, BEST_RADIUS)

@@ -49,7 +49,10 @@ class Frame:
 
     def place_at(self, pixel: float) -> float:
         """The place on the lower axis under a pixel."""
-        return self.x.low + (pixel - self.rect.left()) / self.rect.width() * (self.x.high - self.x.low)
+        share, axis = (pixel - self.rect.left()) / self.rect.width(), self.x
+        if axis.is_log:
+            return float(axis.low * (axis.high / axis.low) ** share)
+        return axis.low + share * (axis.high - axis.low)
 
 
 def nice_step(span: float, count: int) -> float:
@@ -80,11 +83,17 @@ _OF_TIME = (
 )
 
 
-def places_axis(low: float, high: float, along: Along, count: int) -> tuple[Axis, Unit]:
-    """The lower axis between two places, and how its values are told."""
+def places_axis(low: float, high: float, along: Along, count: int, *, is_log: bool = False) -> tuple[Axis, Unit]:
+    """The lower axis between two places, and how its values are told. Only places above 0 can be logarithmic."""
     unit = Unit(name=along)
     if along == "time":
         unit = next(unit for least, unit in _OF_TIME if high - low >= least)
+    if is_log and 0 < low < high:
+        powers = range(math.floor(math.log10(low / unit.divisor)), math.ceil(math.log10(high / unit.divisor)) + 1)
+        factors = (1, 2, 5) if len(powers) <= 3 else (1,)
+        places = [unit.divisor * factor * 10.0**power for power in powers for factor in factors]
+        ticks = [place for place in places if low <= place * 1.000001 and place <= high * 1.000001]
+        return Axis(low=low, high=high, ticks=tuple(ticks), is_log=True), unit
     high = max(high, low + (1.0 if along != "epochs" else 1e-9))
     step = nice_step((high - low) / unit.divisor, count) * unit.divisor
     if along == "iterations":

@@ -167,7 +167,8 @@ class Series:
             return np.empty(0), np.empty(0)
         # What came before the window counts too: as many columns as the window has itself.
         count = stop - start
-        begin, width, columns = self._columns(max(0, start - count), stop, points if start == 0 else 2 * points)
+        before = max(0, start - count)
+        begin, width, columns = self._columns(before, stop, points * (stop - before) // count)
         decay = factor ** (width * min(1.0, SMOOTHED_STEPS / count))
         indices = begin + width * np.arange(len(columns))
         middle = np.minimum(indices + width // 2, len(self) - 1)

@@ -59,10 +59,9 @@ class Zooming:
         """Look closer, so many notches of the wheel, at what is under the pixel; further away for fewer than none."""
         if frame is None or not notches:
             return False
-        across, last = self._drawing.across, self._drawing.last_step
-        low, high = across.view(last)
-        at, share = self._step(frame, _within(frame, x)), PER_NOTCH**-notches
-        return self._look_at(at - (at - low) * share, at + (high - at) * share)
+        x, share = _within(frame, x), PER_NOTCH**-notches
+        left, right = (x + (edge - x) * share for edge in (frame.rect.left(), frame.rect.right()))
+        return self._look_at(self._step(frame, left), self._step(frame, right))
 
     def shift(self, frame: Frame | None, notches: float) -> bool:
         """Move the part in view, forward for positive numbers."""

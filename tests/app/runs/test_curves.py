@@ -141,6 +141,23 @@ def test_a_logarithmic_axis_moves_the_curve(card: CurveCard) -> None:
     assert picture(card) != linear
 
 
+def test_a_logarithmic_lower_axis_shows_every_decade_and_every_spike(card: CurveCard) -> None:
+    values = np.linspace(2, 1, 200_000)
+    values[[5, 50_000]] = 9.0
+    card.append("training", 1, 1, values)
+    card.append("validation", 0, 1, [2.0])
+    linear = picture(card)
+    card.drawing.across.is_log = True
+    assert picture(card) != linear
+    x, y = card.drawing.window(1, 200_000, 600)
+    assert len(x) <= 1300
+    assert bool((np.diff(x) > 0).all())
+    assert [float(y[(x >= low) & (x <= high)].max()) for low, high in ((1, 20), (40_000, 60_000))] == [9.0, 9.0]
+    assert len(x[x < 1000]) > 250, "half of the picture"
+    smooth, _ = card.drawing.smoothed(1, 200_000, 400)
+    assert bool((np.diff(smooth) > 0).all())
+
+
 def test_smoothing_calms_the_line(card: CurveCard) -> None:
     card.append("training", 1, 1, falling(400))
     card.set_smoothing(0.0)

@@ -54,8 +54,17 @@ def test_places_have_round_ticks_and_units() -> None:
     assert unit.label(axis.ticks[0], axis.ticks[1] - axis.ticks[0]) == "2.950"
 
 
-def test_a_pixel_and_its_place_agree() -> None:
-    x, _ = places_axis(0, 1000, "iterations", 5)
+def test_a_logarithmic_lower_axis_counts_decades() -> None:
+    axis, unit = places_axis(1, 48_000, "iterations", 6, is_log=True)
+    assert [unit.label(tick, tick) for tick in axis.ticks] == ["1", "10", "100", "1,000", "10,000"]
+    axis, unit = places_axis(0.02, 3, "epochs", 6, is_log=True)
+    assert [unit.label(tick, tick) for tick in axis.ticks] == ["0.1", "1"]
+    assert not places_axis(0, 10, "time", 6, is_log=True)[0].is_log, "nothing has taken time yet"
+
+
+@pytest.mark.parametrize("is_log", [False, True])
+def test_a_pixel_and_its_place_agree(is_log: bool) -> None:
+    x, _ = places_axis(1, 1000, "iterations", 5, is_log=is_log)
     frame = Frame(rect=QRectF(50, 10, 400, 100), x=x, y=linear_axis(0, 2, 4))
     assert frame.place_at(float(frame.across(np.array([250.0]))[0])) == pytest.approx(250)
     np.testing.assert_allclose(frame.down(np.array([0.0, 2.0])), [110, 10])

@@ -205,3 +205,13 @@ def test_an_empty_curve_has_nothing_to_draw() -> None:
     assert len(series.window(0, 10, 100)[0]) == 0
     assert len(series.smoothed(0, 10, 0.5)[0]) == 0
     assert series.last_step == 0
+
+
+@pytest.mark.parametrize("low", [1, 300, 500, 900, 5000])
+def test_the_smoothed_curve_begins_where_the_view_does(low: int) -> None:
+    series = Series()
+    series.append(np.ones(10_000))
+    x, _ = series.smoothed(low, low + 1000, 0.6, 200)
+    assert x[0] < low + 20
+    assert x[-1] > low + 980
+    assert len(x) <= 202
