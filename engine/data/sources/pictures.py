@@ -78,8 +78,10 @@ def _opened(path: Path) -> Iterator[Image.Image]:
         raise BadPictureError("it may not be read") from None
     except FileNotFoundError:
         raise BadPictureError("it is missing, or a link that leads nowhere") from None
-    except (MemoryError, BadPictureError):
+    except BadPictureError:
         raise
+    except MemoryError:
+        raise BadPictureError("it does not fit into memory, or claims so") from None
     except Exception as error:  # decoders and parsers of headers raise whatever they trip over in a damaged file
         raise BadPictureError(_words(error)) from None
 

@@ -268,3 +268,12 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     two_classes(tmp_path)
     os.mkfifo(tmp_path / "pets/cat/3.png")
     assert "cat/3.png: it is a folder, a device or a pipe" in refused(tmp_path)
+
+
+def test_a_picture_that_claims_more_than_there_is_memory_is_named(tmp_path: Path, monkeypatch: Any) -> None:
+    def too_much(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    two_classes(tmp_path)
+    monkeypatch.setattr(Image, "open", too_much)
+    assert "cat/0.png: it does not fit into memory, or claims so" in refused(tmp_path)
