@@ -37,6 +37,7 @@ COMMANDS = (
     "curves",
     "export",
     "measure",
+    "largest-batch",
     "devices",
     "serve",
 )
@@ -53,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"netwright-engine {VERSION}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in dict.fromkeys(_TOGETHER.get(name, name) for name in COMMANDS):
-        importlib.import_module(f"engine.commands.{name}").register(commands)
+        importlib.import_module(f"engine.commands.{name.replace('-', '_')}").register(commands)
     return top
 
 

@@ -3,11 +3,6 @@
 All of it is found by a process of its own, which says what it has found as it goes; the window only reads along.
 """
 
-import contextlib
-import json
-import os
-import signal
-import subprocess
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.dialogs.bars import Bar, Bars
-from app.engine_process import ROOT, Lines, engine_command, environment
+from app.engine_process import engine_command
+from app.throw_away import ThrowAway
 from designer import theme
 from designer.form_rows import section_label
 
@@ -38,8 +34,9 @@ class DevicesDialog(QDialog):
     def __init__(self, parent: QWidget | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
         self._command = list(command or engine_command("engine.environments.examine"))
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lines: Lines | None = None
+        self.trial = ThrowAway(self)
+        self.trial.said.connect(self._take)
+        self.trial.ended.connect(self._on_closed)
         self._figures: list[Bar] = []
         self._is_complete = False
         self.setWindowTitle("Devices")
@@ -89,7 +86,7 @@ class DevicesDialog(QDialog):
     @property
     def is_testing(self) -> bool:
         """Whether the process is at work."""
-        return self._process is not None
+        return self.trial.is_running
 
     def start(self) -> None:
         """Look, from the beginning."""
@@ -101,37 +98,16 @@ class DevicesDialog(QDialog):
         self._figures, self._is_complete = [], False
         self.bars.show_bars([])
         try:
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment(),
-                cwd=ROOT,
-                start_new_session=True,  # ended together with the workers that it starts
-            )
+            self.trial.start(self._command)
         except OSError as error:
             self._say(f"The engine cannot be started: {error.strerror}.", "error")
             return
-        assert self._process.stdout is not None
-        self._lines = Lines(self._process.stdout.fileno(), self)
-        self._lines.received.connect(self._take)
-        self._lines.closed.connect(self._on_closed)
         self.test_button.setText("Stop")
         self._say(_LOOKING)
 
     def stop(self) -> None:
         """End the process, if it is at work."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if self._lines is not None:
-            self._lines.stop()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
+        self.trial.stop()
         self.test_button.setText("Test again")
 
     def _on_test(self) -> None:
@@ -152,8 +128,7 @@ class DevicesDialog(QDialog):
         theme.mark(self.state, "role", role)
         self.state.setText(text)
 
-    def _take(self, line: bytes) -> None:
-        found: dict[str, Any] = json.loads(line)
+    def _take(self, found: dict[str, Any]) -> None:
         if "device" in found:
             self._add_device(found["device"])
         elif "check" in found:

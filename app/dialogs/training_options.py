@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialogs.batch_finder import BatchFinder
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
 from app.dialogs.grouped_area import GroupedArea, Line
 from app.dialogs.phase_list import PhaseList
@@ -77,11 +78,13 @@ class TrainingOptionsDialog(QDialog):
         self.training_form = Form(
             project.training,
             is_wide=True,
-            below={"Schedule": self._make_schedule_part()},
+            below={"Schedule": self._make_schedule_part(), "Batches": self._make_finder()},
             first=_FIRST_ROWS,
             base=base,
             parent=self._holder,
         )
+        self.batch_finder.found.connect(lambda size: self.training_form.set_value("mini_batch_size", size))
+        self.finished.connect(self.batch_finder.stop)
         self.training_form.set_unused(unused_options(facts))
         self.cards = EnvironmentCards(self._holder)
         self.placement = PlacementWords(self._holder)
@@ -199,6 +202,16 @@ class TrainingOptionsDialog(QDialog):
         row.addWidget(self.search)
         return row
 
+    def _make_finder(self) -> BatchFinder:
+        """What stands under the fields of the batches."""
+        self.batch_finder = BatchFinder(self.project, lambda: self._samples, self._holder)
+        return self.batch_finder
+
+    @property
+    def _samples(self) -> int | None:
+        """Those of the training part, where that is known."""
+        return self._facts.samples.get("training") if self._facts else None
+
     def _make_schedule_part(self) -> QWidget:
         """What stands under the fields of the schedule: the chain as rows, and the rate over the run."""
         part = QWidget(self._holder)
@@ -270,9 +283,8 @@ class TrainingOptionsDialog(QDialog):
         self.training_form.set_problems({**self._data_problems(), **self._code_problems()})
         self.phase_list.show_phases(self.training.schedule_chain)
         self.phase_list.setVisible(self.training.is_visible("schedule_chain"))
-        samples = self._facts.samples.get("training") if self._facts else None
-        self.placement.show_project(self.project(), self._inventory, samples)
-        self.rate_plot.show_options(self.training, samples, self.placement.rate_scale)
+        self.placement.show_project(self.project(), self._inventory, self._samples)
+        self.rate_plot.show_options(self.training, self._samples, self.placement.rate_scale)
         refusal = self.placement.refusal
         self._show_count()
         is_new = (self._environment, self._batch(self.training)) != (
@@ -293,7 +305,7 @@ class TrainingOptionsDialog(QDialog):
 
     def _batch(self, options: TrainingOptions) -> int:
         """Samples a step: all there are for a solver that takes them at once, where that is known."""
-        return batch_size(options, self._facts.samples.get("training") if self._facts else None)
+        return batch_size(options, self._samples)
 
     def _show_groups(self) -> None:
         is_empty = self._environment_part.isHidden() and self.environment_form.isHidden()

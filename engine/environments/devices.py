@@ -9,8 +9,10 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,30 @@ def run_here(module: str, patience_s: float, *arguments: str) -> dict[str, Any]:
         words = (done.stderr.strip() or f"it ended with {done.returncode}").rpartition("\n")[2]
         raise RunError(f"torch cannot be used on this machine: {words}") from None
     return found
+
+
+def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects that a module of ours prints, a line each, as they come, in a process that ends with whoever
+    reads. Raises `RunError` where it breaks off."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            yield json.loads(line)
+        if code := process.wait():
+            raise RunError(f"{module} broke off with {code}; the lines above say how far it came.")
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)  # with the processes that it may have started
+        process.wait()
+        process.stdout.close()
 
 
 def num_cores() -> int:

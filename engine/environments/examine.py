@@ -5,11 +5,7 @@
 Whoever has seen enough ends it: nothing is left behind. The window and `netwright-engine devices --test` both read it.
 """
 
-import contextlib
 import json
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -17,10 +13,9 @@ from typing import Any
 
 from engine.environments.accelerators import Accelerators, TorchAccelerators, find
 from engine.environments.benchmark import MEASURE_S, Figure, figures
-from engine.environments.devices import ROOT, cpu_model, memory_bytes, num_cores
+from engine.environments.devices import cpu_model, memory_bytes, num_cores
 from engine.environments.health import Build, Check, Driver, Readings, build_here, checks, driver_here, rendezvous
 from engine.environments.pair import together
-from engine.errors import RunError
 
 JOINERS = {"cuda": "nccl", "xpu": "xccl"}
 
@@ -66,28 +61,6 @@ def _of_sums(backend: str, sums: list[tuple[int, float]]) -> Iterator[Figure]:
     for size, seconds in sums:
         kind = f"{size // 2**20} MiB" if size >= 2**20 else f"{size // 2**10} KiB"
         yield Figure(backend, "sum over two workers", kind, size / seconds / 1e9, "GB/s")
-
-
-def in_process() -> Iterator[dict[str, Any]]:
-    """The same, from a process that ends with whoever reads. Raises `RunError` where it breaks off."""
-    command = [sys.executable, "-m", "engine.environments.examine"]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True, text=True
-    )
-    assert process.stdout is not None
-    is_done = False
-    try:
-        for line in process.stdout:
-            found = json.loads(line)
-            is_done = bool(found.get("done"))
-            yield found
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # with the workers that it may have started
-        process.wait()
-        process.stdout.close()
-    if not is_done:
-        raise RunError("The examination of this machine broke off; the lines above say how far it came.")
 
 
 if __name__ == "__main__":

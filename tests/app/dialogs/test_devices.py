@@ -57,13 +57,13 @@ def test_what_is_found_is_shown_as_it_comes(qtbot, shown) -> None:
 def test_a_long_look_can_be_stopped_and_begun_again(qtbot, shown) -> None:
     dialog = shown(says(*FOUND[:1]) + "import time; time.sleep(600)")
     qtbot.waitUntil(lambda: dialog.devices.count() > 0, timeout=60_000)
-    process = dialog._process
+    process = dialog.trial.process
     dialog.test_button.click()
     assert not dialog.is_testing
     assert process.poll() is not None
     assert "Stopped" in dialog.state.text()
     dialog.test_button.click()
-    process = dialog._process
+    process = dialog.trial.process
     dialog.close_button.click()
     assert process.poll() is not None
 

@@ -1,0 +1,74 @@
+"""Training steps on made-up samples, for trials of memory and speed: the network, solver and precision of a project,
+and a loss that is as large as its outputs."""
+
+from functools import partial
+
+import torch
+from torch import fx, nn
+
+from engine.build.init import initialize
+from engine.build.module import build, prefixes
+from engine.build.parameters import frozen_modules, parameter_options
+from engine.environments.gang import SoloGang
+from engine.environments.strategies.sync_batch_norm import Share, freeze, join_batch_norms
+from engine.exchange.samples import accepted_lengths
+from engine.layers.types import TensorType
+from engine.network.analysis import analyse
+from engine.network.freezing import type_at
+from engine.project.project import Project
+from engine.training.batches import Tensors, as_tuple
+from engine.training.precision import Precision
+from engine.training.recomputing import Recomputing
+from engine.training.solvers import Solver
+
+
+class Rehearsal:
+    """One worker with its share of a batch, computed in the pieces that the project says."""
+
+    def __init__(self, project: Project, device: torch.device, samples: int) -> None:
+        options, network = project.training, project.network
+        analysis = analyse(network)
+        self._precision = Precision(options.precision, device, SoloGang())
+        module: nn.Module = build(network, analysis)
+        places = (prefixes(network, analysis), partial(type_at, network))
+        said = parameter_options(module, *places)
+        initialize(module, options.seed, said)
+        module = self._precision.network(module)
+        self._precision.begin()
+        share = Share()
+        join_batch_norms(module, SoloGang(), share)
+        freeze(frozen_modules(module, *places))
+        module.to(device)
+        self._called: nn.Module = module
+        if options.gradient_checkpointing != "off":
+            assert isinstance(module, fx.GraphModule)  # as it was built
+            self._called = Recomputing(module, options.gradient_checkpointing, share)
+        self._solver = Solver(options, module, said)
+        self._rate = options.initial_learn_rate
+        self._pieces = min(options.gradient_accumulation, samples)
+        steps = accepted_lengths(network)[0]
+        types = [layer.type.output() for layer in network.inputs]
+        at_once = -(-samples // self._pieces)
+        self._inputs: Tensors = tuple(_made_up(type, at_once, steps, device) for type in types)
+        self._parameters = [p for p in module.parameters() if p.requires_grad]
+
+    def step(self) -> None:
+        """Forward, backward, and one move of the weights."""
+        for parameter in self._parameters:
+            parameter.grad = None
+        for _ in range(self._pieces):
+            outputs = as_tuple(self._precision.call(self._called, *self._inputs))
+            loss = torch.stack([(x.abs() if x.is_complex() else x.float()).square().mean() for x in outputs]).sum()
+            scale = self._precision.scale
+            torch.autograd.backward(loss if scale is None else scale.scale(loss))
+        if self._precision.scale is not None:
+            self._solver.unscale(self._precision.scale)
+        self._solver.step(self._rate, None, self._precision.scale)
+
+
+def _made_up(type: TensorType, count: int, steps: int, device: torch.device) -> torch.Tensor:
+    """Noise, or the first word of every vocabulary."""
+    shape = (count, *(size if isinstance(size, int) else steps for size in type.sizes))
+    if type.kind == "index":
+        return torch.zeros(shape, dtype=torch.int64, device=device)
+    return torch.randn(shape, dtype=torch.complex64 if type.kind == "complex" else torch.float32, device=device)

@@ -1,0 +1,60 @@
+"""The link under the batch options, with a process that says what it is told to."""
+
+import json
+import sys
+from typing import Any
+
+from app.dialogs.batch_finder import BatchFinder
+from app.dialogs.training_options import TrainingOptionsDialog
+from engine.project.project import Project
+
+TRIED = {"tried": {"batch": 256, "refusal": ""}}
+DONE = {"largest": 1024, "words": "The largest mini-batch is 1,024 samples."}
+
+
+def make(qtbot, monkeypatch, code: str) -> TrainingOptionsDialog:
+    monkeypatch.setattr(BatchFinder, "command", lambda self, path: [sys.executable, "-c", code, str(path)])
+    dialog = TrainingOptionsDialog(Project())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def says(*lines: dict[str, Any]) -> str:
+    return "".join(f"print({json.dumps(json.dumps(line))}, flush=True)\n" for line in lines)
+
+
+def test_the_number_that_is_found_becomes_the_mini_batch_size(qtbot, monkeypatch) -> None:
+    reads = "import sys; assert open(sys.argv[1]).read().startswith('{')\n"
+    dialog = make(qtbot, monkeypatch, reads + says(TRIED, DONE))
+    finder = dialog.batch_finder
+    finder.button.click()
+    assert finder.button.text() == "Stop"
+    qtbot.waitUntil(lambda: not finder.trial.is_running, timeout=60_000)
+    assert dialog.training.mini_batch_size == 1024
+    assert finder.state.text() == DONE["words"]
+    assert finder.button.text() == "Find the largest…"
+
+
+def test_it_can_be_stopped_and_says_what_goes_wrong(qtbot, monkeypatch) -> None:
+    dialog = make(qtbot, monkeypatch, says(TRIED) + "import time; time.sleep(600)")
+    finder = dialog.batch_finder
+    finder.button.click()
+    qtbot.waitUntil(lambda: finder.state.text() == "256 fits…", timeout=60_000)
+    process = finder.trial.process
+    finder.button.click()
+    assert process is not None
+    assert process.poll() is not None
+    assert finder.state.text() == "Stopped."
+    finder.button.click()
+    process = finder.trial.process
+    dialog.reject()
+    assert process is not None
+    assert process.poll() is not None
+    for code, words in ((says({"error": "The network has errors."}), "has errors"), ("", "broke off")):
+        dialog = make(qtbot, monkeypatch, code)
+        finder = dialog.batch_finder
+        finder.button.click()
+        qtbot.waitUntil(lambda finder=finder: not finder.trial.is_running, timeout=60_000)
+        assert words in finder.state.text()
+        assert dialog.training.mini_batch_size == 128
