@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QScrollAr
 from app.runs.confusion_chart import ConfusionCard
 from app.runs.curves import CurveCard
 from app.runs.drawing import Across, Drawing
+from app.runs.marks import Marks
 from app.runs.quantities import LOSS, OFFERED, drawing_of, of_progress
 from app.runs.timeline import Along, Timeline
 from engine.project.options.metrics import is_share, title_of
@@ -83,6 +84,7 @@ class Board(QWidget):
     def take(self, event: Event) -> None:
         """One event of the run."""
         self.across.timeline.take(event)
+        self.across.marks.take(event)
         match event:
             case Started():
                 self._set_main(event.metric)
@@ -161,6 +163,7 @@ class Board(QWidget):
         """Forget all points, for another run: the metrics may be others."""
         was_zoomed = self.across.part is not None
         self.across.timeline, self.across.expected_steps, self.across.part = Timeline(), 0, None
+        self.across.marks = Marks()
         for name in [name for name in self.drawings if name not in (self._main, LOSS, *OFFERED)]:
             del self.drawings[name]
             self._drop_card(name)

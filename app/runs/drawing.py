@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from PySide6.QtGui import QColor
 
+from app.runs.marks import Marks
 from app.runs.series import Floats, Points, Series
 from app.runs.timeline import Along, Timeline
 from designer import theme
@@ -26,6 +27,7 @@ class Across:
     """The lower axis of all plots of a run: what it counts, how long it is, and which part of it is in view."""
 
     timeline: Timeline = field(default_factory=Timeline)
+    marks: Marks = field(default_factory=Marks)
     along: Along = "iterations"
     expected_steps: float = 0
     is_log: bool = False

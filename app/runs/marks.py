@@ -1,16 +1,19 @@
 """Marks on the curves: where somebody asked for something, where a run went on, where checkpoints were made."""
 
 from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
-from app.runs.drawing import Drawing
 from app.runs.scales import Frame
 from app.runs.series import Floats
 from designer import theme
 from engine.runs.events import Checkpointed, Event, Requested, Resumed
+
+if TYPE_CHECKING:
+    from app.runs.drawing import Drawing
 
 NEAR_PIXELS = 5.0
 TICK_PIXELS = 5.0
@@ -37,8 +40,8 @@ def words_of(event: Event) -> str:
         case Requested():
             return DONE.get(event.what, "")
         case Resumed():
-            words = event.reason if len(event.reason) <= LONGEST else f"{event.reason[: LONGEST - 1]}…"
-            return words or "resumed"
+            words = f"goes on: {event.reason}" if event.reason else "goes on"
+            return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
         case Checkpointed():
             return "checkpoint"
     return ""
@@ -71,7 +74,7 @@ class Marks:
         return sorted(found, key=lambda mark: mark[0])
 
 
-def paint(marks: Marks, painter: QPainter, frame: Frame, drawing: Drawing) -> None:
+def paint(marks: Marks, painter: QPainter, frame: Frame, drawing: "Drawing") -> None:
     """A thin broken line with a flag for what was asked for, a tick below for a checkpoint; one a pixel at most."""
     low, high = drawing.across.view(drawing.last_step)
     palette, rect = theme.current(), frame.rect
@@ -79,7 +82,7 @@ def paint(marks: Marks, painter: QPainter, frame: Frame, drawing: Drawing) -> No
     painter.setPen(QPen(palette.muted, 0))
     for x in _columns(_cut(marks._ticks, low, high), frame, drawing):
         painter.drawLine(QPointF(x, rect.bottom() - TICK_PIXELS), QPointF(x, rect.bottom()))
-    pen = QPen(palette.muted, 0)
+    pen = QPen(palette.mixed(palette.muted, palette.panel, 0.7), 0)
     pen.setDashPattern([2, 3])
     for x in _columns(_cut(marks._lines, low, high), frame, drawing):
         painter.setPen(pen)
@@ -97,7 +100,7 @@ def _paint_flag(painter: QPainter, x: float, top: float) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
-def readings(marks: Marks, frame: Frame, drawing: Drawing, x: float) -> list[tuple[str, str]]:
+def readings(marks: Marks, frame: Frame, drawing: "Drawing", x: float) -> list[tuple[str, str]]:
     """What the marks under the pointer say, as pairs of place and words; of many the first few."""
     across = drawing.across
     ends = [across.timeline.step_at(frame.place_at(x + side), across.along) for side in (-NEAR_PIXELS, NEAR_PIXELS)]
@@ -106,7 +109,7 @@ def readings(marks: Marks, frame: Frame, drawing: Drawing, x: float) -> list[tup
     return rows + ([("", f"and {len(found) - MOST_NAMED:,} more")] if len(found) > MOST_NAMED else [])
 
 
-def _columns(marks: list[tuple[float, str]], frame: Frame, drawing: Drawing) -> list[float]:
+def _columns(marks: list[tuple[float, str]], frame: Frame, drawing: "Drawing") -> list[float]:
     """The pixels of marks, each once."""
     if not marks:
         return []

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 from shiboken6 import getCppPointer
 
-from app.runs import readout
+from app.runs import marks, readout
 from app.runs.drawing import Drawing
 from app.runs.scales import Axis, Frame, Unit, linear_axis, log_axis, places_axis, tick_label
 from app.runs.series import Floats
@@ -192,6 +192,7 @@ class Plot(QWidget):
         frame = self._frame = self._make_frame(rect, low, high, [raw[1], *(y for _, y in points.values())])
         self._paint_epochs(painter, frame, low, high)
         self._paint_axes(painter, frame)
+        marks.paint(drawing.across.marks, painter, frame, drawing)
         painter.save()
         painter.setClipRect(rect.adjusted(-9, -9, 9, 9) if drawing.across.part is None else rect)
         # A zigzag denser than the pixels is slow to smooth, and its spikes would fade.
@@ -337,7 +338,8 @@ class Plot(QWidget):
         newest = float(frame.across(self._placed(np.array([self.drawing.last_step])))[0])
         x = round(max(frame.rect.left(), min(self._pointer, newest)))
         step = self.drawing.across.timeline.step_at(frame.place_at(x), self.drawing.across.along)
-        readout.paint(painter, frame.rect, x, self.readings(step))
+        marked = marks.readings(self.drawing.across.marks, frame, self.drawing, x)
+        readout.paint(painter, frame.rect, x, self.readings(step) + marked)
 
 
 def _wide(colour: QColor) -> QPen:
