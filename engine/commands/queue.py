@@ -71,11 +71,13 @@ def _register_run(command: argparse.ArgumentParser) -> None:
 def _add(arguments: argparse.Namespace) -> int:
     from engine.commands.train import refuse_workers, settings_of
     from engine.project.check import check
+    from engine.project.code import refuse_untrusted
 
     project, _ = read_project(arguments.project, settings_of(arguments))
     refuse_workers(arguments.workers, project)
     known = origin(arguments.project)
     look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
+    refuse_untrusted(project)  # now, and not when its turn has come
     if project.data.source == "none":
         raise UserError("The project has no data to learn from. Choose a data source first.")
     check(project).refuse_errors()

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from pytestqt.qtbot import QtBot
 from app.dialogs.change_run import ChangeRun
 from app.runs.monitor import Monitor
 from app.window import MainWindow
-from engine.project.file import save
+from engine.project.data import DataOptions
+from engine.project.file import dumps, save
 from engine.project.project import Project
 from engine.runs.events import Ended, Progress, Started, StateChanged
 from engine.runs.folder import EventLog, RunFolder, create, runs_beside, take_lock, update_info
@@ -184,3 +186,41 @@ def test_a_run_that_ended_is_resumed_with_more_epochs(
         ("resume", {"run_dir": str(run.path), "settings": ["training.max_epochs=9"]})
     ]
     assert window.training.is_running
+
+
+def test_a_run_is_shown_by_its_folder(
+    qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, other = ended_run_of(one, "run"), one.parent
+    monkeypatch.setattr("app.training.QFileDialog.getExistingDirectory", lambda *_: str(run.path))
+    window.actions_by_id["run.open"].trigger()
+    assert window.training.run_folder == run
+    told: list[str] = []
+    monkeypatch.setattr(window, "show_error", lambda title, text: told.append(title))
+    monkeypatch.setattr("app.training.QFileDialog.getExistingDirectory", lambda *_: str(other))
+    window.actions_by_id["run.open"].trigger()
+    assert told == ["This is not a run"]
+    assert window.training.run_folder == run
+
+
+def test_what_is_queued_while_a_run_is_being_prepared_waits_for_it(
+    qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("app.queue.keeper.start_work", lambda queue: None)
+    answers = {}
+    monkeypatch.setattr(window.server, "request", lambda do, given, on_result, _: answers.update({do: on_result}))
+    window.open_path(one)
+    window.editor.apply("Data", replace(window.editor.project, data=DataOptions(source="digits")))
+    window.training.start()
+    window.training.queue()
+    keeper = window.training.keeper
+    assert keeper.entries == []
+    run = run_of(one, "run")
+    lock = take_lock(run)
+    answers["train"]({"run_dir": str(run.path)})
+    assert [(entry.title, entry.after, entry.project_path) for entry in keeper.entries] == [
+        ("one", str(run.path), str(one))
+    ]
+    assert keeper.queue.project_text(1) == dumps(window.editor.project)
+    os.close(lock)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -97,10 +98,11 @@ def test_runs_side_by_side_outlive_who_began_them_and_none_is_trained_twice(queu
     with working("--at-once", "2") as second:
         RunFolder(Path(queue.entries()[0].run_dir)).request("stop")
         wait_for(second, "1 small: stopped", "3 small: trains")
-        for entry in queue.entries()[1:]:
-            RunFolder(Path(entry.run_dir)).request("stop")
-        wait_for(second, "2 small: stopped", "3 small: stopped")
-        assert second.wait(PATIENCE_S) == 0
+        RunFolder(Path(queue.entries()[1].run_dir)).request("stop")
+        wait_for(second, "2 small: stopped")
+        second.send_signal(signal.SIGINT)
+        wait_for(second, "stopping", "3 small: stopped")
+        assert second.wait(PATIENCE_S) == 130
     assert states(queue) == ["stopped"] * 3
     assert len(list((project.parent / "runs").iterdir())) == 3
     assert not queue.is_worked()

@@ -136,25 +136,27 @@ def test_a_window_that_is_used_and_closed_ends_cleanly(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-def test_a_run_outlives_its_window_and_another_one_follows_it(
-    qtbot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_outlives_its_window_and_the_next_one_finds_and_follows_it(
+    qtbot, window: MainWindow, tmp_path: Path
 ) -> None:
-    save(digits(60), tmp_path / "net.netwright")
+    save(digits(1_000_000), tmp_path / "net.netwright")
     command = [sys.executable, "-c", TRAINS, str(tmp_path / "net.netwright")]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as first:
         assert first.stdout is not None
         folder = open_run(Path(first.stdout.readline().strip()))
         os.kill(first.pid, signal.SIGKILL)
     assert folder.is_alive()
-    monkeypatch.setattr("app.training.QFileDialog.getExistingDirectory", lambda *_: str(folder.path))
-    window.actions_by_id["run.open"].trigger()
+    window.open_path(tmp_path / "net.netwright")
+    qtbot.waitUntil(lambda: window.training.run_folder == folder, timeout=PATIENCE_MS)
+    assert window.training.is_running
     monitor = monitor_of(window)
+    qtbot.waitUntil(lambda: bool(monitor.facts.progress.text("Iteration")), timeout=PATIENCE_MS)
+    window.training.stop()
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
-    assert monitor.facts.status.text() == "✓ Finished"
-    assert monitor.facts.epoch.text() == "Epoch 60 of 60"
+    assert monitor.facts.status.text() == "■ Stopped"
     steps = [step for split, step, _ in monitor.loss_card.rows() if split == "training"]
     assert steps == list(range(1, len(steps) + 1)), "every step, from the first on"
-    assert folder.state() == "finished"
+    assert folder.state() == "stopped"
 
 
 def start(qtbot, window: MainWindow, path: Path) -> RunFolder:
