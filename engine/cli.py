@@ -38,6 +38,7 @@ COMMANDS = (
     "export",
     "measure",
     "largest-batch",
+    "advise",
     "devices",
     "serve",
 )

@@ -14,7 +14,7 @@ from designer import theme
 from engine.project.file import dumps
 from engine.project.project import Project
 
-_FIND, _STOP = "Find the largest…", "Stop"
+_FIND, _STOP = "Find the largest mini-batch…", "Stop"
 _HINT = "Tries mini-batches in a process of its own until memory is full: half of it on the CPU, all of a GPU"
 
 

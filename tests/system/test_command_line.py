@@ -340,3 +340,16 @@ def test_the_project_that_a_run_keeps_repeats_it_bit_for_bit(tmp_path: Path, wor
         assert files
         for file in files:
             assert (first.path / kept / file).read_bytes() == (second.path / kept / file).read_bytes()
+
+
+def test_largest_batch_and_advise_answer_in_json() -> None:
+    """Both try the project for real, in processes of their own."""
+    digits = str(ROOT / "resources" / "examples" / "digits.netwright")
+    answer = json.loads(engine("largest-batch", digits, "--json").stdout)
+    assert answer["largest"] == answer["tried"][-1]["batch"] > 1000  # all of the training part
+    answer = json.loads(engine("advise", digits, "--set", "training.mini_batch_size=64", "--json").stdout)
+    assert {way["name"] for way in answer["ways"]} >= {"cpu", "multi-cpu, data-parallel"}
+    assert answer["advice"].startswith("Use ")
+    refused = engine("largest-batch", digits, "--share", "2")
+    assert refused.returncode == 2
+    assert "--share: expected a number above 0" in refused.stderr

@@ -33,7 +33,7 @@ def test_the_number_that_is_found_becomes_the_mini_batch_size(qtbot, monkeypatch
     qtbot.waitUntil(lambda: not finder.trial.is_running, timeout=60_000)
     assert dialog.training.mini_batch_size == 1024
     assert finder.state.text() == DONE["words"]
-    assert finder.button.text() == "Find the largest…"
+    assert finder.button.text() == "Find the largest mini-batch…"
 
 
 def test_it_can_be_stopped_and_says_what_goes_wrong(qtbot, monkeypatch) -> None:

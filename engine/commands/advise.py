@@ -1,0 +1,54 @@
+"""`advise PROJECT`: memory and time of each way of dividing the work, predicted, and which to use."""
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from engine.commands.common import Commands, add_project, print_json, read_project, table
+from engine.errors import EXIT_DONE, UserError
+from engine.network.memory import bytes_in_words
+from engine.project.file import dumps
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Predict the memory of a worker, by the sizes in the network, and the time of a step, by 20 steps on made-up "
+        "samples and the cost of a sum over workers, for each environment and strategy that can run here."
+    )
+    command = commands.add_parser("advise", help="which environment and strategy to use", description=text)
+    add_project(command)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a row for each way, and the advice."""
+    from engine.environments.devices import lines_of
+
+    project, _ = read_project(arguments.project, arguments.settings)
+    ways: list[dict[str, Any]] = []
+    said = ""
+    with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
+        path = Path(folder) / "project.netwright"
+        path.write_text(dumps(project), encoding="utf-8")
+        for line in lines_of("engine.environments.advising", str(path)):
+            if "error" in line:
+                raise UserError(line["error"])
+            if "way" in line:
+                ways.append(line["way"])
+            said = line.get("advice", said)
+    if arguments.json:
+        print_json({"ways": ways, "advice": said})
+        return EXIT_DONE
+    print("\n".join(table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))))
+    print(f"\n{said}")
+    return EXIT_DONE
+
+
+def _row(way: dict[str, Any]) -> tuple[str, ...]:
+    notes = [way["note"]] if way["note"] else []
+    notes += [] if way["fits"] else ["does not fit"]
+    memory = f"{bytes_in_words(way['memory_bytes'])} each"
+    return way["name"], str(way["workers"]), memory, f"{1000 * way['seconds']:.3g} ms", "; ".join(notes)

@@ -1,0 +1,57 @@
+"""Makes the advice in a throw-away process: `python -m engine.environments.advising PROJECT`.
+
+Prints `{"way": {...}}` for each way of dividing the work, then `{"advice": "..."}`, or `{"error": "..."}`.
+"""
+
+import json
+import sys
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engine.environments.advice import Way, advice, ways
+from engine.environments.devices import probe
+from engine.environments.threads import calm_threads
+from engine.environments.trial import attempt, refusals
+from engine.errors import UserError
+from engine.project.file import load
+from engine.project.project import Project
+
+STEPS = 20
+
+
+def _say(line: dict[str, Any]) -> None:
+    print(json.dumps(line), flush=True)
+
+
+def _advise(project: Project) -> None:
+    for refusal in refusals(project):
+        raise UserError(refusal)
+
+    def seconds(samples: int, device: str, threads: int) -> float:
+        """A run takes one thread where that is faster."""
+        if device == "cpu" and threads > 1:
+            return min(one(samples, device, 1), one(samples, device, threads))
+        return one(samples, device, threads)
+
+    @cache
+    def one(samples: int, device: str, threads: int) -> float:
+        tried = attempt(project, samples, device, threads, STEPS)
+        if tried.refusal:
+            raise UserError(f"{samples:,} samples on {device} cannot be tried: {tried.refusal}.")
+        return tried.seconds
+
+    found: list[Way] = []
+    for way in ways(project, probe(), seconds):
+        found.append(way)
+        _say({"way": {**asdict(way), "name": way.name, "fits": way.fits}})
+    _say({"advice": advice(found)})
+
+
+if __name__ == "__main__":
+    calm_threads()
+    try:
+        _advise(load(Path(sys.argv[1])).project)
+    except UserError as error:
+        _say({"error": str(error)})
