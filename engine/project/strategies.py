@@ -26,6 +26,8 @@ def strategy_problems(environment: EnvironmentOptions, training: TrainingOptions
         yield _problem(strategy, "fp16", "needs all gradients to choose its scale; bf16 needs none")
     if in_parts and training.gradient_checkpointing != "off":
         yield _problem(strategy, "gradient checkpointing", f"computes parts of the network past its {_PARTS[strategy]}")
+    if in_parts and training.acceleration == "compile":
+        yield _problem(strategy, "acceleration by compiling", f"would compile past its {_PARTS[strategy]}")
     if in_parts and training.step_function:
         yield _problem(strategy, "a training step of your own", "may use weights while they are elsewhere")
     if strategy in ("local-sgd", "pipeline") and training.batch_normalization_statistics == "population":

@@ -51,6 +51,7 @@ from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder, frozen_code
 from engine.training import out_of_memory
+from engine.training.acceleration import accelerate
 from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident, Tensors, as_tuple
 from engine.training.channel import Reports, RequestPipe
@@ -195,7 +196,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     sharing = SoloGang() if setting.has_stages else gang
     batches = Batches(training, order, sharing, cut=cut, pieces=pieces, loads=setting.loads)
     parameters = sum(p.numel() for p in network.parameters())
-    unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang, batches)
+    unit = _unit(setting, seat, network, precision, schedule, loss, metrics, gang, batches, notes)
     network = unit.network  # of a pipeline this stage, so that the others are let go
     shelf = FolderShelf(setting.folder.path, _known(setting)) if is_first else NoShelf()
     objective = named(options.objective_metric, unit.metrics)
@@ -264,8 +265,9 @@ def _unit(
     metrics: Sequence[Metric],
     gang: Gang,
     batches: Batches,
+    notes: list[str],
 ) -> Unit:
-    """The network on its device, with all it takes to train and judge it."""
+    """The network on its device, with all it takes to train and judge it. What is worth a line is added to `notes`."""
     options, share = setting.project.training, Share()
     # Workers that go their own way take batch statistics of their own, too; those of a pipeline have all samples.
     goes_alone = setting.project.environment.strategy in ("local-sgd", "pipeline")
@@ -278,6 +280,8 @@ def _unit(
     if options.gradient_checkpointing != "off":
         assert isinstance(network, fx.GraphModule)  # as it was built
         called = Recomputing(network, options.gradient_checkpointing, share)
+    elif setting.project.environment.strategy != "fully-sharded" and options.solver != "lm":
+        called = _accelerated(setting, network, precision, loss, gang, batches, notes)
     population = Population(network, share, precision, batches.of_all)
     least_squares = LevenbergMarquardt(options, network, said, gang) if options.solver == "lm" else None
     return Unit(
@@ -366,6 +370,26 @@ def _watch(setting: Setting, network: nn.Module, gang: Gang) -> Watch | None:
     if not (options.watch_gradient_norm or layers):
         return None
     return Watch(network.parameters(), gang, gradient_norm=options.watch_gradient_norm, layers=layers)
+
+
+def _accelerated(
+    setting: Setting,
+    network: nn.Module,
+    precision: Precision,
+    loss: Loss,
+    gang: Gang,
+    batches: Batches,
+    notes: list[str],
+) -> nn.Module:
+    """The network, or what torch makes of it for its sizes."""
+    first = next(iter(batches.of_epoch(1)))
+
+    def step(module: nn.Module) -> None:
+        torch.autograd.backward(loss(as_tuple(precision.call(module, *first.inputs)), first.targets))
+
+    called, note = accelerate(setting.project.training.acceleration, network, step, gang, setting.device)
+    notes.extend(filter(None, [note]))
+    return called
 
 
 def _make_trainable(setting: Setting, network: nn.Module, gang: Gang, share: Share) -> None:

@@ -39,10 +39,28 @@ class PrecisionOptions(Record):
         visible_when=lambda options: options.solver != "lm",
     )
 
+    acceleration = Choice(
+        "auto",
+        options=("auto", "none", "compile"),
+        notes={
+            "auto": "Compiled on a GPU, where a short comparison at the start says that it pays; never on a CPU",
+            "none": "As it is",
+            "compile": "Always compiled; it takes some ten seconds before the first step, and pays on few CPUs",
+        },
+        group="Precision and memory",
+        help="Whether the network is compiled for its sizes; default auto, as in MATLAB. torch: torch.compile",
+        visible_when=lambda options: options.solver != "lm",
+    )
+
     def problems(self) -> list[FieldError]:
         """What does not go together, and no more."""
         found = super().problems()
         solver = getattr(self, "solver", "")
+        if self.acceleration == "compile" and self.gradient_checkpointing != "off":
+            message = "what is computed again in segments is not compiled. Use none, or no gradient checkpointing."
+            found.append(FieldError("acceleration", message))
+        if self.acceleration == "compile" and getattr(self, "watch_layers", False):
+            found.append(FieldError("acceleration", "a compiled network shows nothing of its layers. Use none."))
         if self.precision in LOW_PRECISIONS and solver in ("lbfgs", "lm"):
             message = f"the solver {solver} compares losses, which {self.precision} rounds too much. Use fp32 or fp64."
             found.append(FieldError("precision", message))
