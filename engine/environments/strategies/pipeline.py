@@ -9,7 +9,8 @@ and no sequences of different lengths; what goes from stage to stage here is tol
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 import torch.distributed as dist
@@ -18,6 +19,7 @@ from torch import fx, nn
 from engine.build.stages import cut
 from engine.environments.gang import Gang
 from engine.environments.strategies.strategy import Moving, State
+from engine.errors import RunError
 
 Tensors = tuple[torch.Tensor, ...]
 Key = tuple[Any, ...]
@@ -44,13 +46,15 @@ _TYPES = (
 )
 
 
+@dataclass(frozen=True)
 class Form:
     """What is to be known of a tensor before it comes: type, sizes, and whether it wants a gradient."""
 
-    WIDTH = MOST_AXES + 3
+    WIDTH: ClassVar[int] = MOST_AXES + 3
 
-    def __init__(self, dtype: torch.dtype, sizes: tuple[int, ...], wants_gradient: bool) -> None:
-        self.dtype, self.sizes, self.wants_gradient = dtype, sizes, wants_gradient
+    dtype: torch.dtype
+    sizes: tuple[int, ...]
+    wants_gradient: bool
 
     @classmethod
     def of(cls, x: torch.Tensor) -> "Form":
@@ -112,7 +116,7 @@ class Pipeline:
         # gloo sends tensors of the CPU alone.
         self._via = torch.device("cpu") if dist.get_backend() == "gloo" else device
         self._entering: dict[Key, list[Form]] = {}
-        self._told: set[Key] = set()
+        self._told: dict[Key, list[Form]] = {}
         self._results: dict[Key, list[Form]] = {}
         self._sent: list[tuple[Any, torch.Tensor]] = []
         self._sent_back: list[tuple[Any, torch.Tensor]] = []
@@ -212,9 +216,16 @@ class Pipeline:
         return tuple(self._receive(form, source).requires_grad_(form.wants_gradient) for form in forms)
 
     def _send_on(self, key: Key, leaving: Tensors) -> None:
+        forms = [Form.of(x) for x in leaving]
         if key not in self._told:
-            self._told.add(key)
-            self._send(torch.tensor([Form.of(x).write() for x in leaving], device=self._device), self._rank + 1)
+            self._told[key] = forms
+            self._send(torch.tensor([form.write() for form in forms], device=self._device), self._rank + 1)
+        elif forms != self._told[key]:
+            raise RunError(
+                f"What leaves stage {self._rank + 1} of the pipeline has other sizes than before, for samples of the "
+                "same sizes. Put the layer whose output depends so on the values, and what follows it, into the last "
+                "stage, or use another strategy."
+            )
         for x in leaving:
             self._send(x.detach(), self._rank + 1)
 

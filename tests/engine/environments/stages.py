@@ -57,6 +57,16 @@ def with_skip(*, normalises: bool = False) -> Network:
     return network
 
 
+def with_lengths() -> Network:
+    """What is told of the lengths of sequences goes from stage to stage, too, and they differ from batch to batch."""
+    network, entering = add(Network.empty(), layer("sequence_input", channels=6), name="into")
+    network, first = add(network, layer("conv1d", filters=6, kernel=(3,), stride=(2,), padding=(1,)), entering)
+    network, second = add(network, layer("lstm", hidden_units=5), first, name="lstm_1")
+    network, third = add(network, layer("lstm", hidden_units=5, output_mode="last"), second, name="lstm_2")
+    network, _ = add(network, layer("fully_connected", outputs=3), third, name="fc_3")
+    return network
+
+
 @dataclass(frozen=True)
 class Case:
     """A network, its stages, and options."""
@@ -67,6 +77,7 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     precision: str = "fp32"
     frozen: str = ""
+    has_lengths: bool = False
 
 
 CLIPPED = {"gradient_threshold": 0.2, "gradient_threshold_method": "global-l2norm"}
@@ -75,13 +86,17 @@ CASES = {
     "normalised, adam": Case(with_skip(normalises=True), 2, options={"solver": "adam", "gradient_threshold": 0.3}),
     "bf16, more pieces than stages": Case(with_skip(), 7, options={"solver": "adamw"}, precision="bf16"),
     "nothing to learn at first": Case(with_skip(), stages="fc_3: 2, fc_4: 3", options=CLIPPED, frozen="fc_1"),
+    "sequences": Case(with_lengths(), stages="lstm_1: 2, lstm_2: 3", options={"solver": "adam"}, has_lengths=True),
 }
 
 
-def _data() -> Resident:
+def _data(*, has_lengths: bool) -> Resident:
     drawn = torch.Generator().manual_seed(4)
-    inputs = torch.randn(SAMPLES, 6, generator=drawn)
-    return Resident((inputs,), (torch.randint(0, 3, (SAMPLES,), generator=drawn),))
+    targets = torch.randint(0, 3, (SAMPLES,), generator=drawn)
+    if not has_lengths:
+        return Resident((torch.randn(SAMPLES, 6, generator=drawn),), (targets,))
+    lengths = torch.randint(4, 12, (SAMPLES,), generator=drawn)
+    return Resident((torch.randn(SAMPLES, 12, 6, generator=drawn),), (targets,), (lengths,))
 
 
 def trained(case: Case, gang: Gang) -> dict[str, Any]:
@@ -89,12 +104,12 @@ def trained(case: Case, gang: Gang) -> dict[str, Any]:
     torch.manual_seed(3)
     options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, initial_learn_rate=0.05, **case.options)
     analysis = analyse(case.network)
-    whole = build(case.network, analysis)
+    whole = build(case.network, analysis, lengths=case.has_lengths)
     initialize(whole, 0, {})
     join_batch_norms(whole, SoloGang(), share := Share())
     if case.frozen:
         freeze([whole.get_submodule(case.frozen)])
-    data, cpu = _data(), torch.device("cpu")
+    data, cpu = _data(has_lengths=case.has_lengths), torch.device("cpu")
     facts = DataFacts((InputFacts("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
     loss = loss_for(options, alone(*facts.targets), data.targets)
     metrics = metrics_for(options, facts, data.targets)
