@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialogs.batch_finder import BatchFinder
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
 from app.dialogs.grouped_area import GroupedArea, Line
 from app.dialogs.phase_list import PhaseList
 from app.dialogs.placement_words import PlacementWords
 from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
+from app.dialogs.trials import Advisor, BatchFinder
 from designer import theme
 from designer.form_rows import Row, section_label
 from designer.forms import Form
@@ -89,6 +89,8 @@ class TrainingOptionsDialog(QDialog):
         self.cards = EnvironmentCards(self._holder)
         self.placement = PlacementWords(self._holder)
         self.sentence = self.placement.sentence
+        self.advisor = Advisor(self.project, lambda: self._samples, self._holder)
+        self.finished.connect(self.advisor.stop)
         self.nothing = QLabel(self._holder)
         theme.mark(self.nothing, "role", "muted")
         self.nothing.hide()
@@ -235,6 +237,7 @@ class TrainingOptionsDialog(QDialog):
         environment.addWidget(section_label("Execution environment"))
         environment.addWidget(self.cards)
         environment.addWidget(self.placement)
+        environment.addWidget(self.advisor)
         self.environment_form.setContentsMargins(0, 0, 0, 24)
         column.addWidget(self._environment_part)
         column.addWidget(self.environment_form)

@@ -1,11 +1,11 @@
-"""The link under the batch options, with a process that says what it is told to."""
+"""The links that try a project, with a process that says what it is told to."""
 
 import json
 import sys
 from typing import Any
 
-from app.dialogs.batch_finder import BatchFinder
 from app.dialogs.training_options import TrainingOptionsDialog
+from app.dialogs.trials import Advisor, BatchFinder
 from engine.project.project import Project
 
 TRIED = {"tried": {"batch": 256, "refusal": ""}}
@@ -58,3 +58,15 @@ def test_it_can_be_stopped_and_says_what_goes_wrong(qtbot, monkeypatch) -> None:
         qtbot.waitUntil(lambda finder=finder: not finder.trial.is_running, timeout=60_000)
         assert words in finder.state.text()
         assert dialog.training.mini_batch_size == 128
+
+
+def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
+    way = {"name": "cpu", "workers": 1, "seconds": 0.02, "memory_bytes": 2**20, "note": "", "fits": False}
+    code = says({"way": way}, {"advice": "Use cpu."})
+    monkeypatch.setattr(Advisor, "command", lambda self, path: [sys.executable, "-c", code])
+    dialog = TrainingOptionsDialog(Project())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.advisor.button.click()
+    qtbot.waitUntil(lambda: not dialog.advisor.trial.is_running, timeout=60_000)
+    assert dialog.advisor.state.text() == "Use cpu.\ncpu: 20 ms a step, 1.0 MiB (does not fit)"

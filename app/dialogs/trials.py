@@ -1,0 +1,158 @@
+"""What a process of its own tries with the project, beside the options that it is about: the largest mini-batch that
+fits, and which environment and strategy to use."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from app.engine_process import engine_command
+from app.throw_away import ThrowAway
+from designer import theme
+from engine.network.memory import bytes_in_words
+from engine.project.file import dumps
+from engine.project.project import Project
+
+STOP = "Stop"
+
+
+class Trials(QWidget):
+    """A link that starts a process which tries the project, and what that has said so far. Kinds of it say which."""
+
+    label = ""
+    hint = ""
+
+    def __init__(self, project: Callable[[], Project], samples: Callable[[], int | None], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._project, self._samples = project, samples
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._has_said_end = False
+        self.trial = ThrowAway(self)
+        self.trial.said.connect(self._take)
+        self.trial.ended.connect(self._on_ended)
+        self.button, self.state = QPushButton(self.label), QLabel()
+        self.button.setToolTip(self.hint)
+        theme.mark(self.button, "role", "link")
+        self.button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.button.clicked.connect(self._on_clicked)
+        self.state.setWordWrap(True)
+        theme.mark(self.state, "role", "muted")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.state, 1)
+
+    def command(self, path: Path) -> list[str]:
+        """The process that tries the project in this file."""
+        raise NotImplementedError
+
+    def take(self, line: dict[str, Any]) -> None:
+        """One thing that it says, other than an error."""
+        raise NotImplementedError
+
+    @property
+    def samples(self) -> int | None:
+        """Those of the training part, where that is known."""
+        return self._samples()
+
+    def _on_clicked(self) -> None:
+        if self.trial.is_running:
+            self.stop()
+            self.say("Stopped.")
+            return
+        self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
+        path = Path(self._folder.name) / "project.netwright"
+        path.write_text(dumps(self._project()), encoding="utf-8")
+        self._has_said_end = False
+        try:
+            self.trial.start(self.command(path))
+        except OSError as error:
+            self.end(f"The engine cannot be started: {error.strerror}.", "error")
+            return
+        self.button.setText(STOP)
+        self.say("Starting…")
+
+    def stop(self) -> None:
+        """End the trials, if there are any."""
+        self.trial.stop()
+        self.button.setText(self.label)
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _take(self, line: dict[str, Any]) -> None:
+        if "error" in line:
+            self.end(line["error"], "error")
+        else:
+            self.take(line)
+
+    def _on_ended(self) -> None:
+        if not self._has_said_end:
+            self.end("The trials broke off: the process has ended. Try again.", "error")
+
+    def end(self, words: str, role: str = "muted") -> None:
+        """It is done, with these last words."""
+        self._has_said_end = True
+        self.stop()
+        self.say(words, role)
+
+    def say(self, words: str, role: str = "muted") -> None:
+        """Show how far it is."""
+        theme.mark(self.state, "role", role)
+        self.state.setText(words)
+
+
+class BatchFinder(Trials):
+    """Finds the largest mini-batch. `found` gives the number."""
+
+    found = Signal(int)
+    label = "Find the largest mini-batch…"
+    hint = "Tries mini-batches in a process of its own until memory is full: half of it on the CPU, all of a GPU"
+
+    def command(self, path: Path) -> list[str]:
+        """The process that tries."""
+        samples = ["--samples", str(self.samples)] if self.samples else []
+        return engine_command("engine.environments.largest", [str(path), *samples])
+
+    def take(self, line: dict[str, Any]) -> None:
+        """Each trial, and what it comes to."""
+        if "tried" in line:
+            tried = line["tried"]
+            self.say(f"{tried['batch']:,} {'does not fit' if tried['refusal'] else 'fits'}…")
+        elif "largest" in line:
+            self.end(line["words"])
+            self.found.emit(int(line["largest"]))
+
+
+class Advisor(Trials):
+    """Says which environment and strategy to use, and what each is predicted to take."""
+
+    label = "Which is best here?"
+    hint = (
+        "Predicts the memory of a worker and the time of a step for each environment and strategy, by trying 20 steps"
+    )
+
+    def __init__(self, project: Callable[[], Project], samples: Callable[[], int | None], parent: QWidget) -> None:
+        super().__init__(project, samples, parent)
+        self._ways: list[str] = []
+
+    def command(self, path: Path) -> list[str]:
+        """The process that tries."""
+        self._ways = []
+        return engine_command("engine.environments.advising", [str(path)])
+
+    def take(self, line: dict[str, Any]) -> None:
+        """A line for each way, and the advice above them."""
+        if "way" in line:
+            way = line["way"]
+            words = f"{way['name']}: {1000 * way['seconds']:.3g} ms a step, {bytes_in_words(way['memory_bytes'])}"
+            words += " a worker" if way["workers"] > 1 else ""
+            notes = [note for note in (way["note"], "" if way["fits"] else "does not fit") if note]
+            self._ways.append(words + (f" ({'; '.join(notes)})" if notes else ""))
+            self.say("\n".join(self._ways))
+        elif "advice" in line:
+            self.end("\n".join((line["advice"], *self._ways)))
