@@ -14,7 +14,7 @@ class Single(Whole):
 
     def __init__(self, network: nn.Module, called: nn.Module | None = None) -> None:
         super().__init__(network)
-        self.module = called or network
+        self.module = network if called is None else called
         self._parameters = [p for p in network.parameters() if p.requires_grad]
 
     def clear(self) -> None:

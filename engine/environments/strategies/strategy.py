@@ -129,7 +129,7 @@ def strategy_for(
     """The strategy that the options ask for. Data parallel has two forms, of which the one is taken that is known to be
     fast here: see `flat` and `ddp`; `name` asks for one of them by name. `called` stands for the network in training,
     where that is another module with the same parameters."""
-    called = called or network
+    called = network if called is None else called
     if gang.size == 1:
         from engine.environments.strategies.single import Single
 
