@@ -137,7 +137,8 @@ def write(state: JsonState, path: Path, iteration: int) -> None:
     tensors: list[torch.Tensor] = []
     try:
         shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True, mode=0o700)
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        path.mkdir(0o700)
         text = json.dumps(plain(state, tensors), separators=(",", ":"))
         (path / STATE).write_text(text, encoding="utf-8")
         named = {

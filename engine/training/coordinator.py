@@ -55,12 +55,18 @@ def coordinate(
 
     `on_event` gets every event after it was written. `stop` is asked a few times a second. Ctrl-C and SIGTERM are stop
     requests, a second one ends the workers at once. `strategy` and `patience_s`, how long a worker may be silent, are
-    for tests. Raises `RunError` if another engine is at
-    work on the run; anything else that goes wrong is an end of the run, with `exit_code` in `run.json`.
+    for tests. Raises `RunError` if another engine is at work on the run, or its log cannot be opened; anything else
+    that goes wrong is an end of the run, with `exit_code` in `run.json`.
     """
     lock = lock_of(folder)
     try:
-        return _Coordinator(folder, lock, on_event, stop, strategy, patience_s).run()
+        try:
+            coordinator = _Coordinator(folder, lock, on_event, stop, strategy, patience_s)
+        except OSError as error:  # there is no log to say it in
+            with contextlib.suppress(OSError, UserError):
+                update_info(folder, state="failed", exit_code=EXIT_RUN_FAILED)
+            raise RunError(_not_written(folder, error)) from None
+        return coordinator.run()
     finally:
         os.close(lock)
 
@@ -68,6 +74,10 @@ def coordinate(
 def exit_code(folder: RunFolder) -> int:
     """The exit code that belongs to the end of a run: failed, if a full disk took not even that."""
     return int(folder.read_info().get("exit_code", EXIT_RUN_FAILED))
+
+
+def _not_written(folder: RunFolder, error: OSError) -> str:
+    return f"The run folder {folder.path} cannot be written: {error.strerror or error}."
 
 
 class _Coordinator:
@@ -112,7 +122,7 @@ class _Coordinator:
         except RunError as error:
             return endings.failed(str(error))
         except OSError as error:
-            return endings.failed(f"The run folder {self._folder.path} cannot be written: {error.strerror or error}.")
+            return endings.failed(_not_written(self._folder, error))
         except Exception:  # the run's log is to know a defect of ours as well
             detail = traceback.format_exc()
             with contextlib.suppress(OSError), open(self._folder.log, "a", encoding="utf-8") as log:

@@ -1,9 +1,11 @@
 """From a run that has ended, or broke off, to one that is ready to go on in its folder, from its last checkpoint."""
 
+import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from engine.environments.arithmetic import words
 from engine.environments.devices import hardware
@@ -59,9 +61,10 @@ def prepare_resume(folder: RunFolder, settings: Sequence[str] = ()) -> None:
 
 def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     before = load(folder.project).project
+    info = folder.read_info()
+    _refuse_another_project(folder, info)
     project = changed(before, settings)
     _refuse_complete(folder, project)
-    info = folder.read_info()
     base = Path(str(info.get("base", folder.path)))
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
@@ -72,8 +75,11 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     placement, inventory = place(project.environment, project.training, known.samples.get("training"))
     placement = with_stages(project, placement)
     try:
-        if project != before:
-            write_atomically(folder.project, dumps(project).encode(), mode=0o600, follow_link=False)
+        text = dumps(project).encode()
+        if project != before:  # a crash in between leaves either project, and either is known
+            update_info(folder, project_sha256_next=_sha256(text))
+            write_atomically(folder.project, text, mode=0o600, follow_link=False)
+            update_info(folder, project_sha256=_sha256(text), project_sha256_next=None)
         folder.result.unlink(missing_ok=True)
         update_info(
             folder,
@@ -107,6 +113,20 @@ def changed(project: Project, settings: Sequence[str]) -> Project:
             )
         project = set_option(project, setting)
     return project
+
+
+def _refuse_another_project(folder: RunFolder, info: Mapping[str, Any]) -> None:
+    """Raise `UserError` where the run's copy of its project is not what was trained: checkpoints do not fit another."""
+    known = {info.get("project_sha256"), info.get("project_sha256_next")}
+    if _sha256(folder.project.read_bytes()) not in known:
+        raise UserError(
+            f"{folder.project} is not what this run was made with: its checksum is not the one in {folder.info.name}. "
+            "Put the file back as it was, and change options with --set; or train anew."
+        )
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _refuse_complete(folder: RunFolder, project: Project) -> None:

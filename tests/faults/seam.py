@@ -5,6 +5,7 @@ file that it opens, renames or removes before it does so, and a hook that raises
 itself (safetensors) is met at the operations around it, and by a disk that is really full.
 """
 
+import hashlib
 import os
 import signal
 import sys
@@ -69,3 +70,51 @@ class Seam:
             os.kill(self._pid, signal.SIGKILL)
         if self._what == "error" and name in _TAKES_ROOM:
             raise OSError(self._error, os.strerror(self._error))
+
+
+class Durability:
+    """Sees to it that whatever is renamed into place in a folder was flushed to the disk before, as it is.
+
+    So that after a loss of power a name stands for a whole file, the old one or the new one. What is found to be
+    otherwise is written into a file `found` of a folder for that, beside what was flushed, by inode: one process
+    flushes, another one renames.
+    """
+
+    def __init__(self, folder: Path, notes: Path) -> None:
+        self._folder = folder
+        self._notes = notes
+
+    def install(self) -> None:
+        """From now on, also in the processes that are forked."""
+        fsync, rename, replace = os.fsync, os.rename, os.replace
+
+        def flush(descriptor: int) -> None:
+            fsync(descriptor)
+            path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+            if path.is_file():
+                (self._notes / str(path.stat().st_ino)).write_bytes(_digest(path))
+
+        def checked(move: Callable[..., None]) -> Callable[..., None]:
+            def moved(source: Any, target: Any, **named: Any) -> None:
+                self._check(Path(source), Path(target))
+                move(source, target, **named)
+
+            return moved
+
+        os.fsync, os.rename, os.replace = flush, checked(rename), checked(replace)
+
+    def _check(self, source: Path, target: Path) -> None:
+        """Something is about to get its name. What only goes out of the way may be as it is."""
+        if target.name.startswith(".") or not target.is_relative_to(self._folder):
+            return
+        for file in [source] if source.is_file() else source.rglob("*"):
+            if not file.is_file():
+                continue
+            note = self._notes / str(file.stat().st_ino)
+            if not note.exists() or note.read_bytes() != _digest(file):
+                with open(self._notes / "found", "a", encoding="utf-8") as found:
+                    found.write(f"{target.name}: {file.name} was not flushed\n")
+
+
+def _digest(file: Path) -> bytes:
+    return hashlib.sha256(file.read_bytes()).digest()

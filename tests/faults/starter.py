@@ -21,7 +21,7 @@ from engine.errors import UserError
 from engine.project.file import load
 from engine.runs.folder import RunFolder
 from engine.training.coordinator import coordinate, exit_code, preload
-from tests.faults.seam import Seam
+from tests.faults.seam import Durability, Seam
 
 _PR_SET_PDEATHSIG = 1
 SECONDS_BACK = 3600.0
@@ -70,6 +70,7 @@ def _run(order: dict[str, Any], path: Path) -> dict[str, Any]:
     from engine.training.resuming import prepare_resume
 
     os.umask(0)  # what is private is private by itself
+    os.environ.update(order.get("environ", {}))
     if order["do"] == "train":
         file = Path(order["project"])
         folder = prepare(load(file).project, file, path)
@@ -83,6 +84,8 @@ def _run(order: dict[str, Any], path: Path) -> dict[str, Any]:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     if order.get("clock_back_at"):
         _turn_clock_back(int(order["clock_back_at"]))
+    if order.get("durability"):
+        Durability(path, Path(order["durability"])).install()
     seam = Seam(path, **order.get("seam", {}))
     seam.install()
     result = coordinate(folder, patience_s=float(order.get("patience_s", 30)))

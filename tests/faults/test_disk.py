@@ -47,9 +47,10 @@ def test_a_disk_that_fails_at_any_operation(workshop: Workshop, alone: Done, tmp
         assert_over(run)
         state = run.folder.state()
         ended[state] += 1
-        result = run.said()["result"]
+        said = run.said()
         if state != "finished":
-            assert REASONS[seam["error"]] in result["reason"], f"{seam}: {result['reason']}"
+            reason = said.get("refused") or said["result"]["reason"]
+            assert REASONS[seam["error"]] in reason, f"{seam}: {reason}"
             assert state == "failed" or seam["lasts"] == FOR_GOOD, seam
             done = workshop.resume(run.folder).end()
         assert_undisturbed(done, alone)
