@@ -29,6 +29,10 @@ class Value(NamedTuple):
     lengths: fx.Node | None = None
 
 
+LAYER = "netwright_layer"
+"""In the meta of a node of the graph: the path of the layer's name."""
+
+
 def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengths: bool = False) -> fx.GraphModule:
     """The network as a module. Weights are torch's own until `engine.build.init` or a file gives others.
 
@@ -131,6 +135,7 @@ def _add_step(root: nn.Module, graph: fx.Graph, step: Step, given: list[Value], 
             continue
         lengths = {"lengths": told[named.call.lengths]} if named.call.lengths else {}
         tensors = (_add_call(graph, named, tensors, prefix, lengths),)
+        tensors[0].meta[LAYER] = f"{prefix.replace('.', '/')}{step.layer.name}"
     if len(step.ports) < 2:
         leaving = [tensors[0]]
     else:

@@ -51,7 +51,7 @@ class RandomStates:
     def state_dict(self) -> JsonState:
         """One state for each worker, by rank."""
         mine = json.dumps(plain(self._own(), []), separators=(",", ":")).encode()
-        return {"workers": [json.loads(text) for text in _gather(mine, self._gang, self._device)]}
+        return {"workers": [json.loads(text) for text in gathered_bytes(mine, self._gang, self._device)]}
 
     def load_state_dict(self, state: JsonState) -> None:
         """Take back what this worker had."""
@@ -87,7 +87,7 @@ def _bytes(text: str) -> torch.Tensor:
     return torch.tensor(list(bytes.fromhex(text)), dtype=torch.uint8)
 
 
-def _gather(mine: bytes, gang: Gang, device: torch.device) -> list[bytes]:
+def gathered_bytes(mine: bytes, gang: Gang, device: torch.device) -> list[bytes]:
     """What each worker gives, in the order of their ranks. A collective."""
     if gang.size == 1:
         return [mine]

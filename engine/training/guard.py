@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from engine.build.module import LAYER
 from engine.environments.gang import Gang
 from engine.project.training import TrainingOptions
 from engine.training.batches import Batch
@@ -68,7 +69,7 @@ class _Tracer(fx.Interpreter):
         given = super().run_node(n)
         for value in given if isinstance(given, tuple) else (given,):
             if isinstance(value, torch.Tensor) and value.is_floating_point() and not bool(torch.isfinite(value).all()):
-                raise _FoundError(n.op, str(n.target) if n.op == "call_module" else n.name)
+                raise _FoundError(n.op, str(n.meta.get(LAYER) or (n.target if n.op == "call_module" else n.name)))
         return given
 
 

@@ -16,6 +16,7 @@ from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import UserError
 from engine.training.averaging import Average
 from engine.training.batches import Batch, Resident, Tensors, as_tuple
+from engine.training.checkpoint import gathered_bytes
 from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
 from engine.training.guard import Guard, first_bad
@@ -157,8 +158,11 @@ class Unit:
         return self._guard is not None and self._guard.skips
 
     def first_bad(self, batch: Batch) -> str:
-        """Where what is no number comes from, in words: of the last step that was left out, else of this batch."""
-        return first_bad(self.network, self._bad or batch)
+        """Where what is no number comes from, in words: of the last step that was left out, else of this batch. A
+        collective, since it may be in the share of any worker."""
+        mine = first_bad(self.network, self._bad or batch)
+        told = gathered_bytes(f"{mine}\n".encode(), self._gang, batch.inputs[0].device)
+        return next((text for words in told if (text := words.decode().strip())), "")
 
     def train(self, batch: Batch, step: int) -> Done:
         """Forward, loss, backward, and one move of the weights. `step` counts from 0."""

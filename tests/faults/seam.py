@@ -101,7 +101,8 @@ class Durability:
 
             return moved
 
-        os.fsync, os.rename, os.replace = flush, checked(rename), checked(replace)
+        os.fsync = flush  # type: ignore[assignment]  # nothing of ours gives it anything but a number
+        os.rename, os.replace = checked(rename), checked(replace)
 
     def _check(self, source: Path, target: Path) -> None:
         """Something is about to get its name. What only goes out of the way may be as it is."""

@@ -1,0 +1,61 @@
+"""A loss that is no number at one step, and the three ways to take it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.project.project import Project
+from engine.project.run import RunOptions
+from engine.runs.checkpoints import all_checkpoints
+from engine.runs.events import Message
+from tests.builders import chain, layer
+from tests.faults.harness import Broken, Workshop, assert_over
+from tests.system.test_training import TWO
+from tests.system.test_training_kinds import project_of
+
+STEPS = 12
+
+
+def one_bad_row(folder: Path, policy: str) -> Project:
+    """Twelve steps, saved after every second one; a zero in one row, of which a layer takes one over it."""
+    random = np.random.default_rng(6)
+    x = random.uniform(1, 2, (20 * STEPS, 2))
+    x[150, 1] = 0
+    np.savez(folder / "data.npz", x=x, y=random.normal(size=20 * STEPS))
+    network = chain(
+        layer("feature_input", channels=2, normalization="none"),
+        layer("power", exponent=-1.0),
+        layer("fully_connected", outputs=1),
+    )
+    data = {"source": "arrays", "path": "data.npz", "task": "numbers", "validation_share": 0, "test_share": 0}
+    training = {"max_epochs": 1, "mini_batch_size": 20, "initial_learn_rate": 1e-3, "non_finite_loss": policy}
+    saved = {"checkpoint_unit": "iterations", "checkpoint_frequency": 2, "deterministic": True}
+    return replace(project_of(network, data, TWO, {**training, **saved}), run=RunOptions(max_restarts=2))
+
+
+def bad_steps(run: Broken) -> list[int]:
+    curve = run.end().curve("training", "loss")
+    return [step for step, loss in curve.items() if isinstance(loss, str)]
+
+
+@pytest.mark.parametrize("policy", ["stop", "skip", "go-back"])
+def test_a_loss_that_is_no_number(workshop: Workshop, tmp_path: Path, policy: str) -> None:
+    run = workshop.train(one_bad_row(tmp_path, policy), tmp_path / "run")
+    (bad,) = bad_steps(run)
+    assert_over(run)
+    reason = run.said()["result"]["reason"]
+    warnings = [e.text for e in run.events if isinstance(e, Message) and e.severity == "warning"]
+    if policy == "skip":
+        assert run.folder.state() == "finished", reason
+        assert any(f"1 step left out from iteration {bad} on" in text for text in warnings)
+        assert any("The first layer whose output is no number is power_1." in text for text in warnings)
+        return
+    assert run.folder.state() == "failed"
+    assert f" at iteration {bad} (epoch 1)" in reason
+    if policy == "go-back":  # the guard finds it before it does harm; else all weights have gone by now
+        assert "The first layer whose output is no number is power_1." in reason
+    newest = (bad - 1) // 2 * 2
+    assert [one.iteration for one in all_checkpoints(run.folder)] == [newest, newest - 2], "none of it is saved"
+    assert ("was restarted 2 times" in reason) == (policy == "go-back"), "the data is to blame, and no rate helps"
