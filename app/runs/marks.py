@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
 from app.runs.scales import Frame
@@ -19,6 +19,7 @@ NEAR_PIXELS = 5.0
 TICK_PIXELS = 5.0
 FLAG_PIXELS = 4.0
 MOST_NAMED = 4
+MOST_BROKEN = 60
 LONGEST = 48
 DONE = {
     "pause": "paused",
@@ -80,22 +81,24 @@ def paint(marks: Marks, painter: QPainter, frame: Frame, drawing: "Drawing") -> 
     palette, rect = theme.current(), frame.rect
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.setPen(QPen(palette.muted, 0))
-    for x in _columns(_cut(marks._ticks, low, high), frame, drawing):
-        painter.drawLine(QPointF(x, rect.bottom() - TICK_PIXELS), QPointF(x, rect.bottom()))
+    ticks = _columns(_cut(marks._ticks, low, high), frame, drawing)
+    painter.drawLines([QLineF(x, rect.bottom() - TICK_PIXELS, x, rect.bottom()) for x in ticks])
+    lines = _columns(_cut(marks._lines, low, high), frame, drawing)
     pen = QPen(palette.mixed(palette.muted, palette.panel, 0.7), 0)
-    pen.setDashPattern([2, 3])
-    for x in _columns(_cut(marks._lines, low, high), frame, drawing):
-        painter.setPen(pen)
-        painter.drawLine(QPointF(x, rect.top()), QPointF(x, rect.bottom()))
-        _paint_flag(painter, x, rect.top())
+    if len(lines) <= MOST_BROKEN:  # which take long to draw
+        pen.setDashPattern([2, 3])
+    painter.setPen(pen)
+    painter.drawLines([QLineF(x, rect.top(), x, rect.bottom()) for x in lines])
+    _paint_flags(painter, lines[:MOST_BROKEN], rect.top())
 
 
-def _paint_flag(painter: QPainter, x: float, top: float) -> None:
-    wide, colour = FLAG_PIXELS, theme.current().muted
+def _paint_flags(painter: QPainter, places: list[float], top: float) -> None:
+    wide = FLAG_PIXELS
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    painter.setPen(QPen(colour, 0))
-    painter.setBrush(colour)
-    painter.drawPolygon(QPolygonF([QPointF(x - wide, top), QPointF(x + wide, top), QPointF(x, top + 1.5 * wide)]))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.current().muted)
+    for x in places:
+        painter.drawPolygon(QPolygonF([QPointF(x - wide, top), QPointF(x + wide, top), QPointF(x, top + 1.5 * wide)]))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
