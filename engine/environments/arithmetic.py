@@ -7,11 +7,12 @@ import math
 from dataclasses import dataclass
 
 from engine.environments.choose import Placement
-from engine.errors import plural
+from engine.errors import UserError, plural
 from engine.network.analysis import Analysis, analyse
 from engine.project.environment import EnvironmentOptions
 from engine.project.extent import batch_size, extent
 from engine.project.project import Project
+from engine.project.strategies import pieces_of_batch, stages_of
 from engine.project.training import TrainingOptions
 
 _MEETING_S = 2.5e-4
@@ -37,8 +38,11 @@ def rate_factor(environment: EnvironmentOptions, workers: int) -> float:
 
 def words(placement: Placement, project: Project, samples: int | None, analysis: Analysis | None = None) -> str:
     """The batch and the rate for a training part of so many samples, if that is known, and whether one process is
-    expected to be faster. `analysis` is that of the network, where it is at hand."""
+    expected to be faster; of a pipeline what its stages are. `analysis` is that of the network, where it is at hand.
+    Raises `UserError` for a network that cannot be cut into the stages."""
     said = batch_words(placement, project.environment, project.training, samples)
+    if _has_stages(placement, project.environment):
+        return f"{said} {_stages(placement, project, analysis or analyse(project.network))}".rstrip()
     if placement.resolved != "multi-cpu":
         return said
     return f"{said} {better_alone(placement, work_of(analysis or analyse(project.network)))}".rstrip()
@@ -49,7 +53,7 @@ def batch_words(
 ) -> str:
     """For a training part of so many samples, or where nobody knows: `128 samples a step, 64 a worker in 4 pieces of
     16; 12 steps an epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
-    said = [_batch(placement, training, batch_size(training, samples))]
+    said = [_batch(placement, environment, training, batch_size(training, samples))]
     if samples:
         whole = extent(training, samples)
         said.append("one step an epoch" if whole.is_full_batch else f"{plural(whole.steps_per_epoch, 'step')} an epoch")
@@ -58,10 +62,26 @@ def batch_words(
     return "; ".join(said) + "."
 
 
-def _batch(placement: Placement, training: TrainingOptions, batch: int) -> str:
-    count, pieces = len(placement.workers), training.gradient_accumulation
+def _has_stages(placement: Placement, environment: EnvironmentOptions) -> bool:
+    return environment.strategy == "pipeline" and len(placement.workers) > 1
+
+
+def _stages(placement: Placement, project: Project, analysis: Analysis) -> str:
+    if analysis.has_errors:
+        return ""
+    try:
+        return stages_of(project.network, analysis, project.environment, len(placement.workers)).sentence
+    except UserError as error:
+        raise UserError(f"environment.stages: {error}") from None
+
+
+def _batch(placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, batch: int) -> str:
+    count = len(placement.workers)
+    pieces = pieces_of_batch(environment, training.gradient_accumulation, count)
     said = f"{plural(batch, 'sample')} a step"
     shares = list(dict.fromkeys(worker.samples for worker in placement.workers))
+    if _has_stages(placement, environment):
+        count = 1  # each of them computes all samples
     if count > 1:
         said += f", {' or '.join(f'{share:,}' for share in sorted(shares))} a worker"
     if pieces > 1:

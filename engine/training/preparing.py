@@ -5,22 +5,19 @@ import importlib.metadata
 import os
 import platform
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from engine.custom import known, trust
 from engine.environments.arithmetic import words
-from engine.environments.choose import Placement
 from engine.environments.devices import hardware
 from engine.environments.placing import place
 from engine.errors import UserError
-from engine.network.analysis import analyse
 from engine.project import code
 from engine.project.check import check, describe
 from engine.project.file import dumps
 from engine.project.project import Project
-from engine.project.strategies import stages_of
 from engine.runs.folder import RunFolder, create, new_path, take_lock
 from engine.runs.origin import Origin, origin
 
@@ -45,7 +42,6 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     report = check(project, facts)
     report.refuse_errors()
     placement, inventory = place(project.environment, project.training, facts.samples.get("training"))
-    placement = with_stages(project, placement)
     text = dumps(project)
     info = {
         "project_path": str(project_path) if project_path else None,
@@ -74,18 +70,6 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         trust.grant(folder.path)  # it was found to be trusted above, and is a copy of that
     hold(folder, take_lock(folder))
     return folder
-
-
-def with_stages(project: Project, placement: Placement) -> Placement:
-    """The placement, which says how the network is cut where each worker has a stage of it. Raises `UserError` where
-    it cannot be."""
-    if project.environment.strategy != "pipeline" or len(placement.workers) < 2:
-        return placement
-    try:
-        stages = stages_of(project.network, analyse(project.network), project.environment, len(placement.workers))
-    except UserError as error:
-        raise UserError(f"environment.stages: {error}") from None
-    return replace(placement, sentence=f"{placement.sentence} {stages.sentence}")
 
 
 def go_back(project: Project) -> float:

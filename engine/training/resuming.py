@@ -18,7 +18,7 @@ from engine.project.file import dumps, load
 from engine.project.project import Project, set_option
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
-from engine.training.preparing import go_back, hold, with_stages
+from engine.training.preparing import go_back, hold
 
 CHANGEABLE = (
     "max_epochs",
@@ -73,7 +73,6 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     known = facts(project.data, base)
     check(project, known).refuse_errors()
     placement, inventory = place(project.environment, project.training, known.samples.get("training"))
-    placement = with_stages(project, placement)
     try:
         text = dumps(project).encode()
         if project != before:  # a crash in between leaves either project, and either is known
