@@ -255,15 +255,19 @@ class Training(QObject):
         if answer["project_path"] != str(path):
             return
         found = [RunFolder(Path(run)) for run in answer["runs"]]
-        is_new = [run for run in found if run not in self._alive]
+        queued = {entry.run_dir for entry in self._keeper.entries} if self._keeper is not None else set()
+        news = [run for run in found if run not in self._alive and str(run.path) not in queued]
         self._show_others(found)
-        is_shown = self._is_starting or (self._supervisor is not None and not self._is_behind)
-        if found and is_new and not is_shown:
+        if self._is_starting or (self._supervisor is not None and not self._is_behind):
+            others = [run for run in news if run != self.run_folder]
+            if others:
+                self._window.hint(f"{plural(len(others), 'more run')} of this project under way: see the Train tab.")
+        elif news:
             self._window.page("train")
             self.follow(found[0])
             name = found[0].path.name
-            others = f", the newest of {len(found):,} that are under way: the others are listed there"
-            self._window.hint(f"The Train tab follows {name}{others if len(found) > 1 else ', which is under way'}.")
+            others_too = f", the newest of {len(found):,} that are under way: the others are listed there"
+            self._window.hint(f"The Train tab follows {name}{others_too if found[1:] else ', which is under way'}.")
 
     def _show_others(self, found: "list[RunFolder]") -> None:
         self._alive = found

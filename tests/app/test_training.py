@@ -166,6 +166,13 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
     panel = window.training._panel
     assert panel is not None
     assert [row.name.text() for row in panel.other_rows] == ["old"]
+    alive.append(run_of(one, "late"))
+    locks.append(take_lock(alive[2]))
+    window.training.find_alive()
+    assert window.hint_label.text() == "1 more run of this project under way: see the Train tab."
+    assert window.training.run_folder == alive[0]
+    del alive[2]
+    window.training.find_alive()
     panel.shown.emit(alive[1])
     assert [row.name.text() for row in panel.other_rows] == ["new"]
     for lock in locks:
