@@ -23,6 +23,7 @@ from engine.errors import UserError, plural
 from engine.network.analysis import analyse
 from engine.network.memory import bytes_in_words
 from engine.project.check import memory_of
+from engine.project.environment import SEVERAL
 from engine.project.file import load
 from engine.project.project import Project
 
@@ -111,6 +112,8 @@ def search(
     """The largest mini-batch. `tell` hears of each trial. Raises `UserError` where there is nothing to try."""
     for refusal in refusals(project):
         raise UserError(refusal)
+    if project.environment.strategy == "pipeline" and project.environment.target in SEVERAL:
+        raise UserError("A trial runs the whole network, and the workers of a pipeline each have a stage of it.")
     started = Search(project, inventory, share, tell)
     most = samples or MOST
     least = min(most, max(1, len(started.placement(min(most, 64)).workers), min(most, 16)))

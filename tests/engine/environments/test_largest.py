@@ -80,6 +80,8 @@ def test_what_cannot_be_tried_is_refused_in_words() -> None:
         search(project, DeviceInventory(2), None, 0.5, lambda line: None)
     with pytest.raises(UserError, match="has errors"):
         search(Project(), DeviceInventory(2), None, 0.5, lambda line: None)
+    with pytest.raises(UserError, match="each have a stage of it"):
+        found({"target": "multi-cpu", "num_workers": 2, "strategy": "pipeline"}, 2**40, None)
     with pytest.raises(UserError, match="Not even 16 samples fit"):
         found({"target": "cpu", "threads": 1}, 2**24, None)
 
