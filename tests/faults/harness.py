@@ -149,10 +149,6 @@ class Workshop:
         """Go on with one."""
         return self._order(folder.path, do="resume", **order)
 
-    def intrude(self, folder: RunFolder) -> Broken:
-        """Start another engine on a run's folder."""
-        return self._order(folder.path, do="intrude")
-
     def _order(self, folder: Path, **order: Any) -> Broken:
         assert self._process.stdin is not None
         beside = Path(self._place.name) / str(next(self._orders))

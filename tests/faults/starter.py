@@ -74,11 +74,9 @@ def _run(order: dict[str, Any], path: Path) -> dict[str, Any]:
     if order["do"] == "train":
         file = Path(order["project"])
         folder = prepare(load(file).project, file, path)
-    elif order["do"] == "resume":
+    else:
         folder = RunFolder(path)
         prepare_resume(folder, order.get("settings", ()))
-    else:  # a second engine that comes without asking
-        folder = RunFolder(path)
     if order.get("memory_bytes"):
         limit = _data_bytes() + order["memory_bytes"]
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

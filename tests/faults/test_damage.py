@@ -66,7 +66,7 @@ def files_of(folder: RunFolder) -> list[Path]:
     return found + [file for file in sorted(folder.checkpoints.rglob("*")) if file.is_file()]
 
 
-@forms(8, 300)
+@forms(5, 300)
 def test_a_run_with_a_damaged_file(
     workshop: Workshop, lost: RunFolder, alone: Done, tmp_path: Path, times: int
 ) -> None:

@@ -35,7 +35,7 @@ def fault(chance: random.Random) -> dict[str, Any]:
     }
 
 
-@forms(5, 150)
+@forms(4, 150)
 def test_a_disk_that_fails_at_any_operation(workshop: Workshop, alone: Done, tmp_path: Path, times: int) -> None:
     """Either the run gets through, with a warning for what could not be written, or it fails with the reason and goes
     on when there is room again."""

@@ -61,7 +61,7 @@ def test_workers_that_die_once_twice_or_three_times(
     assert times < 10 or took[-1] < KNOWN_S
 
 
-@forms(5, 50)
+@forms(4, 50)
 def test_a_coordinator_killed_at_any_operation(workshop: Workshop, alone: Done, tmp_path: Path, times: int) -> None:
     """And, now and then, the one that goes on with it too."""
     for number, chance in enumerate(repetitions(2, times)):
@@ -81,7 +81,7 @@ def test_a_coordinator_killed_at_any_operation(workshop: Workshop, alone: Done, 
         shutil.rmtree(run.folder.path)
 
 
-@forms(3, 50)
+@forms(2, 50)
 def test_a_worker_that_dies_at_any_operation(workshop: Workshop, alone: Done, tmp_path: Path, times: int) -> None:
     """The same one each time, until the limit is reached or the run is through; without the fault it goes on."""
     for number, chance in enumerate(repetitions(3, times)):

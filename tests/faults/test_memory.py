@@ -49,7 +49,7 @@ def test_memory_that_runs_out_is_named_and_half_of_it_is_offered(workshop: Works
 
 def test_a_worker_that_is_paused_is_known_soon_and_replaced(workshop: Workshop, together: Done, tmp_path: Path) -> None:
     """By somebody else: the log says so long before it is given up."""
-    run = workshop.train(project_of(TWO), tmp_path / "run", patience_s=12)
+    run = workshop.train(project_of(TWO), tmp_path / "run", patience_s=8)
     run.wait_for_events(20)
     run.signal(run.workers[1], signal.SIGSTOP)
     began = time.monotonic()
