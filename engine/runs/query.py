@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import Any
 
 from engine.errors import UserError, did_you_mean
+from engine.fields import path_part
 from engine.project.options.metrics import is_better_low
 from engine.runs.options import shown
 from engine.runs.summary import RunSummary
@@ -148,7 +149,8 @@ def order_by(key: str, runs: Sequence[RunSummary], *, is_reversed: bool = False)
     names = {*SORT_KEYS, *figures, *(name.partition(".")[2] for name in figures)}
     if runs and key not in names:
         hint = did_you_mean(key, names)
-        raise UserError(f"--sort {key}: no run has that.{hint} Known are: {', '.join(sorted(names))}.")
+        listed = sorted(path_part(name) for name in names if len(name) <= 100)[:100]  # a stranger's may be any
+        raise UserError(f"--sort {key}: no run has that.{hint} Known are: {', '.join(listed)}.")
     is_word = key in ("name", "state", "environment", "run")
     is_down = not (is_word or key.endswith("loss") or is_better_low(key.rpartition(".")[2]))
     return Order(key, is_down != is_reversed)

@@ -95,7 +95,8 @@ def mutated_value(generator: random.Random, value: Any) -> Any:
                 inside[key:key] = [inside[key]] * generator.choice([1, 2, 300])
             case _:
                 other, name = generator.choice(places)
-                inside[key] = json.loads(json.dumps(other[name])) if name in _keys(other) else None
+                with contextlib.suppress(RecursionError, ValueError):  # parts in each other, more deeply each time
+                    inside[key] = json.loads(json.dumps(other[name])) if name in _keys(other) else None
     return value
 
 
