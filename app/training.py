@@ -8,22 +8,19 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.herald import Herald
+from app.queue.turns import Turns
 from engine.environments.arithmetic import batch_words
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
-from engine.errors import UserError, plural
-from engine.project.code import has_code
+from engine.errors import UserError
 from engine.project.extent import batch_size
 from engine.project.file import SUFFIX, dumps
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
-    from app.queue.keeper import QueueKeeper
-    from app.queue.panel import QueuePanel
     from app.runs.monitor import Monitor
     from app.runs.supervisor import Outcome, Supervisor
     from app.window import MainWindow
     from engine.runs.folder import RunFolder
-    from engine.runs.queue import Entry
 
 
 class Training(QObject):
@@ -41,22 +38,32 @@ class Training(QObject):
         self._is_starting = False
         self._stop_when_started = ""
         self._is_behind = False
-        self._looks = False
         self._was_over = False
         self._of = ""
         self._state = ""
-        self._to_queue: list[tuple[str, dict[str, Any], bool]] = []
-        """What was put into the queue before the run that it waits for had a folder."""
-        self._keeper: QueueKeeper | None = None
-        self._panel: QueuePanel | None = None
-        self._alive: list[RunFolder] = []
-        """The runs of the project that were under way when it was looked, the newest first."""
+        self.turns = Turns(window, self)
         self.inventory: DeviceInventory | None = None
 
     @property
     def is_running(self) -> bool:
         """Whether a run of this window is under way."""
         return self._is_starting or (self._supervisor is not None and self._supervisor.outcome is None)
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a run is being prepared, which has no folder yet."""
+        return self._is_starting
+
+    @property
+    def shows_run(self) -> bool:
+        """Whether a run of this project is shown, or will be in a moment."""
+        return self._is_starting or (self._supervisor is not None and not self._is_behind)
+
+    @property
+    def has_room_for_next(self) -> bool:
+        """Whether the next run of the queue may be shown: the one before it was seen to end, or none was looked at."""
+        has_seen_end = self._supervisor is None or (self._supervisor.outcome is not None and not self._was_over)
+        return has_seen_end and not self._is_starting and self._monitor is not None
 
     @property
     def run_folder(self) -> "RunFolder | None":
@@ -129,12 +136,7 @@ class Training(QObject):
         monitor.facts.validate_clicked.connect(self.validate_now)
         monitor.facts.change_clicked.connect(self.change)
         monitor.export_requested.connect(self._window.export_network)
-        from app.queue.panel import QueuePanel
-
-        self._panel = QueuePanel(self.keeper)
-        self._panel.shown.connect(self.follow)
-        monitor.facts.add_panel(self._panel)
-        self.keeper.look()
+        monitor.facts.add_panel(self.turns.make_panel())
 
     def show_project(self) -> None:
         """Another project is open: its last run is shown, once the Train tab is seen; one under way stays there."""
@@ -148,8 +150,8 @@ class Training(QObject):
             self._supervisor.deleteLater()
             self._supervisor = None
         self._is_behind = True
-        self._show_others([])
-        self.find_alive()
+        self.turns.forget()
+        self.turns.find_alive()
         if self._monitor is not None:
             self._monitor.show_nothing()
             if self._monitor.isVisible():
@@ -171,8 +173,8 @@ class Training(QObject):
         if self._is_behind and path is not None and (run := last_run(path)) is not None:
             self.follow(run)
         self._is_behind = False
-        self.keeper.look()
-        self.find_alive()
+        self.turns.keeper.look()
+        self.turns.find_alive()
 
     def start(self) -> None:
         """Start a run of the project as it is now, or lead to what keeps it from starting."""
@@ -181,98 +183,14 @@ class Training(QObject):
 
     # ---- the queue ----
 
-    @property
-    def keeper(self) -> "QueueKeeper":
-        """The queue; made when first needed."""
-        if self._keeper is None:
-            from app.queue.keeper import QueueKeeper
-
-            self._keeper = QueueKeeper(self)
-            self._keeper.began.connect(self._on_entry_began)
-            self._keeper.refused.connect(lambda why: self._window.show_error("The queue", why))
-        return self._keeper
-
     def queue(self) -> None:
         """Train the project as it is now once the run that is under way has ended, in its turn. The queue needs no
         window: closing this one leaves it at work."""
         if not self.is_running:
             self.start()
         elif (request := self._request()) is not None:
-            title = self._window.documents.title.removesuffix(SUFFIX)
-            trust = has_code(self._window.editor.project)
             self._window.show_train()
-            if self._is_starting:
-                self._to_queue.append((title, request, trust))
-            else:
-                self._put(title, request, trust)
-            count = len(self.keeper.waiting) + len(self._to_queue)
-            self._window.hint(f"{title} is trained when this run has ended; {plural(count, 'run')} in the queue.")
-
-    def _put(self, title: str, request: dict[str, Any], trust: bool) -> None:
-        self.keeper.add(request["project"], title, request["project_path"] or "", after=self.run_folder, trust=trust)
-
-    def _put_waiting(self) -> None:
-        """The run has its folder, or will have none: what was to wait for it goes into the queue."""
-        waiting, self._to_queue = self._to_queue, []
-        for title, request, trust in waiting:
-            self._put(title, request, trust)
-
-    def _on_entry_began(self, entry: "Entry") -> None:
-        """The queue has begun a run: it is shown, unless another one is looked at."""
-        is_free = self._supervisor is None or (self._supervisor.outcome is not None and not self._was_over)
-        if is_free and not self._is_starting and self._monitor is not None:
-            self.follow(self.keeper.folder_of(entry))
-        self.find_alive()
-
-    def _follow_next(self) -> None:
-        """The run that was followed has ended: if the queue has begun another one already, that is shown."""
-        if self._keeper is None or self.is_running:
-            return
-        self._keeper.look()
-        shown = self.run_folder
-        for entry in self._keeper.running:
-            if not self.is_running and (shown is None or entry.run_dir != str(shown.path)):
-                self._on_entry_began(entry)
-
-    # ---- what is under way ----
-
-    def find_alive(self) -> None:
-        """Ask the engine which runs of the project are under way: the newest is followed where none is shown."""
-        path = self._window.documents.path or self._window.documents.origin
-        if path is not None and self._looks:
-            given = {"project_path": str(path)}
-            self._window.server.request("alive", given, self._take_alive, lambda _: None)
-
-    def start_looking(self) -> None:
-        """The window is up: what goes on without it is found."""
-        self._looks = True
-        self.find_alive()
-
-    def _take_alive(self, answer: dict[str, Any]) -> None:
-        from engine.runs.folder import RunFolder
-
-        path = self._window.documents.path or self._window.documents.origin
-        if answer["project_path"] != str(path):
-            return
-        found = [RunFolder(Path(run)) for run in answer["runs"]]
-        queued = {entry.run_dir for entry in self._keeper.entries} if self._keeper is not None else set()
-        news = [run for run in found if run not in self._alive and str(run.path) not in queued]
-        self._show_others(found)
-        if self._is_starting or (self._supervisor is not None and not self._is_behind):
-            others = [run for run in news if run != self.run_folder]
-            if others:
-                self._window.hint(f"{plural(len(others), 'more run')} of this project under way: see the Train tab.")
-        elif news:
-            self._window.page("train")
-            self.follow(found[0])
-            name = found[0].path.name
-            others_too = f", the newest of {len(found):,} that are under way: the others are listed there"
-            self._window.hint(f"The Train tab follows {name}{others_too if found[1:] else ', which is under way'}.")
-
-    def _show_others(self, found: "list[RunFolder]") -> None:
-        self._alive = found
-        if self._panel is not None:
-            self._panel.show_others(found, self.run_folder)
+            self.turns.put(self._window.documents.title.removesuffix(SUFFIX), request)
 
     def _request(self) -> dict[str, Any] | None:
         """What the engine is to train, or None where something keeps it from that, to which this leads."""
@@ -307,7 +225,7 @@ class Training(QObject):
 
         self._is_starting = False
         self.follow(RunFolder(Path(answer["run_dir"])))
-        self._put_waiting()
+        self.turns.put_waiting()
         if self._stop_when_started:
             self.stop(after_epoch=self._stop_when_started == "after epoch")
 
@@ -316,7 +234,7 @@ class Training(QObject):
         if self._monitor is not None:
             self._monitor.show_refused(message)
         self.state_changed.emit()
-        self._put_waiting()
+        self.turns.put_waiting()
 
     def follow(self, folder: "RunFolder") -> None:
         """Show a run, from its first event on, and follow it if it is alive."""
@@ -339,7 +257,7 @@ class Training(QObject):
         self._supervisor.received.connect(self._take_state)
         self._supervisor.ended.connect(self._on_ended)
         self._supervisor.start()
-        self._show_others(self._alive)
+        self.turns.show_current()
         self.state_changed.emit()
 
     def _on_ended(self, outcome: "Outcome") -> None:
@@ -349,8 +267,8 @@ class Training(QObject):
             self._window.hint(outcome.sentence())
             self.herald.tell(self._of, outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
         self.state_changed.emit()
-        self.find_alive()
-        QTimer.singleShot(0, self, self._follow_next)
+        self.turns.find_alive()
+        QTimer.singleShot(0, self, self.turns.follow_next)
 
     def stop(self, *, after_epoch: bool = False) -> None:
         """Ask the run to stop; it answers through its events. One without a folder yet is asked when it has one."""
@@ -486,21 +404,16 @@ class Training(QObject):
             return True
         from app.dialogs.messages import ask_to_leave_training
 
-        waiting = len(self._to_queue) + (len(self._keeper.waiting) if self._keeper is not None else 0)
-        answer = ask_to_leave_training(self._window, self._of, waiting)
+        answer = ask_to_leave_training(self._window, self._of, self.turns.num_waiting)
         if answer == "keep":
-            self._put_waiting()
+            self.turns.put_waiting()
         elif answer == "stop":
             self.stop()
-            if self._keeper is not None:
-                self._keeper.leave()
+            self.turns.leave()
         return answer != "cancel"
 
     def close(self) -> None:
         """Stop following; the run goes on, and the queue too."""
         if self._supervisor is not None:
             self._supervisor.close()
-        if self._keeper is not None:
-            self._keeper.close()
-        if self._panel is not None:
-            self._panel.shutdown()
+        self.turns.close()

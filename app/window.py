@@ -572,7 +572,7 @@ class MainWindow(QMainWindow):
         self.facts.start()
         self.code.start()
         self.training.look_for_devices()
-        self.training.start_looking()
+        self.training.turns.start_looking()
         QTimer.singleShot(PRELOAD_MS, self, self._start_preload)
 
     def _start_preload(self) -> None:

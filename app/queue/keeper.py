@@ -58,17 +58,18 @@ class QueueKeeper(QObject):
         else:
             self._timer.stop()
 
-    def add(self, text: str, title: str, project_path: str, *, after: RunFolder | None, trust: bool) -> Entry | None:
-        """Put a project at the end, and see to it that the queue is worked."""
-        found: list[Entry] = []
+    def add(
+        self, text: str, title: str, project_path: str, *, after: RunFolder | None, trust: bool, begins: bool = True
+    ) -> None:
+        """Put a project at the end, and see to it that the queue is worked, unless it is to wait for that, too."""
 
         def put() -> None:
             run = str(after.path) if after is not None else ""
-            found.append(self.queue.add(text, title, project_path=project_path, after=run, trust=trust))
-            start_work(self.queue)
+            self.queue.add(text, title, project_path=project_path, after=run, trust=trust)
+            if begins:
+                start_work(self.queue)
 
         self._do(put)
-        return found[0] if found else None
 
     def work(self) -> None:
         """Have what waits trained."""

@@ -158,21 +158,21 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
     alive = [run_of(one, "new"), run_of(one, "old")]
     locks = [take_lock(run) for run in alive]
     window.open_path(one)
-    window.training.start_looking()
+    window.training.turns.start_looking()
     assert window.training.is_running
     assert window.training.run_folder == alive[0]
     assert "the newest of 2" in window.hint_label.text()
     assert window._tab == "design"
-    panel = window.training._panel
+    panel = window.training.turns.panel
     assert panel is not None
     assert [row.name.text() for row in panel.other_rows] == ["old"]
     alive.append(run_of(one, "late"))
     locks.append(take_lock(alive[2]))
-    window.training.find_alive()
+    window.training.turns.find_alive()
     assert window.hint_label.text() == "1 more run of this project under way: see the Train tab."
     assert window.training.run_folder == alive[0]
     del alive[2]
-    window.training.find_alive()
+    window.training.turns.find_alive()
     panel.shown.emit(alive[1])
     assert [row.name.text() for row in panel.other_rows] == ["new"]
     for lock in locks:
@@ -221,7 +221,7 @@ def test_what_is_queued_while_a_run_is_being_prepared_waits_for_it(
     window.editor.apply("Data", replace(window.editor.project, data=DataOptions(source="digits")))
     window.training.start()
     window.training.queue()
-    keeper = window.training.keeper
+    keeper = window.training.turns.keeper
     assert keeper.entries == []
     run = run_of(one, "run")
     lock = take_lock(run)

@@ -219,7 +219,7 @@ def test_a_project_that_waits_is_trained_when_the_run_has_ended(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     first = start(qtbot, window, tmp_path / "net.netwright")
     window.actions_by_id["run.queue"].trigger()
-    keeper = window.training.keeper
+    keeper = window.training.turns.keeper
     assert [entry.title for entry in keeper.waiting] == ["net"]
     window.training.stop()
     qtbot.waitUntil(lambda: window.training.run_folder != first, timeout=PATIENCE_MS)
