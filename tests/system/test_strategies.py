@@ -83,11 +83,16 @@ def test_local_steps_learn_and_agree_in_the_end(tmp_path: Path) -> None:
     assert "averaged every 5 iterations" in done.folder.read_info()["sentence"]
 
 
-@pytest.mark.parametrize("compression", ["fp16", "power-sgd"])
-def test_compressed_gradients_learn(tmp_path: Path, compression: str) -> None:
-    own = {**TWO, "gradient_compression": compression}
-    done = train(digits(mlp(), own, **{**OPTIONS, "solver": "adam", "mini_batch_size": 64}), tmp_path / "run")
-    assert done.result["test"]["accuracy"] > 0.7
+def test_compressed_gradients_learn(tmp_path: Path) -> None:
+    """Halves round a little; matrices of rank one take another way, which leads down too."""
+    options = {**OPTIONS, "solver": "adam", "mini_batch_size": 64}
+    whole, halves, ranks = (
+        train(digits(mlp(), {**TWO, "gradient_compression": how}, **options), tmp_path / how, strategy=strategy)
+        for how, strategy in (("none", "ddp"), ("fp16", ""), ("power-sgd", ""))
+    )
+    assert 0 < largest_difference(whole, halves) < 1e-3
+    assert ranks.losses[:10] == pytest.approx(whole.losses[:10], rel=1e-5), "the first are sent as they are"
+    assert ranks.losses[-1] < 0.75 * ranks.losses[0]
 
 
 def test_what_searches_a_line_is_refused_with_parts_of_a_network(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from app.runs.facts_panel import STATES, FactsPanel
 from app.runs.supervisor import Outcome
+from designer import theme
 from engine.runs.events import Best, Failed, Points, Progress, Requested, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder
 
@@ -34,7 +35,8 @@ def progress(iteration: int, epoch: int = 1) -> Progress:
 
 
 @pytest.fixture
-def panel(qtbot) -> FactsPanel:
+def panel(qtbot, qapp) -> FactsPanel:
+    theme.apply(qapp, "light")  # sizes follow from it
     panel = FactsPanel()
     qtbot.addWidget(panel)
     panel.show_nothing()

@@ -1,0 +1,273 @@
+"""The pieces of a training, made from a project and its data and put together."""
+
+import copy
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch import fx, nn
+
+from engine.build.init import initialize
+from engine.build.module import build, prefixes
+from engine.build.parameters import frozen_modules
+from engine.data.normalise import fit
+from engine.environments.gang import Gang, SoloGang
+from engine.environments.launch import Seat
+from engine.environments.strategies.strategy import strategy_for
+from engine.environments.strategies.sync_batch_norm import Share, freeze, join_batch_norms
+from engine.environments.threads import fastest
+from engine.errors import UserError
+from engine.layers.normalisation import InverseNorm
+from engine.layers.weighted import ParameterOptions
+from engine.project import own_code
+from engine.project.strategies import pieces_of_batch, stages_of
+from engine.project.target_scale import fitted_outputs
+from engine.project.targets import folding, in_order
+from engine.project.training import TrainingOptions
+from engine.training.acceleration import accelerate
+from engine.training.averaging import averaging
+from engine.training.batches import Batches, Resident, Tensors, as_tuple
+from engine.training.clipping import clipping
+from engine.training.guard import guard_for
+from engine.training.lm import LevenbergMarquardt
+from engine.training.losses.choosing import Loss, loss_for
+from engine.training.losses.ends import Ends
+from engine.training.metrics.choosing import confusion_for
+from engine.training.metrics.metric import Metric
+from engine.training.parts import inputs_of, resident
+from engine.training.population import Population
+from engine.training.precision import Precision
+from engine.training.recomputing import Recomputing
+from engine.training.schedules import Schedule
+from engine.training.setting import Setting, layers_of, parameter_options_of
+from engine.training.solvers import Solver, groups_by_name
+from engine.training.step import Fittings, Unit
+from engine.training.target_scale import fit_inverse, normalised, scale_of
+from engine.training.watching import LayerWatch, Watch
+
+
+def loss_of(setting: Setting, network: nn.Module, targets: Tensors) -> Loss:
+    """What is minimised: of responses as they are, or without their units."""
+    options, names = setting.project.training, prefixes(setting.project.network, setting.analysis)
+    loss = loss_for(options, setting.wanted, targets)
+    if not options.normalize_targets:
+        return loss
+    ends = fitted_outputs(setting.project.network)
+    return normalised(
+        loss, {end: scale_of(network.get_submodule(names[id][0]), setting.device) for end, id in ends.items()}
+    )
+
+
+def unit_for(
+    setting: Setting,
+    seat: Seat,
+    network: nn.Module,
+    precision: Precision,
+    schedule: Schedule,
+    loss: Loss,
+    metrics: Sequence[Metric],
+    gang: Gang,
+    batches: Batches,
+    notes: list[str],
+) -> Unit:
+    """The network on its device, with all it takes to train and judge it. What is worth a line is added to `notes`."""
+    options, share = setting.project.training, Share()
+    # Workers that go their own way take batch statistics of their own, too; those of a pipeline have all samples.
+    goes_alone = setting.project.environment.strategy in ("local-sgd", "pipeline")
+    make_trainable(setting, network, SoloGang() if goes_alone else gang, share)
+    said = parameter_options_of(setting, network)
+    if setting.has_stages:
+        return _staged(setting, network, said, loss, metrics, gang, share=share, rate=schedule, precision=precision)
+    network.to(setting.device)
+    called: nn.Module = network
+    if options.gradient_checkpointing != "off":
+        assert isinstance(network, fx.GraphModule)  # as it was built
+        called = Recomputing(network, options.gradient_checkpointing, share)
+    elif setting.project.environment.strategy != "fully-sharded" and options.solver != "lm":
+        called = _accelerated(setting, network, precision, loss, gang, batches, notes)
+    population = Population(network, share, precision, batches.of_all)
+    least_squares = LevenbergMarquardt(options, network, said, gang) if options.solver == "lm" else None
+    return Unit(
+        network,
+        strategy_for(setting.project.environment, network, gang, setting.device, share, seat.strategy, called),
+        least_squares or Solver(options, network, said),
+        loss,
+        metrics,
+        gang,
+        share=share,
+        rate=schedule,
+        fittings=Fittings(
+            clip=clipping(options, network.parameters(), gang),
+            custom_step=own_code.target(options, "step_function"),
+            precision=precision,
+            average=averaging(options, network, batches.order.steps_per_epoch, population),
+            population=population if options.batch_normalization_statistics == "population" else None,
+            ends=Ends(setting.wanted),
+            most_at_once=_most_at_once(options, gang.size * options.gradient_accumulation),
+            guard=guard_for(options, network, gang),
+            loads=setting.loads,
+            watch=_watch(setting, network, gang),
+            confusion=confusion_for(in_order(setting.project.network, setting.facts)),
+        ),
+    )
+
+
+def _most_at_once(options: TrainingOptions, parts: int) -> int:
+    """So many samples are judged together where a batch is computed in so many parts."""
+    return max(64, 2 * -(-options.mini_batch_size // parts))
+
+
+def _staged(
+    setting: Setting,
+    network: nn.Module,
+    said: dict[str, ParameterOptions],
+    loss: Loss,
+    metrics: Sequence[Metric],
+    gang: Gang,
+    *,
+    share: Share,
+    rate: Schedule,
+    precision: Precision,
+) -> Unit:
+    """This worker's stage of the network, with all it takes to train and judge it together with the others."""
+    from engine.environments.strategies.pipeline import Pipeline
+    from engine.training.staged import StagedUnit
+
+    project, options = setting.project, setting.project.training
+    assert isinstance(network, fx.GraphModule)  # as it was built
+    stages = stages_of(project.network, setting.analysis, project.environment, gang.size)
+    groups = partial(groups_by_name, options=options, parameters=said)
+    pipeline = Pipeline(network, stages.of, gang, setting.device, groups)
+    stage = pipeline.module
+    return StagedUnit(
+        pipeline,
+        Solver(options, stage, said),
+        loss,
+        metrics,
+        gang,
+        share=share,
+        rate=rate,
+        fittings=Fittings(
+            clip=clipping(options, stage.parameters(), gang, in_stages=True),
+            precision=precision,
+            ends=Ends(setting.wanted),
+            most_at_once=_most_at_once(
+                options, pieces_of_batch(project.environment, options.gradient_accumulation, gang.size)
+            ),
+            guard=guard_for(options, stage, gang),
+            # What each has of the squared norm adds up, since no two have the same weight.
+            watch=_watch(setting, stage, SoloGang()),
+            confusion=confusion_for(in_order(project.network, setting.facts)),
+        ),
+    )
+
+
+def _watch(setting: Setting, network: nn.Module, gang: Gang) -> Watch | None:
+    """What is watched beside the loss, if anything. Layers are looked at by the first worker."""
+    options = setting.project.training
+    layers = None
+    if options.watch_layers and gang.rank == 0:
+        types = {id: facts.output for id, facts in setting.analysis.all_facts() if facts.outputs}
+        units = {id: type.dim("C") for id, type in types.items() if type.has("C")}
+        layers = LayerWatch(network, prefixes(setting.project.network, setting.analysis), units)
+    if not (options.watch_gradient_norm or layers):
+        return None
+    return Watch(network.parameters(), gang, gradient_norm=options.watch_gradient_norm, layers=layers)
+
+
+def _accelerated(
+    setting: Setting,
+    network: nn.Module,
+    precision: Precision,
+    loss: Loss,
+    gang: Gang,
+    batches: Batches,
+    notes: list[str],
+) -> nn.Module:
+    """The network, or what torch makes of it for its sizes."""
+    first = next(iter(batches.of_epoch(1)))
+
+    def step(module: nn.Module) -> None:
+        torch.autograd.backward(loss(as_tuple(precision.call(module, *first.inputs)), first.targets))
+
+    called, note = accelerate(setting.project.training.acceleration, network, step, gang, setting.device)
+    notes.extend(filter(None, [note]))
+    return called
+
+
+def make_trainable(setting: Setting, network: nn.Module, gang: Gang, share: Share) -> None:
+    """Batch statistics of all workers together, and no gradients for what is frozen. Raises `UserError` where nothing
+    is left that learns."""
+    join_batch_norms(network, gang, share)
+    freeze(frozen_modules(network, *layers_of(setting)))
+    if not any(parameter.requires_grad for parameter in network.parameters()):
+        raise UserError(
+            "Nothing in the network can learn: no layer has weights, or all that have are frozen. Add a layer with "
+            "weights, such as a fully connected one, or switch off Freeze."
+        )
+
+
+def network_for(setting: Setting) -> nn.Module:
+    """The built network with its initial weights, and the normalisation of its inputs fitted on the training part."""
+    network, seed = setting.project.network, setting.project.training.seed
+    torch.manual_seed(seed)
+    module = build(network, setting.analysis, logits=folding(setting.wanted), lengths=setting.is_padded)
+    initialize(module, seed, parameter_options_of(setting, module))
+    names = prefixes(network, setting.analysis)
+    training = setting.data.part("training")
+    for id, given, number in inputs_of(network, setting.facts):
+        kind = getattr(network.layers[id].type, "normalization_kind", "none")
+        if kind != "none":
+            is_padded = given.lengths is not None
+            shift, scale = fit(kind, training.real(number), 1 if is_padded else given.type.dim("C"))
+            normalise = module.get_submodule(names[id][0])
+            normalise.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
+    for end, id in fitted_outputs(network).items():
+        last = network.layers[id].acting
+        assert isinstance(last, InverseNorm)
+        axis = setting.analysis.facts[id].output.dim("C")
+        fit_inverse(module.get_submodule(names[id][0]), last.kind, training.targets[setting.wanted[end].number], axis)
+    return module
+
+
+def part_for(setting: Setting, precision: Precision, name: str) -> Resident | None:
+    """One part of the data on the device, or None where it is empty."""
+    if not setting.facts.samples.get(name):
+        return None
+    given = (setting.project.network, setting.analysis, setting.facts, setting.project.training, setting.wanted)
+    part = resident(setting.data.part(name), *given, setting.device, is_training=name == "training")
+    return precision.data(part)
+
+
+def choose_threads(
+    setting: Setting, network: nn.Module, precision: Precision, training: Resident, rank: int
+) -> list[str]:
+    """Try a step with one thread and with all of this worker's, unless the project says how many. Notes what it found.
+
+    On a copy, and before the random numbers of training are seeded, so that nothing of it shows in the run. Where the
+    run is to repeat bit for bit, the load of the moment must not decide: all threads are used then. Nor where several
+    workers each search along their own direction: another number of threads rounds in another way, and one of them
+    might look once more than the others.
+    """
+    place, options = setting.info["places"][rank], setting.project.training
+    searches_alike = options.is_full_batch and len(setting.info["places"]) > 1
+    is_given = setting.project.environment.threads or options.deterministic or searches_alike or setting.has_stages
+    if setting.device.type != "cpu" or place["threads"] == 1 or is_given:
+        return []
+    trial = copy.deepcopy(network)
+    make_trainable(setting, trial, SoloGang(), Share())
+    loss = loss_for(setting.project.training, setting.wanted, training.targets)
+    count = max(1, place["samples"] // setting.project.training.gradient_accumulation)
+    inputs, targets = training.at(slice(count))
+
+    def step() -> None:
+        torch.autograd.backward(loss(as_tuple(precision.call(trial, *inputs)), targets))
+
+    chosen, seconds = fastest((1, place["threads"]), torch.set_num_threads, step)
+    if chosen == place["threads"]:
+        return []
+    one, all_of_them = (1000 * seconds[n] for n in (1, place["threads"]))
+    return [
+        f"Computing with 1 thread: for this network and the load of now a step takes {one:.1f} ms with it and "
+        f"{all_of_them:.1f} ms with {place['threads']}."
+    ]
