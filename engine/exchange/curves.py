@@ -1,4 +1,4 @@
-"""The curves of runs for other programs: as one table (CSV), or as a log folder of TensorBoard."""
+"""The curves of runs for other programs: as one table (CSV), a log folder of TensorBoard, or a file store of MLflow."""
 
 import contextlib
 import csv
@@ -10,10 +10,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import UserError
-from engine.exchange import tensorboard
+from engine.exchange import mlflow, tensorboard
 from engine.files import write_atomically
-from engine.runs.events import Points
+from engine.runs.events import ENDS, Points
 from engine.runs.folder import EventReader, RunFolder
+from engine.runs.options import shown
+from engine.runs.summary import DAMAGED, RunSummary, read_summary, with_state_now
+from engine.runs.table import option_names
+
+_STATUSES = {
+    "finished": mlflow.FINISHED,
+    "stopped": mlflow.KILLED,
+    "failed": mlflow.FAILED,
+    "lost": mlflow.FAILED,
+    DAMAGED: mlflow.FAILED,
+}
 
 
 @dataclass
@@ -51,12 +62,15 @@ def curves_of(run: RunFolder) -> list[Curve]:
 
 
 def write_curves(runs: Sequence[RunFolder], format: str, target: Path) -> list[Path]:
-    """Write the curves of runs into a file (csv) or a folder (tensorboard). Returns the files. Raises `UserError`."""
+    """Write the curves of runs into a file (csv) or a folder (tensorboard, mlflow). Raises `UserError`.
+
+    Returns the files; of MLflow the folders of the runs.
+    """
     try:
         if format == "csv":
             write_atomically(target, _as_csv(runs).encode("utf-8", "backslashreplace"))
             return [target]
-        return list(_for_tensorboard(runs, target))
+        return list(_for_tensorboard(runs, target) if format == "tensorboard" else _for_mlflow(runs, target))
     except OSError as error:
         raise UserError(f"{error.filename or target} cannot be written: {error.strerror}.") from None
 
@@ -92,3 +106,55 @@ def _for_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
             )
             write_atomically(path, tensorboard.log(first, scalars))
             yield path
+
+
+def _for_mlflow(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
+    """An experiment a project, with the options that any of the runs names as parameters of each."""
+    told = [with_state_now(read_summary(run.path)) for run in runs]
+    options = option_names(told)
+    for run, summary in zip(runs, told, strict=True):
+        since = min(other.created for other in told if other.name == summary.name)
+        experiment = mlflow.write_experiment(target, mlflow.Experiment(name=summary.name, time=since))
+        curves = curves_of(run)
+        metrics = _metrics(summary, curves)
+        yield mlflow.write_run(experiment, _mlflow_run(summary, curves, options), metrics)
+
+
+def _mlflow_run(run: RunSummary, curves: Sequence[Curve], options: Sequence[str]) -> mlflow.Run:
+    last = max((curve.times[-1] for curve in curves if curve.times), default=run.created)
+    said = {
+        "mlflow.runName": run.path.resolve().name,
+        "mlflow.note.content": run.notes.note,
+        "mlflow.source.name": "netwright",
+        "state": run.state,
+        "reason": run.reason,
+        "environment": run.environment,
+    }
+    return mlflow.Run(
+        identity=str(run.path.resolve()),
+        name=run.path.resolve().name,
+        status=_STATUSES.get(run.state, mlflow.RUNNING),
+        started=run.created,
+        ended=max(last, run.created) if run.state in (*ENDS, DAMAGED) else None,
+        params={path: shown(run.options, path) for path in options},
+        tags={name: text for name, text in said.items() if text} | {f"tag.{tag}": tag for tag in run.notes.tags},
+    )
+
+
+def _metrics(run: RunSummary, curves: Sequence[Curve]) -> dict[str, Iterator[bytes]]:
+    """Every curve, and the figures of the end that have none, as `split/name`."""
+    known = {f"{curve.split}.{curve.name}" for curve in curves}
+    end = max((curve.times[-1] for curve in curves if curve.times), default=run.created)
+    step = run.number("iterations") or 0.0
+    for score, value in run.scores.items():
+        split, _, name = score.partition(".")
+        if score not in known:
+            curves = [*curves, Curve(name, split, array("d", [step]), array("d", [value]), array("d", [end]))]
+    parts: dict[str, list[Curve]] = {}
+    for curve in curves:
+        parts.setdefault(curve.split, []).append(curve)
+    found: dict[str, Iterator[bytes]] = {}
+    for split, of_part in zip(mlflow.unique(parts), parts.values(), strict=True):
+        for name, curve in zip(mlflow.unique(curve.name for curve in of_part), of_part, strict=True):
+            found[f"{split}/{name}"] = map(mlflow.metric, curve.values, curve.steps, curve.times)
+    return found

@@ -276,7 +276,7 @@ def read_events(folder: Path, generator: random.Random) -> None:
             json.dumps(event.write())
     assert all(line.isprintable() for line in said.getvalue().split("\n"))
     _told(run)
-    for form, target in (("csv", folder / "out.csv"), ("tensorboard", folder / "out")):
+    for form, target in (("csv", folder / "out.csv"), ("tensorboard", folder / "out"), ("mlflow", folder / "mlruns")):
         write_curves([run], form, target)
     EventLog(run).close()
 

@@ -1,4 +1,4 @@
-"""Curves leave as CSV and as event files, which are read back here as TensorBoard reads them."""
+"""Curves leave as CSV, as event files, which are read back here as TensorBoard reads them, and for MLflow."""
 
 import json
 import math
@@ -10,9 +10,11 @@ import pytest
 
 from engine.cli import main
 from engine.exchange.curves import curves_of, write_curves
+from engine.exchange.mlflow import unique
 from engine.exchange.tensorboard import crc32c, log, scalar
 from engine.runs.events import Points
 from engine.runs.folder import EventLog, RunFolder, create
+from engine.runs.notes import write_notes
 
 
 @pytest.fixture
@@ -84,6 +86,55 @@ def test_a_folder_for_tensorboard(run: RunFolder, tmp_path: Path, capsys: pytest
     assert [len(list(records(path.read_bytes()))) for path in files] == [5, 3]
     assert main(words) == 0  # again: nothing is there twice
     assert len(list(target.glob("*/*/*"))) == 2
+
+
+def test_a_folder_for_mlflow(run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = {"training": {"max_epochs": 7, "solver": "adam"}}
+    ended = {"name": 'digits: "new" Ä', "state": "finished", "created": 1000.5}
+    result = {"iterations": 4, "test": {"loss": 2.25}, "loss": 1.5, "reason": "all epochs"}
+    for path, text in ((run.project, options), (run.info, ended), (run.result, result)):
+        path.write_text(json.dumps(text))
+    write_notes(run, note="too high a rate\nor not", tags=("paper", "try: ätsch"))
+    other = create(tmp_path / "other", "{}", {**ended, "created": 999.0})
+    target = tmp_path / "mlruns"
+    words = ["curves", str(run.path), str(other.path), "--format", "mlflow", "-o", str(target), "--json"]
+    assert main(words) == 0
+    told, empty = (Path(name) for name in json.loads(capsys.readouterr().out)["files"])
+    assert (told.parent, told.parent.parent) == (empty.parent, target), "both in one experiment"
+    about = (told.parent / "meta.yaml").read_text().splitlines()
+    assert f"experiment_id: {json.dumps(told.parent.name)}" in about
+    assert {'name: "digits: \\"new\\" Ä"', "creation_time: 999000", 'lifecycle_stage: "active"'} <= {*about}
+    about = (told / "meta.yaml").read_text().splitlines()
+    assert {"status: 3", "start_time: 1000500", 'run_name: "run"', f'run_id: "{told.name}"'} <= {*about}
+    files = {path.relative_to(told).as_posix(): path.read_text() for path in told.glob("[mpt]*/**/*") if path.is_file()}
+    lines = [line.split(" ") for line in files.pop("metrics/training/loss").splitlines()]
+    assert [line[1:] for line in lines] == [["3.0", "1"], ["2.0", "2"], ["nan", "3"], ["1.5", "4"]]
+    assert all(int(line[0]) > 1.7e12 for line in lines), "milliseconds"
+    assert files.pop("metrics/test/loss").endswith(" 2.25 4\n"), "a figure of the end without a curve"
+    assert sorted(name for name in files if name.startswith("metrics")) == [
+        "metrics/validation/loss",
+        "metrics/validation/rmse",
+    ]
+    assert (files["params/training.max_epochs"], files["params/training.solver"]) == ("7", "adam")
+    assert (empty / "params/training.solver").read_text() == "sgdm", "its default"
+    assert {name[5:]: text for name, text in files.items() if name.startswith("tags/")} == {
+        "mlflow.runName": "run",
+        "mlflow.note.content": "too high a rate\nor not",
+        "mlflow.source.name": "netwright",
+        "state": "finished",
+        "reason": "all epochs",
+        "tag.paper": "paper",
+        "tag.try_ _tsch": "try: ätsch",
+    }
+    write_notes(run, tags=())
+    assert main(words) == 0  # again: nothing is there twice, and what is no more has gone
+    assert sorted(path for path in target.glob("*/*") if path.is_dir()) == sorted((told, empty))
+    assert not list(told.glob("tags/tag.*"))
+
+
+def test_names_stay_in_their_folder() -> None:
+    odd = ["../../x", "..", "", "a b-c_d.e", "a/b", "a:b", "A:B", "Ä" * 300]
+    assert list(unique(odd)) == ["__.._x", "_", "__2", "a b-c_d.e", "a_b", "a_b_2", "A_B_3", "_" * 100]
 
 
 def test_what_cannot_be_written_is_said(run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
