@@ -107,6 +107,7 @@ def unit_for(
             guard=guard_for(options, network, gang),
             loads=setting.loads,
             watch=_watch(setting, network, gang),
+            new_solver=partial(Solver, options, network, said),
             confusion=confusion_for(in_order(setting.project.network, setting.facts)),
         ),
     )

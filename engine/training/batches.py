@@ -202,6 +202,11 @@ class Batches:
             return self._one_by_one(numbers, first)
         return self._several_at_once(numbers, first)
 
+    @property
+    def device(self) -> torch.device:
+        """Where they are."""
+        return self._part.device
+
     def of_all(self) -> Iterator[Batch]:
         """This worker's share of batches that hold every sample once, in the order of the first epoch."""
         whole = copy.copy(self)

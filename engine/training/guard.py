@@ -18,9 +18,11 @@ class Guard:
     It waits for the device at every step. Statistics of batch normalisation are put back for a step that is left out.
     """
 
-    def __init__(self, network: nn.Module, gang: Gang, *, skips: bool) -> None:
-        """`skips`: a bad step is left out; otherwise it is only found before it does harm."""
+    def __init__(self, network: nn.Module, gang: Gang, *, skips: bool, exact: bool = False) -> None:
+        """`skips`: a bad step is left out; otherwise it is only found before it does harm. `exact`: gradients are good
+        as long as each is a number, even where the norm of them is too large to be one; that takes longer."""
         self.skips = skips
+        self._exact = exact
         self._network = network
         self._gang = gang
         self._parameters = [p for p in network.parameters() if p.requires_grad]
@@ -36,7 +38,9 @@ class Guard:
         """Whether the step may be made. A collective."""
         good = torch.isfinite(loss).all()
         gradients = [p.grad for p in self._parameters if p.grad is not None] if with_gradients else []
-        if gradients:
+        if gradients and self._exact:
+            good = good & torch.stack([gradient.isfinite().all() for gradient in gradients]).all()
+        elif gradients:
             good = good & torch.isfinite(torch.stack(list(torch._foreach_norm(gradients)))).all()
         bad = self._gang.sum((~good).to(torch.float32).reshape(1))
         return not bool(bad.item())

@@ -97,6 +97,8 @@ class Fittings:
     """Brings outputs and targets into the form that metrics take."""
     loads: Sequence[float] = ()
     """What the shares of the workers in what is judged are in proportion to; none: equal ones."""
+    new_solver: Callable[[], Solver] | None = None
+    """One as it is before the first step."""
     most_at_once: int = 256
     """So many samples of a part are judged together."""
 
@@ -146,6 +148,7 @@ class Unit:
         self._custom = CustomStep(fitted.custom_step, network, called, loss) if fitted.custom_step else None
         self._confusion = fitted.confusion
         self._guard = fitted.guard
+        self._new_solver = fitted.new_solver
         self.watch = fitted.watch
         self._bad: Batch | None = None
         self.left_out = 0
@@ -323,6 +326,29 @@ class Unit:
         self._precision.load_state_dict(state["scale"])
         if self._average is not None:
             self._average.load_state_dict(state["average"])
+
+    def scale_state(self) -> dict[str, Any]:
+        """How the loss is scaled, if it is."""
+        return self._precision.state_dict()
+
+    def keep_guard(self) -> None:
+        """From now on a step whose loss or gradients are no numbers is not made."""
+        self._guard = Guard(self.network, self._gang, skips=False, exact=True)
+
+    def begin_again(self, state: State, scale: dict[str, Any]) -> None:
+        """Be as before the first step, with these weights, and keep guard. Raises `ValueError` where the solver cannot
+        be made again."""
+        if self._new_solver is None:
+            raise ValueError("There is no other solver.")
+        self.load(state)
+        self._solver, self._average = self._new_solver(), None
+        self._precision.load_state_dict(scale)
+        self.keep_guard()
+
+    def last_bad_gradient(self) -> str:
+        """The last layer with a gradient that is no number, which the way back comes to first; or nothing."""
+        bad = [n for n, p in self.network.named_parameters() if p.grad is not None and not p.grad.isfinite().all()]
+        return bad[-1].rpartition(".")[0].replace(".", "/") if bad else ""
 
     def load(self, state: State) -> None:
         """Give the network these weights and statistics."""

@@ -20,6 +20,7 @@ from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
 from engine.training.metrics.metric import on_curve
 from engine.training.plan import Plan
+from engine.training.replay import Replay
 from engine.training.reporting import Report, Reporter
 from engine.training.saving import Saver
 from engine.training.step import Scores, Unit
@@ -66,7 +67,9 @@ class Trainer:
         keeper: Keeper,
         hooks: Hooks | None = None,
         saver: Saver | None = None,
+        replay: Replay | None = None,
     ) -> None:
+        """`replay` looks where a loss that is no number came from, if the weights are lost by then."""
         self._plan = plan
         self._hooks = hooks or NoHooks()
         self._unit = unit
@@ -74,6 +77,7 @@ class Trainer:
         self._reporter = reporter
         self._keeper = keeper
         self._saver = saver or Saver(TrainingOptions(checkpoint_unit="never"))
+        self._replay = replay
         self._course = Course(plan.extent, batches.order.steps_per_epoch)
         self._control = Control(plan, self._course, unit, reporter, self._validate)
         self._validated_step = -1
@@ -221,10 +225,13 @@ class Trainer:
             return
         self._reporter.send_waiting()
         self._keeper.put_down_best()
+        rate = self._unit.rate(step - 1)
+        if self._replay is not None:
+            where = self._replay.look(step) or where
         raise NonFiniteLossError(
             f"The loss became {'NaN' if math.isnan(loss) else 'infinite'} at iteration {step:,} "
             f"(epoch {(step - 1) // self._batches.order.steps_per_epoch + 1:,}). Use a lower initial learn rate (it is "
-            f"{self._unit.rate(step - 1):g} there), limit the gradients (gradient threshold), and look for values in "
+            f"{rate:g} there), limit the gradients (gradient threshold), and look for values in "
             f"the data that are no numbers or very large.{f' {where}' if where else ''}"
         )
 

@@ -24,7 +24,7 @@ from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.project.extent import Extent, extent
 from engine.project.strategies import pieces_of_batch
 from engine.project.targets import in_order
-from engine.runs.checkpoints import Checkpoint, beside, place
+from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder
@@ -41,10 +41,12 @@ from engine.training.metrics.metric import Metric
 from engine.training.order import Order
 from engine.training.plan import Plan
 from engine.training.precision import Precision
+from engine.training.replay import Replay
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
 from engine.training.saving import Saver, nowhere
 from engine.training.schedules import Schedule
 from engine.training.setting import Setting, gang_for, known_of, set_up
+from engine.training.step import State, Unit
 from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
 from engine.training.utilisation import utilisation_of
 
@@ -145,10 +147,11 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         limits=limits,
     )
     # From here on each worker has random numbers of its own: for dropout.
-    torch.manual_seed(options.seed * 1_000_003 + 1 + gang.rank)
+    _seed_own(options.seed, gang.rank)
     hooks = hooks_for(options, network, setting.folder.path, whole, gang, rate=schedule, clock=clock)
     saver = Saver(options, partial(beside, setting.folder) if is_first else nowhere)
-    trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver)
+    replay = _replay_for(setting, precision, unit, batches, gang, saver)
+    trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver, replay)
     random = RandomStates(gang, setting.device)
     saver.register(unit=unit, schedule=schedule, keeper=keeper, reporter=reporter, trainer=trainer, random=random)
     if hooks is not None:
@@ -164,8 +167,32 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
             write_confusions(setting.folder.path, facts.classes, tables)
         return outcome, gang
     except NonFiniteLossError:
-        gang.close()  # all find it at the same step, and the first one has still to tell and to save
+        if replay is None or not replay.broke_off:
+            gang.close()  # all find it at the same step, and the first one has still to tell and to save
         raise
+
+
+def _seed_own(seed: int, rank: int) -> None:
+    """Begin this worker's own random numbers."""
+    torch.manual_seed(seed * 1_000_003 + 1 + rank)
+
+
+def _replay_for(
+    setting: Setting, precision: Precision, unit: Unit, batches: Batches, gang: Gang, saver: Saver
+) -> Replay | None:
+    """Who looks where a loss that is no number came from; none where a guard finds it at once, where least squares are
+    solved, and where workers hold parts of the network or go their own ways."""
+    project = setting.project
+    options, is_alike = project.training, project.environment.strategy in ("auto", "data-parallel")
+    if options.non_finite_loss != "stop" or options.solver == "lm" or not (gang.size == 1 or is_alike):
+        return None
+
+    def initial() -> State:
+        state = precision.network(network_for(setting)).state_dict()
+        _seed_own(options.seed, gang.rank)
+        return state
+
+    return Replay(unit, batches, gang, saver.pieces, initial, partial(all_checkpoints, setting.folder))
 
 
 def _announce(

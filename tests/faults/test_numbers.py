@@ -18,7 +18,7 @@ from tests.system.test_training_kinds import project_of
 STEPS = 12
 
 
-def one_bad_row(folder: Path, policy: str) -> Project:
+def one_bad_row(folder: Path, policy: str, **more: str) -> Project:
     """Twelve steps, saved after every second one; a zero in one row, of which a layer takes one over it."""
     random = np.random.default_rng(6)
     x = random.uniform(1, 2, (20 * STEPS, 2))
@@ -31,7 +31,7 @@ def one_bad_row(folder: Path, policy: str) -> Project:
     )
     data = {"source": "arrays", "path": "data.npz", "task": "numbers", "validation_share": 0, "test_share": 0}
     training = {"max_epochs": 1, "mini_batch_size": 20, "initial_learn_rate": 1e-3, "non_finite_loss": policy}
-    saved = {"checkpoint_unit": "iterations", "checkpoint_frequency": 2, "deterministic": True}
+    saved = {"checkpoint_unit": "iterations", "checkpoint_frequency": 2, "deterministic": True} | more
     return replace(project_of(network, data, TWO, {**training, **saved}), run=RunOptions(max_restarts=2))
 
 
@@ -54,8 +54,17 @@ def test_a_loss_that_is_no_number(workshop: Workshop, tmp_path: Path, policy: st
         return
     assert run.folder.state() == "failed"
     assert f" at iteration {bad} (epoch 1)" in reason
-    if policy == "go-back":  # the guard finds it before it does harm; else all weights have gone by now
-        assert "The first layer whose output is no number is power_1." in reason
+    # Going back, the guard finds it before it does harm; else the steps are gone through again from a checkpoint.
+    assert "The first layer whose output is no number is power_1." in reason
     newest = (bad - 1) // 2 * 2
     assert [one.iteration for one in all_checkpoints(run.folder)] == [newest, newest - 2], "none of it is saved"
     assert ("was restarted 2 times" in reason) == (policy == "go-back"), "the data is to blame, and no rate helps"
+
+
+def test_the_layer_is_named_from_the_first_weights_where_no_checkpoint_is(workshop: Workshop, tmp_path: Path) -> None:
+    run = workshop.train(one_bad_row(tmp_path, "stop", checkpoint_unit="never"), tmp_path / "run")
+    (bad,) = bad_steps(run)
+    assert_over(run)
+    reason = run.said()["result"]["reason"]
+    assert f" at iteration {bad} (epoch 1)" in reason
+    assert "The first layer whose output is no number is power_1." in reason
