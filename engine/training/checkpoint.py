@@ -140,6 +140,7 @@ def write(state: JsonState, path: Path, iteration: int) -> None:
         path.parent.mkdir(0o700, parents=True, exist_ok=True)
         path.mkdir(0o700)
         text = json.dumps(plain(state, tensors), separators=(",", ":"))
+        (path / STATE).touch(mode=0o600)  # the run is its user's
         (path / STATE).write_text(text, encoding="utf-8")
         named = {
             f"{number}": tensor.detach().to("cpu", copy=True).contiguous() for number, tensor in enumerate(tensors)

@@ -28,16 +28,16 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 ON_TAKEN_GPUS = """
 import sys
 from dataclasses import replace
-import engine.training.preparing as preparing
+import engine.environments.placing as placing
 from engine.cli import main
 from engine.environments.inventory import Device
-asked = preparing.probe
+asked = placing.probe
 taken = tuple(
     Device(name=f"cuda:{n}", model="Made-up GPU", memory_bytes=2**34,
            refusal="only 12 MiB of its 16 GiB are free; another program uses it")
     for n in range(2)
 )
-preparing.probe = lambda: replace(asked(), devices=taken)
+placing.probe = lambda: replace(asked(), devices=taken)
 sys.exit(main())
 """
 

@@ -96,6 +96,7 @@ def test_runs_side_by_side_outlive_who_began_them_and_none_is_trained_twice(queu
     assert states(queue) == ["running", "running", "waiting"]
     assert main(["queue", "remove", "1"]) == 3  # it is being trained
     with working("--at-once", "2") as second:
+        wait_for(second, "1 small: trains", "2 small: trains")  # what has ended before it looks is no news
         RunFolder(Path(queue.entries()[0].run_dir)).request("stop")
         wait_for(second, "1 small: stopped", "3 small: trains")
         RunFolder(Path(queue.entries()[1].run_dir)).request("stop")
