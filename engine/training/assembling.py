@@ -109,6 +109,7 @@ def unit_for(
             watch=_watch(setting, network, gang),
             new_solver=partial(Solver, options, network, said),
             confusion=confusion_for(in_order(setting.project.network, setting.facts)),
+            is_seen=bool(options.hooks_file),
         ),
     )
 

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from engine.environments.gang import Gang
+from engine.environments.strategies.single import Single
 from engine.environments.strategies.strategy import Strategy
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.errors import UserError
@@ -19,6 +20,7 @@ from engine.training.batches import Batch, Resident, Tensors, as_tuple
 from engine.training.checkpoint import gathered_bytes
 from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
+from engine.training.direct import Answer, Checked, direct_for
 from engine.training.guard import Guard, first_bad
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses.choosing import Loss
@@ -101,6 +103,8 @@ class Fittings:
     """One as it is before the first step."""
     most_at_once: int = 256
     """So many samples of a part are judged together."""
+    is_seen: bool = False
+    """Whether code of the user's is handed the network, and may change what its layers do."""
 
 
 def refuse_without_gradient(loss: torch.Tensor) -> None:
@@ -154,6 +158,14 @@ class Unit:
         self.left_out = 0
         """So many steps in a row were not made, because loss or gradients are no numbers."""
         network.train()
+        self._direct = self._direct_way(fitted)
+
+    def _direct_way(self, fitted: Fittings) -> Checked | None:
+        """Past autograd, where nobody but this unit has to do with how the network is computed."""
+        is_plain = self._precision.name in ("fp32", "fp64") and self.watch is None and self._custom is None
+        is_alone = type(self._strategy) is Single and self._strategy.module is self.network
+        direct = direct_for(self.network, self._loss) if is_plain and is_alone and not fitted.is_seen else None
+        return Checked(direct, self.network.parameters()) if direct is not None else None
 
     @property
     def skips(self) -> bool:
@@ -232,12 +244,24 @@ class Unit:
     def _differentiate_all(self, batch: Batch) -> Done:
         """Forward, loss and backward of all pieces."""
         *before, last = batch.apart()
+        if self._direct is not None and not before:
+            return self._differentiate_directly(self._direct, last)
         done = []
         for piece in before:
             with self._strategy.apart():
                 done.append(self._differentiate(piece))
         done.append(self._differentiate(last))
         return together(done)
+
+    def _differentiate_directly(self, direct: Checked, batch: Batch) -> Done:
+        """The same for a network that needs no autograd."""
+
+        def by_autograd() -> Answer:
+            done = self._differentiate(batch)
+            return Answer(done.loss, done.outputs[0])
+
+        answer = direct(batch, by_autograd)
+        return Done(answer.loss, *self._ends((answer.output,), batch.targets), batch.count, batch.total)
 
     def _differentiate(self, batch: Batch) -> Done:
         """Forward, loss and backward of one piece; the gradients add up."""

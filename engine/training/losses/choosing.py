@@ -1,6 +1,7 @@
 """From the options to the loss of a run."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -36,16 +37,18 @@ def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensor
     weights = [weight for _, weight in named]
     first = wanted[0]
     is_plain = first.facts.per == "sample" and first.facts.task != "transcripts" and not first.is_binary
-    return of_first(losses[0]) if is_plain and weights == [1.0] else _Sum(wanted, losses, weights)
+    return OfFirst(losses[0]) if is_plain and weights == [1.0] else _Sum(wanted, losses, weights)
 
 
-def of_first(loss: LossOfOne) -> Loss:
+@dataclass(frozen=True)
+class OfFirst:
     """The loss of the first output, which is the only one."""
 
-    def of_all(outputs: Tensors, targets: Tensors) -> torch.Tensor:
-        return loss(outputs[0], targets[0])
+    loss: LossOfOne
 
-    return of_all
+    def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        """The sum over samples."""
+        return self.loss(outputs[0], targets[0])
 
 
 class _Sum:

@@ -13,7 +13,7 @@ from engine.project.schedules import rate_at
 from engine.project.training import TrainingOptions
 from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident
-from engine.training.losses.choosing import of_first
+from engine.training.losses.choosing import OfFirst
 from engine.training.losses.numbers import half_mse
 from engine.training.order import Order
 from engine.training.population import Population
@@ -46,7 +46,7 @@ class Run:
             self.network,
             Single(self.network),
             Solver(options, self.network),
-            of_first(half_mse),
+            OfFirst(half_mse),
             [],
             gang,
             share=share,

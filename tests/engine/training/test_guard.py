@@ -13,7 +13,7 @@ from engine.environments.strategies.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
 from engine.training.batches import Batch
 from engine.training.guard import first_bad, guard_for
-from engine.training.losses.choosing import of_first
+from engine.training.losses.choosing import OfFirst
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.solvers import Solver
@@ -48,7 +48,7 @@ def unit(module: nn.Module, **options: Any) -> Unit:
         module,
         Single(module),
         Solver(chosen, module),
-        of_first(half_mse),
+        OfFirst(half_mse),
         [Rmse()],
         gang,
         share=Share(),

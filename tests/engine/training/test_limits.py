@@ -16,7 +16,7 @@ from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.limits import Target, limits_for, validation_steps
-from engine.training.losses.choosing import of_first
+from engine.training.losses.choosing import OfFirst
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
@@ -64,7 +64,7 @@ def train(epochs: int = 8, **given: object) -> Outcome:
         network,
         Single(network),
         Solver(options, network),
-        of_first(half_mse),
+        OfFirst(half_mse),
         [metric],
         gang,
         share=Share(),

@@ -15,7 +15,7 @@ from engine.environments.strategies.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import Checkpoint
 from engine.training.batches import Batches, Resident
-from engine.training.losses.choosing import of_first
+from engine.training.losses.choosing import OfFirst
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
@@ -50,7 +50,7 @@ class Run:
         network = self._network()
         solver = partial(Solver, self._options, network)
         fittings = Fittings(new_solver=solver)
-        loss, gang = of_first(half_mse), SoloGang()
+        loss, gang = OfFirst(half_mse), SoloGang()
         self.unit = Unit(
             network,
             Single(network),

@@ -15,7 +15,7 @@ from engine.project.training import TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
 from engine.training.batches import Batches, Resident
 from engine.training.keeping import Keeper, NoShelf
-from engine.training.losses.choosing import of_first
+from engine.training.losses.choosing import OfFirst
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
@@ -75,7 +75,7 @@ def train(
         return rate
 
     solver = Solver(options, network)
-    unit = Unit(network, Single(network), solver, of_first(half_mse), [metric], gang, share=Share(), rate=rate_at)
+    unit = Unit(network, Single(network), solver, OfFirst(half_mse), [metric], gang, share=Share(), rate=rate_at)
     recorder = EveryStep([metric], gang, lambda: 0, clock)
     reporter = Reporter([metric], recorder, listener, listener, clock, epochs * STEPS_PER_EPOCH)
     keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
