@@ -11,11 +11,14 @@ from typing import Protocol
 import torch
 import torch.distributed
 
+from engine.environments.shared import Memory, PeerGoneError, SharedSums, can_share
 from engine.errors import RunError
 
 # Long enough for a slow disk under the first worker; a worker that died is found by the coordinator, not by this.
 TIMEOUT = timedelta(minutes=5)
 FAREWELL = timedelta(seconds=5)
+TRIAL_S = 10.0
+"""So long shared memory is tried before gloo takes its place."""
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
@@ -62,7 +65,8 @@ class SoloGang:
 
 
 class ProcessGang:
-    """Several processes of one machine, joined by torch's process group over a file in a private folder."""
+    """Several processes of one machine, joined by torch's process group over a file in a private folder. Over gloo,
+    what is on the CPU is summed through shared memory, where that is found to work."""
 
     def __init__(self, rank: int, size: int, backend: str, meeting: Path, *, timeout: timedelta = TIMEOUT) -> None:
         self.rank = rank
@@ -75,15 +79,60 @@ class ProcessGang:
             torch.distributed.init_process_group(
                 backend, store=self._store, rank=rank, world_size=size, timeout=timeout
             )
+            self._shared = self._share_memory(timeout) if backend == "gloo" else None
         except RuntimeError as error:
             raise _lost(rank, error) from error
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether sums on the CPU go through shared memory."""
+        return self._shared is not None
+
+    def _share_memory(self, timeout: timedelta) -> SharedSums | None:
+        """Memory for sums, or None where not every worker can use it. A collective."""
+        sums = None
+        with contextlib.suppress(OSError, ValueError):
+            sums = self._open_memory()
+        if not self._all_agree(sums is not None):
+            return None
+        assert sums is not None
+        works = False
+        with contextlib.suppress(OSError, PeerGoneError):
+            sums.meet()
+            works = _is_right(sums, self.rank, self.size)
+        if not self._all_agree(works):
+            sums.close()
+            return None
+        sums.timeout_s = timeout.total_seconds()
+        return sums
+
+    def _open_memory(self) -> SharedSums | None:
+        """The first worker's memory. It always says something, since the others wait for it."""
+        path, memory = "", None
+        if self.rank == 0:
+            try:
+                memory = Memory.make(self.size) if can_share() else None
+                path = memory.path if memory else ""
+            finally:
+                self._store.set("memory", path)
+        elif path := self._store.get("memory").decode():
+            memory = Memory.open(path, self.size) if can_share() else None
+        return SharedSums(memory, self.rank, self.size, timeout_s=TRIAL_S) if memory else None
+
+    def _all_agree(self, yes: bool) -> bool:
+        votes = torch.tensor([int(yes)])
+        torch.distributed.all_reduce(votes)
+        return int(votes) == self.size
 
     def sum(self, tensor: torch.Tensor) -> torch.Tensor:
         """The sum over all workers, in place. Raises `PeerLostError`."""
         began = time.perf_counter()
         try:
-            torch.distributed.all_reduce(tensor)
-        except RuntimeError as error:
+            if self._shared is not None and tensor.device.type == "cpu":
+                self._shared.sum(tensor)
+            else:
+                torch.distributed.all_reduce(tensor)
+        except (RuntimeError, PeerGoneError) as error:
             raise _lost(self.rank, error) from error
         self.sending_s += time.perf_counter() - began
         return tensor
@@ -115,7 +164,17 @@ def gathered(gang: Gang, rows: torch.Tensor) -> torch.Tensor:
     return gang.sum(whole)
 
 
-def _lost(rank: int, error: RuntimeError) -> PeerLostError:
+def _is_right(sums: SharedSums, rank: int, size: int) -> bool:
+    """Whether a few sums give what they should."""
+    for length, kind in ((1, torch.int64), (1000, torch.float64), (300_000, torch.float32)):
+        numbers = torch.full((length,), 1 + rank, dtype=kind)
+        sums.sum(numbers)
+        if not bool((numbers == size * (size + 1) // 2).all()):
+            return False
+    return True
+
+
+def _lost(rank: int, error: Exception) -> PeerLostError:
     reason = str(error).strip().partition("\n")[0][:200]
     return PeerLostError(f"Worker {rank} lost the other workers: {reason}")
 
