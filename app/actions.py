@@ -25,6 +25,7 @@ class WindowState:
     can_redo: bool = False
     is_running: bool = False
     watches_layers: bool = False
+    shows_stages: bool = False
     has_message: bool = False
     has_beep: bool = False
     has_result: bool = False
@@ -200,6 +201,16 @@ ACTIONS: tuple[Action, ...] = (
         "Ctrl+Shift+H",
         help="By parameters, FLOPs or memory, and off again",
         enabled_when=_with_layers,
+    ),
+    Action(
+        "view.stages",
+        "Stages of a pipeline",
+        "View",
+        "stages.switch",
+        "Ctrl+Shift+T",
+        help="Which worker computes which layer, by colour and number",
+        enabled_when=_with_layers,
+        is_on=lambda s: s.shows_stages,
     ),
     Action("view.design", "Design", "View", "show_design", "Alt+1", separator_before=True),
     Action("view.data", "Data", "View", "show_data", "Alt+2"),

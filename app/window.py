@@ -32,6 +32,7 @@ from app.engine_process import EngineServer
 from app.facts import FactsKeeper
 from app.herald import Herald
 from app.layer_health import LayerHealth
+from app.stage_view import StageView
 from app.training import Training
 from designer import theme
 from designer.analysis_table import AnalysisTable
@@ -103,6 +104,7 @@ class MainWindow(QMainWindow):
         self._make_central()
         self._make_docks()
         self.blocks = BlockActions(self)
+        self.stages = StageView(self)
         self._make_status()
         self._connect()
         self._restore()
@@ -241,6 +243,7 @@ class MainWindow(QMainWindow):
         self.editor.stack.indexChanged.connect(self._update_actions)  # told after the step, unlike the project
         self.editor.refused.connect(self.hint)
         self.editor.modified_changed.connect(self.update_title)
+        self.canvas.staging.changed.connect(self._update_actions)
         self.documents.changed.connect(self.update_title)
         self.problems.go_to.connect(self.canvas.go_to)
         self.canvas.type_used.connect(self.palette_panel.memory.use)
@@ -380,6 +383,7 @@ class MainWindow(QMainWindow):
             is_running=self.training.is_running,
             has_result=self.training.run_folder is not None,
             watches_layers=self.layer_health.is_on,
+            shows_stages=self.stages.is_on,
             has_message=self.training.herald.has_message,
             has_beep=self.training.herald.has_beep,
             is_paused=self.training.is_paused,

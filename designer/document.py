@@ -24,6 +24,7 @@ from engine.network.network import Connection, Network
 from engine.network.problems import Problem
 from engine.project.check import Report, check, report_in
 from engine.project.project import Project
+from engine.project.staging import with_stages_kept
 
 # Old values share what did not change, but each keeps its own table of layers: a bound for large networks.
 UNDO_LIMIT = 200
@@ -198,7 +199,10 @@ class Document(QObject):
             self.selection_changed.emit(chosen)
 
     def apply(self, text: str, project: Project, *, merge: str = "") -> None:
-        """Make this the project, as one undo step named `text`. Steps in a row with the same `merge` become one."""
+        """Make this the project, as one undo step named `text`. Steps in a row with the same `merge` become one.
+
+        Layers stay in the stages of a pipeline into which they were put by hand."""
+        project = with_stages_kept(self._project, project)
         if project != self._project:
             self.stack.push(Replace(self, text, self._project, project, merge))
 

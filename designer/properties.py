@@ -198,7 +198,7 @@ class Properties(QScrollArea):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
-        self._layer_part, layer_column = _part("Layer", 6)
+        self._layer_part, layer_column = section("Layer", 6)
         layer_column.addWidget(self._name_form)
         self._form_place = QHBoxLayout()
         layer_column.addLayout(self._form_place)
@@ -207,7 +207,9 @@ class Properties(QScrollArea):
         self.help = LayerHelp()
         layer_column.addWidget(self.help)
         column.addWidget(self._layer_part)
-        facts_part, facts_column = _part("Analysis", 8)
+        self._more = QVBoxLayout()
+        column.addLayout(self._more)
+        facts_part, facts_column = section("Analysis", 8)
         facts_column.addWidget(self.facts)
         facts_column.addWidget(self.hint)
         column.addWidget(facts_part)
@@ -219,6 +221,10 @@ class Properties(QScrollArea):
     def form(self) -> Form | None:
         """The form of the selected layers' fields, where they are of one type."""
         return self._form
+
+    def add_part(self, part: QWidget) -> None:
+        """Put a further part between the fields and the analysis."""
+        self._more.addWidget(part)
 
     def focus_first(self) -> None:
         """Put the keyboard into the first field; where the layers have none, into the name."""
@@ -431,7 +437,7 @@ class Properties(QScrollArea):
         return QSize(LABEL_WIDTH + 188, 600)
 
 
-def _part(title: str, spacing: int) -> tuple[QWidget, QVBoxLayout]:
+def section(title: str, spacing: int) -> tuple[QWidget, QVBoxLayout]:
     """A part of the panel under a line, with its heading."""
     part = QWidget()
     column = QVBoxLayout(part)

@@ -50,6 +50,10 @@ class Palette:
         """The colour of a layer family; one nobody declared gets that of utilities."""
         return QColor(colours.family(name))
 
+    def stage(self, number: int) -> QColor:
+        """The colour of a stage of a pipeline, from 0."""
+        return QColor(colours.STAGES[number % len(colours.STAGES)])
+
     def mixed(self, colour: QColor, ground: QColor, share: float) -> QColor:
         """A solid colour: `share` of one, the rest of the ground below it."""
         mixture = QColor.fromRgbF(

@@ -35,6 +35,7 @@ _CTRL, _SHIFT, _ALT = (
 HELP = (
     "Tab goes from layer to layer, arrow keys go along the connections. Enter edits, F2 renames, C connects, "
     "A adds a layer, Del removes. Alt with Down opens a block, Alt with Up leaves it. "
+    "While stages of a pipeline are shown, 1 to 9 put what is selected into one. "
     "Ctrl with an arrow key moves what is selected. Frames and comments follow the layers: Enter edits their words, "
     "Alt and Shift with an arrow key changes their size, the menu key offers colours."
 )
@@ -108,7 +109,15 @@ class Keys:
         }
         if key in plain:
             plain[key]()
-        return key in plain
+        return key in plain or self._stage(key)
+
+    def _stage(self, key: Qt.Key) -> bool:
+        """While stages of a pipeline are shown, a digit puts what is selected into one."""
+        is_digit = Qt.Key.Key_1 <= key <= Qt.Key.Key_9
+        if is_digit and self._view.staging.is_on:
+            self._view.staging.put(key - Qt.Key.Key_1)
+            return True
+        return False
 
     def release(self, event: QKeyEvent) -> None:
         """Let go of what is held."""

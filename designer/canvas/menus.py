@@ -2,19 +2,23 @@
 
 from collections.abc import Callable, Collection
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
 from designer import theme
 from designer.aligning import align_menu
+from designer.canvas import stages
 from designer.editor import Editor
+from designer.staging import Staging
 from engine.drawing import colours
 from engine.layers.block import Block
 from engine.network import annotations, edits
 from engine.network.annotations import Mark
 from engine.network.layout import TONES, Layout, Tone
 from engine.network.network import Connection, bypass_refusal
+
+_MOST_STAGES = 32
 
 
 def _add(menu: QMenu, text: str, icon: str, shortcut: str, slot: object) -> None:
@@ -25,8 +29,16 @@ def _add(menu: QMenu, text: str, icon: str, shortcut: str, slot: object) -> None
     action.triggered.connect(slot)
 
 
-def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object, frame: object, keep: object) -> QMenu:
-    """For the selected layers."""
+def layer_menu(
+    editor: Editor,
+    parent: QWidget,
+    rename: object,
+    replace: object,
+    frame: object,
+    keep: object,
+    stage: QMenu | None = None,
+) -> QMenu:
+    """For the selected layers; `stage` is the menu of those they can be put into, where there are any."""
     menu = QMenu(parent)
     if len(editor.selection) == 1:
         _add(menu, "Rename", "", "F2", rename)
@@ -36,6 +48,9 @@ def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object,
     if able:
         text = "Stop bypassing" if all(layer.bypassed for layer in able) else "Bypass"
         _add(menu, text, "", "B", lambda: editor.toggle_bypass())
+    if stage is not None:
+        stage.setParent(menu, stage.windowFlags())
+        menu.addMenu(stage)
     _block_entries(menu, editor, keep)
     menu.addSeparator()
     _add(menu, "Cut", "cut", "Ctrl+X", lambda: editor.cut())
@@ -53,6 +68,42 @@ def layer_menu(editor: Editor, parent: QWidget, rename: object, replace: object,
     if edits.remove_and_heal(network, chosen).connections != edits.remove_layers(network, chosen).connections:
         _add(menu, "Delete without reconnecting", "", "Shift+Del", lambda: editor.delete_selection(heal=False))
     return menu
+
+
+def stage_menu(staging: Staging, parent: QWidget) -> QMenu | None:
+    """The stages of a pipeline that the selected layers can be put into, and one more; None while nobody looks at
+    stages or uses them, and where there are none."""
+    shown = staging.found.stages if staging.is_on or staging.is_used else None
+    if shown is None:
+        return None
+    menu = QMenu("Stage", parent)
+    current = staging.selected
+    for number in range(min(shown.count + 1, _MOST_STAGES)):
+        text = f"Stage {number + 1}" if number < shown.count else f"New stage {number + 1}"
+        action = menu.addAction(_chip(number, is_current=number == current), text)
+        action.setCheckable(True)
+        action.setChecked(number == current)
+        action.triggered.connect(lambda _=False, number=number: staging.put(number))
+    return menu
+
+
+def _chip(number: int, *, is_current: bool) -> QIcon:
+    """The number of a stage on its colour, with a ring around the one that holds."""
+    picture = QPixmap(64, 64)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    width = stages.chip_width(number)
+    side = width + 4  # with the ring
+    painter.scale(64 / side, 64 / side)
+    left, top = 2.0, (side - stages.HEIGHT) / 2
+    stages.paint_chip(painter, number, QPointF(left + width, top))
+    if is_current:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.current().text, 1.2))
+        painter.drawRoundedRect(QRectF(left - 1.4, top - 1.4, width + 2.8, stages.HEIGHT + 2.8), 5, 5)
+    painter.end()
+    return QIcon(picture)
 
 
 def _block_entries(menu: QMenu, editor: Editor, keep: object) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPixmap, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from designer import theme
-from designer.canvas import geometry, pictures, tint
+from designer.canvas import geometry, pictures, stages, tint
 from designer.canvas.index import Index
 from designer.canvas.pictures import Content
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
@@ -152,7 +152,7 @@ class Nodes(QGraphicsItem):
         boxes: dict[str, list[QRectF]] = defaultdict(list)
         for id, node in self.nodes.items():
             rect = geometry.node_rect(self.index.positions[id])
-            kind = node.content.family if node.content.heat is None else tint.box_kind(node.content.heat)
+            kind = _box_kind(node.content)
             boxes[kind].append(rect)
             if node.content.is_selected:
                 boxes["selected"].append(rect.adjusted(-12, -12, 12, 12))
@@ -160,3 +160,10 @@ class Nodes(QGraphicsItem):
             elif node.content.severity in ("error", "warning"):
                 boxes[node.content.severity].append(rect)
         return boxes
+
+
+def _box_kind(content: Content) -> str:
+    """What the colour of a box seen from afar stands for."""
+    if content.stage is not None:
+        return stages.box_kind(content.stage)
+    return content.family if content.heat is None else tint.box_kind(content.heat)

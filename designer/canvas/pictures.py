@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 
 from designer import theme
-from designer.canvas import geometry, health, tint
+from designer.canvas import geometry, health, stages, tint
 from engine.drawing.curves import TAG_HEIGHT
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow
 
@@ -28,6 +28,7 @@ _CORNER = 8.0
 _EDGE = 8.0
 _TEXT_LEFT = 19.0
 _TEXT_RIGHT = 11.0
+_CHIP_RIGHT = 8.0
 _BADGE = 8.0
 _LABEL_PADDING = 3.0
 _TAG_PADDING = 6.0
@@ -50,6 +51,8 @@ class Content:
     is_block: bool = False
     heat: int | None = None
     """How heavy the layer is beside the heaviest (see `designer.canvas.tint`), if that is shown."""
+    stage: int | None = None
+    """The stage of a pipeline that the layer is in, from 0, if that is shown: instead of `count`."""
     health: str = ""
     """How the layer does in training (see `designer.canvas.health`), if that is shown."""
     flow: Flow = "down"
@@ -77,7 +80,7 @@ def _elided(text: str, width: int, pixels: int, *, bold: bool) -> str:
 
 def forget() -> None:
     """Forget fonts and pictures, after the font or the colours changed."""
-    for cached in (font, _metrics, _elided, label_size, label, tag_size, tag):
+    for cached in (font, _metrics, _elided, label_size, label, tag_size, tag, stages.font):
         cached.cache_clear()
 
 
@@ -90,6 +93,8 @@ def is_elided(content: Content) -> bool:
 def _lines(content: Content) -> tuple[str, str]:
     room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
     taken = _metrics(11).horizontalAdvance(content.count) + 8 if content.count else 0.0
+    if content.stage is not None:
+        taken = stages.chip_width(content.stage) + 6
     name = _elided(content.name, int(room - taken), 13, bold=True)
     return name, _elided(content.detail, int(room - 12 if content.health else room + 6), 11, bold=False)
 
@@ -114,7 +119,7 @@ def paint(painter: QPainter, content: Content) -> None:
     outline, edge, border = _shapes()
     if content.is_block:
         _paint_stack(painter, palette)
-    painter.fillPath(outline, tint.ground(content.heat or 0))
+    painter.fillPath(outline, _ground(content))
     family = palette.family(content.family)
     painter.fillPath(edge, palette.mixed(family, palette.node, 0.35) if content.is_bypassed else family)
     pen = QPen(palette.accent, 2.0) if content.is_selected else QPen(palette.line, 1.0)
@@ -132,6 +137,10 @@ def paint(painter: QPainter, content: Content) -> None:
         health.paint_mark(painter, content.health, QPointF(NODE_WIDTH - _TEXT_RIGHT - health.RADIUS, 29.5))
     if content.severity in ("error", "warning"):
         _paint_badge(painter, content.severity, palette)
+
+
+def _ground(content: Content) -> QColor:
+    return tint.ground(content.heat or 0) if content.stage is None else stages.ground(content.stage)
 
 
 def _paint_stack(painter: QPainter, palette: theme.Palette) -> None:
@@ -163,7 +172,7 @@ def _shapes() -> tuple[QPainterPath, QPainterPath, QPainterPath]:
 
 def _paint_texts(painter: QPainter, content: Content, palette: theme.Palette) -> None:
     name, detail = _lines(content)
-    ink = tint.ink(content.heat or 0)
+    ink = tint.ink(content.heat or 0) if content.stage is None else stages.ink(content.stage)
     painter.setPen(ink if content.is_bypassed else palette.text)
     painter.setFont(font(13, bold=True))
     painter.drawText(QPointF(_TEXT_LEFT, 18.5), name)
@@ -173,7 +182,9 @@ def _paint_texts(painter: QPainter, content: Content, palette: theme.Palette) ->
         painter.drawLine(QPointF(_TEXT_LEFT - 1, 14), QPointF(_TEXT_LEFT + width + 1, 14))
     painter.setFont(font(11))
     painter.drawText(QPointF(_TEXT_LEFT, 33), detail)
-    if content.count:
+    if content.stage is not None:
+        stages.paint_chip(painter, content.stage, QPointF(NODE_WIDTH - _CHIP_RIGHT, 6))
+    elif content.count:
         right = NODE_WIDTH - _TEXT_RIGHT - _metrics(11).horizontalAdvance(content.count)
         painter.drawText(QPointF(right, 18.5), content.count)
 

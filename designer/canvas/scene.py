@@ -66,6 +66,8 @@ class Scene(QGraphicsScene):
         self.tint = Tint()
         self.health: Mapping[str, Mark] = {}
         """How layers do in training, where that is shown."""
+        self.stages: Mapping[str, int] = {}
+        """The stages of a pipeline, from 0, where they are shown."""
         self._stale: list[QRectF] = []
         self._dragged: dict[str, Position] = {}
         self._repeats: frozenset[Connection] = frozenset()
@@ -158,6 +160,14 @@ class Scene(QGraphicsScene):
         was, self.health = self.health, health
         for id in self.nodes.nodes.keys() & (was.keys() | health.keys()):
             self._dress_node(id)
+        self._repaint()
+
+    def show_stages(self, stages: Mapping[str, int]) -> None:
+        """Draw layers in their stages of a pipeline; without any as they are otherwise."""
+        was, self.stages = self.stages, stages
+        for id in self.nodes.nodes.keys() & (was.keys() | stages.keys()):
+            if was.get(id) != stages.get(id):
+                self._dress_node(id)
         self._repaint()
 
     def show_selection(self, selection: frozenset[str]) -> None:
@@ -287,6 +297,7 @@ class Scene(QGraphicsScene):
             is_bypassed=layer.bypassed,
             is_block=isinstance(layer.type, Block),
             heat=self.tint.level(figure) if self.tint.kind else None,
+            stage=self.stages.get(layer.id),
             health=self.health[layer.id].state if layer.id in self.health else "",
             flow=self.flow,
         )

@@ -10,6 +10,7 @@ from typing import Literal
 from PySide6.QtGui import QColor
 
 from designer import theme
+from designer.canvas import stages
 from designer.canvas.texts import short_count
 from engine.network.analysis import Facts
 from engine.network.memory import activation_bytes, bytes_in_words
@@ -89,8 +90,10 @@ def box_kind(level: int) -> str:
 
 
 def box_colour(kind: str) -> QColor:
-    """The colour of a box seen from afar: of a family, or of a level."""
+    """The colour of a box seen from afar: of a family, of a level, or of a stage."""
     palette = theme.current()
+    if (stage := stages.box_stage(kind)) is not None:
+        return palette.stage(stage)
     if not kind.startswith(_BOX):
         return palette.family(kind)
     share = int(kind.removeprefix(_BOX)) / STEPS

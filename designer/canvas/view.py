@@ -41,6 +41,7 @@ from designer.gestures.move import Move
 from designer.gestures.pan import Pan
 from designer.gestures.reconnect import Reconnect, near_end
 from designer.gestures.select import Select
+from designer.staging import Staging
 from engine.network.layout import NODE_WIDTH, Flow, Layout
 
 _MARGIN = 14
@@ -82,6 +83,7 @@ class CanvasView(Viewport):
         self.busy = Busy(self)
         self.arranging = Arranging(editor, self)
         self.glide = Glide(self._scene, self)
+        self.staging = Staging(editor, self._scene, self)
         self._is_pointer_here = False
         self._clicked_ground = False
         self._wire()
@@ -369,6 +371,7 @@ class CanvasView(Viewport):
                 lambda: self.offering.replacement(id, corner),
                 self.annotating.frame_selection,
                 self.keep_requested.emit,
+                menus.stage_menu(self.staging, self),
             )
         if (menu := self.annotating.menu_at(at)) is not None:
             return menu

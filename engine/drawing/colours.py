@@ -122,3 +122,8 @@ def comment(tone: str, scheme: str) -> Toned:
     colours, colour = SCHEMES[scheme], TONES[tone]
     ground = colours["node"]
     return Toned(mixed(colour, ground, 0.20), mixed(colour, ground, 0.50), colours["text"])
+
+
+# One colour a stage of a pipeline, over and over: those that Okabe and Ito (2008) chose to be told apart by the
+# colour-blind, in an order in which neighbours differ in lightness, too. A number always stands beside them.
+STAGES: tuple[str, ...] = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")

@@ -28,7 +28,7 @@ from engine.project.output_problems import loss_problems, output_count_problem, 
 from engine.project.project import Project
 from engine.project.schedules import plateau_begin
 from engine.project.scopes import block_paths, lifted, lowered, project_in
-from engine.project.strategies import stage_problems
+from engine.project.staging import stage_problems
 from engine.project.target_scale import target_scale_problems
 from engine.project.targets import in_order
 from engine.project.training import TrainingOptions
@@ -69,10 +69,7 @@ def check(project: Project, facts: DataFacts | None = None) -> Report:
     analysis = analyse(project.network)
     problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
     problems += _option_problems(project)
-    problems += [
-        Problem("error", "", "", error.path, error.message)
-        for error in stage_problems(project.network, analysis, project.environment)
-    ]
+    problems += stage_problems(project, analysis)
     if facts is not None:
         problems += [*_data_problems(project, analysis, facts)]
     elif project.data.source == "none":

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from engine.errors import FieldError, UserError, plural
 from engine.network.analysis import Analysis
+from engine.network.balancing import balanced_stages
 from engine.network.network import Network
-from engine.network.stages import Stages, balanced_stages, stages_by_hand
+from engine.network.stages import Stages, stages_by_hand
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.training import TrainingOptions
 
@@ -56,28 +57,19 @@ def stages_of(network: Network, analysis: Analysis, environment: EnvironmentOpti
     if not environment.stages.strip():
         return balanced_stages(network, analysis, workers)
     stages = stages_by_hand(network, analysis, environment.stages)
-    if stages.count != workers:
-        raise UserError(
-            f"the layers are put into {plural(stages.count, 'stage')}, and there are {plural(workers, 'worker')}. "
-            "Give each worker one stage."
-        )
+    if why := wrong_count(stages.count, workers):
+        raise UserError(why)
     return stages
 
 
-def stage_problems(network: Network, analysis: Analysis, environment: EnvironmentOptions) -> Iterator[FieldError]:
-    """Why a network without errors cannot be cut into these stages, as far as the number of workers is known."""
-    if environment.strategy != "pipeline" or environment.target in ("auto", "cpu", "gpu"):
-        return
-    if analysis.has_errors or environment.problems():
-        return  # that is to be put right first
-    workers = environment.num_workers if environment.target == "multi-cpu" else len(environment.devices)
-    try:
-        if workers > 1:
-            stages_of(network, analysis, environment, workers)
-        elif environment.stages.strip():
-            stages_by_hand(network, analysis, environment.stages)
-    except UserError as error:
-        yield FieldError("environment.stages", str(error))
+def wrong_count(stages: int, workers: int) -> str:
+    """Why so many workers cannot have so many stages, or nothing."""
+    if stages == workers:
+        return ""
+    return (
+        f"the layers are put into {plural(stages, 'stage')}, and there are {plural(workers, 'worker')}. "
+        "Give each worker one stage."
+    )
 
 
 def _problem(strategy: str, what: str, why: str) -> FieldError:

@@ -9,6 +9,8 @@ from PySide6.QtGui import QColor, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
 from designer import icons, theme
+from designer.canvas import stages
+from engine.drawing import colours
 from engine.layers.catalog import built_in
 
 SCHEMES = {"dark": theme.dark, "light": theme.light}
@@ -56,6 +58,20 @@ def test_words_on_selected_rows_links_and_the_primary_button_are_readable(scheme
     # The light accent on white is 4.4988 with the values of the table: 4.5 as far as it is rounded.
     assert round(contrast(palette.accent, palette.panel), 1) >= 4.5
     assert round(contrast(palette.on_primary, palette.primary), 1) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_layers_in_the_colour_of_their_stage_are_readable_and_neighbours_differ_without_colour(
+    qapp: QApplication, scheme: theme.Scheme
+) -> None:
+    theme.apply(qapp, scheme)
+    palette = theme.current()
+    for number in range(len(colours.STAGES)):
+        ground = stages.ground(number)
+        assert contrast(palette.text, ground) >= 4.5
+        assert contrast(stages.ink(number), ground) >= 4.5
+        assert contrast(stages.number_ink(number), palette.stage(number)) >= 4.5
+        assert contrast(palette.stage(number), palette.stage(number + 1)) > 1.1
 
 
 def test_every_family_has_a_colour_and_a_stranger_gets_one_too() -> None:

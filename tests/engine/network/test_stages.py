@@ -6,10 +6,11 @@ from itertools import combinations, pairwise
 import pytest
 
 from engine.errors import UserError
-from engine.network import stages as stages_module
+from engine.network import balancing
 from engine.network.analysis import analyse
+from engine.network.balancing import balanced_stages
 from engine.network.network import Network
-from engine.network.stages import balanced_stages, stages_by_hand
+from engine.network.stages import stages_by_hand
 from tests.builders import add, chain, layer
 
 
@@ -76,8 +77,8 @@ def test_the_best_of_all_cuts_is_found() -> None:
                 ways.append((max(work[end] - work[begin] for begin, end in parts), sum(crossing[cut] for cut in cuts)))
         if not ways:
             continue
-        most = stages_module._best_cuts(work, learns, crossing, count, None)[1]
-        found, bytes_crossing = stages_module._best_cuts(work, learns, crossing, count, most)
+        most = balancing._best_cuts(work, learns, crossing, count, None)[1]
+        found, bytes_crossing = balancing._best_cuts(work, learns, crossing, count, most)
         assert (most, bytes_crossing) == min(ways)
         assert bytes_crossing == sum(crossing[cut] for cut in found)
 

@@ -1,0 +1,34 @@
+"""The window knows how many workers there are, and offers stages as an action, a card and a field."""
+
+from app.window import MainWindow
+from designer.canvas.stage_legend import StageLegend
+from designer.stage_row import StageRow
+from engine.environments.inventory import DeviceInventory
+from tests.builders import chain, layer
+
+
+def test_there_are_as_many_stages_as_the_machine_has_workers(window: MainWindow, qtbot) -> None:
+    full = layer("fully_connected", outputs=8)
+    network = chain(layer("feature_input", channels=8), full, full, full)
+    window.editor.edit_network("Make", lambda _: network)
+    action = window.actions_by_id["view.stages"]
+    qtbot.waitUntil(action.isEnabled, timeout=60_000)
+    action.trigger()
+    assert action.isChecked()
+    assert max(window.canvas.network_scene.stages.values()) == 1
+    window.training.inventory = DeviceInventory(3, backends=("gloo",))
+    window.training.inventory_changed.emit(window.training.inventory)
+    qtbot.waitUntil(lambda: sorted(window.canvas.network_scene.stages.values()) == [0, 0, 1, 2], timeout=60_000)
+    card = window.canvas.findChild(StageLegend)
+    assert card is not None
+    assert len(card.lines) == 3
+    assert window.properties.findChild(StageRow) is None
+    card.use_button.click()
+    row = window.properties.findChild(StageRow)
+    assert row is not None
+    window.editor.set_selection({"id3"})
+    assert not row.isHidden()
+    assert row.words.text() == "3 stages, balanced by the engine."
+    action.trigger()
+    assert not action.isChecked()
+    assert window.canvas.network_scene.stages == {}
