@@ -376,6 +376,14 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("run.pause", "Pause", "Run", "training.pause", enabled_when=lambda s: s.is_running and not s.is_paused),
     Action(
+        "run.release",
+        "Pause and free memory",
+        "Run",
+        "training.pause_and_release",
+        help="The run waits as a checkpoint on disk: its processes end, Resume starts them again",
+        enabled_when=lambda s: s.is_running,
+    ),
+    Action(
         "run.resume",
         "Resume",
         "Run",

@@ -132,9 +132,10 @@ class Training(QObject):
         monitor.train_requested.connect(self.start)
         monitor.facts.pause_clicked.connect(self.pause)
         monitor.facts.resume_clicked.connect(self.resume)
-        monitor.facts.checkpoint_clicked.connect(self.save_checkpoint)
-        monitor.facts.validate_clicked.connect(self.validate_now)
-        monitor.facts.change_clicked.connect(self.change)
+        monitor.facts.more.release_clicked.connect(self.pause_and_release)
+        monitor.facts.more.checkpoint_clicked.connect(self.save_checkpoint)
+        monitor.facts.more.validate_clicked.connect(self.validate_now)
+        monitor.facts.more.change_clicked.connect(self.change)
         monitor.export_requested.connect(self._window.export_network)
         monitor.facts.add_panel(self.turns.make_panel())
 
@@ -302,6 +303,10 @@ class Training(QObject):
     def pause(self) -> None:
         """Let the run wait."""
         self._ask("pause")
+
+    def pause_and_release(self) -> None:
+        """Let the run wait as a checkpoint on disk, so that others have its memory."""
+        self._ask("pause", release=1)
 
     def save_checkpoint(self) -> None:
         """Have the complete state saved now."""

@@ -5,12 +5,25 @@ import time
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.elided import ElidedLabel
+from app.runs.more import MoreButton
 from app.runs.supervisor import Outcome
 from designer import theme
-from engine.runs.events import Best, Ended, Event, Failed, Points, Progress, Requested, Resumed, Started, StateChanged
+from engine.runs.events import (
+    Best,
+    Ended,
+    Event,
+    Failed,
+    Points,
+    Progress,
+    Refused,
+    Requested,
+    Resumed,
+    Started,
+    StateChanged,
+)
 from engine.runs.folder import RunFolder
 from engine.runs.words import bytes_in_words, duration, metric_value
 
@@ -47,6 +60,7 @@ RESUMABLE = ("stopped", "failed", "lost")
 RESUME_TIPS = ("Go on where the run is, from its last checkpoint", "Go on with more epochs; how many is asked for")
 DONE = {
     "pause": "paused, by you",
+    "release": "memory given back, by you",
     "resume": "goes on, by you",
     "stop": "stop, by you",
     "stop_after_epoch": "stops after this epoch, by you",
@@ -110,9 +124,6 @@ class FactsPanel(QWidget):
     stop_after_epoch_clicked = Signal()
     pause_clicked = Signal()
     resume_clicked = Signal()
-    checkpoint_clicked = Signal()
-    validate_clicked = Signal()
-    change_clicked = Signal()
     train_clicked = Signal()
     export_clicked = Signal()
 
@@ -122,6 +133,7 @@ class FactsPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._started: Started | None = None
         self._state = ""
+        self._has_released = False
         self._lines: list[tuple[str, str]] = []
         self.name = ElidedLabel()
         theme.mark(self.name, "role", "title")
@@ -187,19 +199,8 @@ class FactsPanel(QWidget):
         self.export = QPushButton("Export network…")
         self.stop.setToolTip("Stop now; what was learned is kept (Shift+F5)")
         self.after_epoch.setToolTip("Stop when this epoch is complete")
-        self.pause.setToolTip("Let the run wait where it is, without using the processor")
-        self.more = QPushButton("⋯")
-        self.more.setAccessibleName("More")
-        self.more.setFixedWidth(36)
-        self.more.setStyleSheet(
-            "QPushButton { padding: 5px 0; } QPushButton::menu-indicator { width: 0; image: none; }"
-        )
-        self.more.setToolTip("Save a checkpoint, validate now, change the learn rate or the epochs")
-        menu = QMenu(self.more)
-        menu.addAction("Save a checkpoint", self.checkpoint_clicked.emit)
-        menu.addAction("Validate now", self.validate_clicked.emit)
-        menu.addAction("Change rate or epochs…", self.change_clicked.emit)
-        self.more.setMenu(menu)
+        self.pause.setToolTip("Let the run wait where it is, without using the processor (⋯ frees its memory as well)")
+        self.more = MoreButton()
         for button, signal in (
             (self.pause, self.pause_clicked),
             (self.resume, self.resume_clicked),
@@ -218,8 +219,9 @@ class FactsPanel(QWidget):
 
     def _set_state(self, state: str) -> None:
         self._state = state
+        self._has_released &= state == "paused"
         text, role = STATES.get(state, (state, "muted"))
-        self.status.setText(text)
+        self.status.setText(f"{text}, on disk" if self._has_released else text)
         theme.mark(self.status, "role", role)
         alive = state in ("starting", "running", "stopping", "paused")
         over = state in ("finished", "stopped", "failed", "lost", "refused")
@@ -230,7 +232,7 @@ class FactsPanel(QWidget):
         self.resume.setToolTip(RESUME_TIPS[state == "finished"])
         self.resume.setEnabled(True)
         self.more.setVisible(alive)
-        self.more.setEnabled(state in ("running", "paused"))
+        self.more.show_state(state, has_released=self._has_released)
         self.stop.setVisible(alive)
         self.after_epoch.setVisible(alive)
         self.stop.setEnabled(state in ("starting", "running", "paused"))
@@ -334,6 +336,9 @@ class FactsPanel(QWidget):
                 self.progress.set("Best", f"{metric_value(event.objective, event.value)} at {event.iteration:,}")
             case Requested():
                 self._on_request(event)
+            case Refused():
+                self.add_line(f"{event.iteration:,}", f"refused: {event.reason}")
+                self._set_state(self._state)  # its button may be pressed again
             case Resumed():
                 self.progress.set("Test", "")
                 self._set_reason("", "help")
@@ -359,6 +364,9 @@ class FactsPanel(QWidget):
 
     def _on_request(self, event: Requested) -> None:
         words = DONE.get(event.what, "")
+        if event.what == "release":
+            self._has_released = True  # its state follows
+            self.where.set("Memory", "given back")
         if event.what == "rate":
             words = f"learn rate {event.value:.4g}, by you"
         elif event.what == "epochs":

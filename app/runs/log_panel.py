@@ -15,6 +15,7 @@ from engine.runs.events import (
     Event,
     Failed,
     Message,
+    Refused,
     Requested,
     Resumed,
     Started,
@@ -42,6 +43,8 @@ def line_of(event: Event) -> str:
         case Requested():
             value = f" {event.value:.4g}" if event.what in ("rate", "epochs") else ""
             return f"Asked for: {event.what.replace('_', ' ')}{value}, at iteration {event.iteration:,}"
+        case Refused():
+            return f"Refused: {event.what.replace('_', ' ')}, at iteration {event.iteration:,}: {event.reason}"
         case Checkpointed():
             return f"Checkpoint after iteration {event.iteration:,}, in {event.seconds:.2f} s"
         case Resumed():

@@ -23,6 +23,7 @@ MOST_BROKEN = 60
 LONGEST = 48
 DONE = {
     "pause": "paused",
+    "release": "memory given back",
     "resume": "goes on",
     "stop": "stop asked for",
     "stop_after_epoch": "stop after the epoch asked for",

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from engine.commands.common import Commands
 from engine.errors import EXIT_DONE, RunError, UserError
-from engine.runs.events import ENDS, Requested
+from engine.runs.events import ENDS, Refused, Requested
 from engine.runs.folder import EventReader, RunFolder, open_run
 
 WAIT_S = 60.0
+WITHOUT_WORKERS = ("pause", "resume", "checkpoint")
+"""What a run does at once that has given back its memory."""
 
 
 def register(commands: Commands) -> None:
@@ -22,6 +24,9 @@ def register(commands: Commands) -> None:
     ):
         command = commands.add_parser(name, help=what, description=text)
         command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+        if name == "pause":
+            what = "give back all memory: the run waits as a checkpoint on disk, and resume starts its workers again"
+            command.add_argument("--release", action="store_true", help=what)
         command.set_defaults(run=partial(_run, name))
     text = "Give a run another learn rate or number of epochs while it trains."
     command = commands.add_parser("set", help="another rate or number of epochs", description=text)
@@ -34,7 +39,8 @@ def register(commands: Commands) -> None:
 
 
 def _run(what: str, arguments: argparse.Namespace) -> int:
-    return ask(open_run(arguments.folder), what)
+    folder = open_run(arguments.folder)
+    return ask(folder, what, release=1) if getattr(arguments, "release", False) else ask(folder, what)
 
 
 def _set(arguments: argparse.Namespace) -> int:
@@ -57,6 +63,9 @@ def ask(folder: RunFolder, what: str, **given: float) -> int:
         pass  # only what comes from now on answers
     folder.request(what, **given)
     answers = {name.removesuffix("_factor") for name in given} or {what}
+    if what not in WITHOUT_WORKERS and folder.has_released():
+        print(f"{what}: done when the run goes on; it is paused and has given back its memory")
+        return EXIT_DONE
     deadline = time.monotonic() + WAIT_S
     while answers:
         for event in reader.read():
@@ -64,6 +73,8 @@ def ask(folder: RunFolder, what: str, **given: float) -> int:
                 answers.discard(event.what)
                 value = f" {event.value:g}" if event.what in ("rate", "epochs") else ""
                 print(f"{event.what}{value}: done at iteration {event.iteration:,}")
+            elif isinstance(event, Refused) and event.what in answers:
+                raise RunError(f"{event.what} was refused at iteration {event.iteration:,}: {event.reason}.")
         if answers and folder.state() in ENDS:
             raise RunError(f"The run in {folder.path} ended before it could {what}.")
         if time.monotonic() >= deadline:

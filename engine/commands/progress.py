@@ -18,6 +18,7 @@ from engine.runs.events import (
     Message,
     Points,
     Progress,
+    Refused,
     Requested,
     Resumed,
     Started,
@@ -68,6 +69,10 @@ class ProgressPrinter:
                 self.say(f"at iteration {event.iteration:,}: {int(event.value)} epochs from now on, as asked for")
             case Requested(what="rate"):
                 self.say(f"at iteration {event.iteration:,}: learn rate {event.value:g} from now on, as asked for")
+            case Requested(what="release"):
+                self.say("its memory is given back")
+            case Refused():
+                self.say(f"refused: {event.what}: {event.reason}")
             case StateChanged(state="paused"):
                 self.say("paused")
             case StateChanged(state="stopping"):

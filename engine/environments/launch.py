@@ -46,6 +46,8 @@ class Seat:
     """The run goes on from the checkpoint after so many iterations; negative: it begins."""
     rate_factor: float = 1.0
     """What the learn rates of the checkpoint are multiplied by."""
+    asked: str = ""
+    """Requests, one a line, that are obeyed before the first step after a checkpoint."""
 
     def write(self) -> str:
         """As text, for the command line of a fresh interpreter."""
@@ -126,9 +128,10 @@ def start(
     strategy: str = "",
     checkpoint: int = -1,
     rate_factor: float = 1.0,
+    asked: str = "",
 ) -> Worker:
     """Start one worker. `work` is what a forked one runs; `private` are descriptors of the coordinator's alone.
-    `checkpoint` and `rate_factor` are those of `Seat`.
+    `checkpoint`, `rate_factor` and `asked` are those of `Seat`.
 
     Raises `RunError` if the system does not give another process.
     """
@@ -136,7 +139,7 @@ def start(
     requests_in, requests_out = os.pipe()
     _widen(reports_out)
     pipes = (reports_out, requests_in)
-    seat = Seat(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor)
+    seat = Seat(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor, asked)
     printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if can_fork():

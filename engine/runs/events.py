@@ -157,14 +157,25 @@ class Resumed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Requested(Event):
-    """What was asked for was done after this `iteration`. `what` is `pause`, `resume`, `stop`, `stop_after_epoch`,
-    `checkpoint`, `validate`, `rate` (the new learn rate is `value`) or `epochs` (`value` is how many the run has now).
-    """
+    """What was asked for was done after this `iteration`. `what` is `pause`, `release` (a paused run has given back its
+    memory: its workers have ended), `resume`, `stop`, `stop_after_epoch`, `checkpoint`, `validate`, `rate` (the new
+    learn rate is `value`) or `epochs` (`value` is how many the run has now)."""
 
     kind: ClassVar[str] = "request"
     what: str
     iteration: int
     value: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused(Event):
+    """What was asked for was not done, for the `reason` given in words, after this `iteration`. `what` is as in
+    `request`."""
+
+    kind: ClassVar[str] = "refused"
+    what: str
+    iteration: int
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +223,7 @@ KINDS: dict[str, type[Event]] = {
         Checkpointed,
         Resumed,
         Requested,
+        Refused,
         Message,
         Failed,
         Ended,

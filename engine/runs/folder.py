@@ -133,9 +133,14 @@ class RunFolder:
         state = str(self.read_info().get("state", ""))  # it may have ended, as it should, since it was read
         return state if state in ENDS else "lost"
 
+    def has_released(self) -> bool:
+        """Whether it is paused and has given back its memory. Raises `UserError`."""
+        info = self.read_info()
+        return info.get("state") == "paused" and info.get("released") is True
+
     def request(self, what: str, **given: float) -> None:
-        """Ask the run to do something, one of `REQUESTS`; `set` takes `rate`, `rate_factor` and `epochs`. Raises
-        `UserError`."""
+        """Ask the run to do something, one of `REQUESTS`; `set` takes `rate`, `rate_factor` and `epochs`, `pause` takes
+        `release`: 1 to give back all memory. Raises `UserError`."""
         if what not in REQUESTS:
             raise UserError(f"There is no request '{what}'; known are {', '.join(REQUESTS)}.")
         try:

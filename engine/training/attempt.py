@@ -31,11 +31,12 @@ LEAVING_S = 10.0
 
 @dataclass(frozen=True)
 class Start:
-    """Where a try begins: after how many iterations the checkpoint was made (negative: there is none), and what its
-    learn rates are multiplied by."""
+    """Where a try begins: after how many iterations the checkpoint was made (negative: there is none), what its learn
+    rates are multiplied by, and what is asked of it before its first step, as lines for the first worker."""
 
     checkpoint: int = -1
     rate_factor: float = 1.0
+    asked: str = ""
 
 
 class Attempt:
@@ -110,6 +111,7 @@ class Attempt:
             strategy=self._strategy,
             checkpoint=self._start.checkpoint,
             rate_factor=self._start.rate_factor,
+            asked=self._start.asked if rank == 0 else "",
         )
         self._workers.append(worker)
         self._lines[rank] = Lines(worker.reports)

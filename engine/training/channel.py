@@ -64,9 +64,10 @@ class Reports:
 class RequestPipe:
     """The first worker's end of the pipe for requests."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, waiting: str = "") -> None:
+        """`waiting` are lines that were there before the worker was."""
         self._descriptor = descriptor
-        self._rest = b""
+        self._rest = waiting.encode()
         os.set_blocking(descriptor, False)
 
     def pending(self) -> Asked:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.runs.events import Requested, StateChanged
+from engine.runs.events import Refused, Requested, StateChanged
 from engine.training.course import Course
 from engine.training.plan import Plan
 from engine.training.reporting import Reporter
@@ -38,14 +38,18 @@ class Control:
             course.stop("stopped on request")
         elif asked.stop_after_epoch:
             course.is_last_epoch = True
-        if asked.pause:
-            course.is_paused = asked.pause > 0
+        if asked.pause > 0:
+            course.pause(release=asked.release)
+        elif asked.pause:
+            course.go_on()
         told = [what for what in ("stop", "stop_after_epoch", "checkpoint", "validate") if getattr(asked, what)]
         self._reporter.tell(*(Requested(what=what, iteration=course.step) for what in told))
         self._change(asked)
         if asked.validate:
             self._validate()
         course.save_now |= asked.checkpoint
+        if asked.leave:
+            self._leave()
 
     def _change(self, asked: Asked) -> None:
         """Another rate, another number of epochs. Either is in the next checkpoint, which is made at once."""
@@ -69,6 +73,7 @@ class Control:
     def wait_while_paused(self, save_if_due: Callable[[], None]) -> None:
         """Let go of the processor until it is asked to go on, or to stop. What else is asked is done meanwhile."""
         course = self._course
+        course.is_paused |= course.gives_way and not course.save_now
         if not course.waits():
             return
         self._plan.release()
@@ -77,6 +82,7 @@ class Control:
             StateChanged(state="paused", reason="pause was requested"),
         )
         self._reporter.tell(*told)
+        self._give_way()
         while course.waits():
             with self._reporter.clock.paused():
                 time.sleep(PAUSE_S)
@@ -84,5 +90,28 @@ class Control:
             self.obey(asked)
             self._reporter.send_waiting()
             save_if_due()
+            self._give_way()
         if not course.ends_because:
             self._reporter.tell(Requested(what="resume", iteration=course.step), StateChanged(state="running"))
+
+    def _give_way(self) -> None:
+        """Offer to be ended, where that was asked for and a checkpoint was made, if one could be. Where the workers do
+        not agree yet, some steps are to be done before."""
+        course = self._course
+        if not course.gives_way:
+            return
+        if course.save_now:
+            course.is_paused = False
+            return
+        course.gives_way = False
+        self._reporter.tell(Requested(what="release", iteration=course.step))
+
+    def _leave(self) -> None:
+        """Wait to be ended; unless something else was asked for after that had been offered."""
+        step = self._course.step
+        if not self._course.waits() or self._course.save_now:
+            self._reporter.tell(Refused(what="release", iteration=step, reason="something else was asked for since"))
+            return
+        self._reporter.tell(Requested(what="release", iteration=step))
+        while True:
+            time.sleep(PAUSE_S)

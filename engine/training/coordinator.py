@@ -22,11 +22,22 @@ from engine.errors import EXIT_RUN_FAILED, RunError, UserError
 from engine.files import write_json
 from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
-from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Started, State, StateChanged, standing
+from engine.runs.events import (
+    Checkpointed,
+    Ended,
+    Event,
+    Message,
+    Resumed,
+    Started,
+    State,
+    StateChanged,
+    standing,
+)
 from engine.runs.folder import EventLog, RunFolder, read_all, update_info
 from engine.training import endings
 from engine.training.attempt import Attempt, Start
 from engine.training.endings import Ending, Tally
+from engine.training.giving_way import GivingWay, lines, wait
 from engine.training.preparing import lock_of
 from engine.training.vigil import SILENCE_S
 
@@ -104,6 +115,8 @@ class _Coordinator:
         self._restarts = 0
         self._rate_factor, self._lowered_at = 1.0, -2
         self._is_running = False
+        self._giving_way = GivingWay(folder)
+        self._is_leaving = False
         self._stop_requests = 0
         self._signals = 0
 
@@ -148,15 +161,23 @@ class _Coordinator:
                 strategy=self._strategy,
                 patience_s=self._patience_s,
             ).run(work)
+            if ending.state == "paused":
+                start = self._wait_without_workers(ending.reason)
+                continue
+            if self._is_leaving and ending.failure is not None:
+                return endings.stopped(f"stopped on request, with its last checkpoint ({ending.reason})")
             if not self._may_try_again(ending):
                 return endings.given_up(ending, self._restarts)
             self._clean_up()
+            asked = "" if self._is_running else start.asked
+            if self._folder.read_info().get("state") == "paused":
+                asked = lines([{"do": "pause"}])  # who goes on is not asked by a worker that dies
             self._restarts += 1
             if ending.remedy == "lower rate":
                 self._lower_rate()
-            self._is_running = False
+            self._is_running, self._giving_way = False, GivingWay(self._folder)
             self._change_state("starting", "restarting")
-            start = self._go_on(ending.reason)
+            start = replace(self._go_on(ending.reason), asked=asked)
 
     def _may_try_again(self, ending: Ending) -> bool:
         """Whether the same again may go well, and nobody has asked for an end."""
@@ -193,16 +214,14 @@ class _Coordinator:
 
     def _obey(self, attempt: Attempt) -> Ending | None:
         """Pass requests on. A stop before training began ends the run here, a second signal wherever it is."""
-        requests = self._folder.take_requests()
-        if self._stop() and not self._stop_requests:
-            requests.append({"do": "stop"})
+        if self._giving_way.released is not None:
+            return endings.released(self._giving_way.released.iteration)
+        if (refused := self._giving_way.answer(attempt.ask)) is not None:
+            self._write(refused)
+        requests = [] if self._giving_way.is_asked else self._take_requests()
         if self._signals > 1 and not attempt.is_complete:
             return endings.stopped("ended at once on a second request; what was saved before is kept")
-        if self._signals and not self._stop_requests:
-            requests.append({"do": "stop"})
-        if any(request["do"] == "stop" for request in requests):
-            self._stop_requests += 1
-        if self._stop_requests and not self._is_running:
+        if self._stop_requests and not (self._is_running or self._is_leaving):
             return endings.stopped("stopped on request, before training began")
         for request in requests:
             attempt.ask(request)
@@ -213,8 +232,37 @@ class _Coordinator:
             self._change_state("stopping", "stop after this epoch was requested")
         return None
 
+    def _take_requests(self) -> list[dict[str, Any]]:
+        """What is asked for, by files, signals and whoever started the run. Stops are counted."""
+        requests = self._folder.take_requests()
+        if (self._signals or self._stop()) and not self._stop_requests:
+            requests.append({"do": "stop"})
+        self._stop_requests += any(request["do"] == "stop" for request in requests)
+        return requests
+
+    def _wait_without_workers(self, reason: str) -> Start:
+        """The run is paused, and nothing of it is in memory. A request to go on starts workers again, and one to stop
+        as well: the end of the run is what it would have been with them."""
+        released, self._giving_way = self._giving_way.released, GivingWay(self._folder)
+        assert released is not None
+        self._clean_up()
+        self._is_running, self._lowered_at = False, -2  # what lowered the rate is in the checkpoint
+        update_info(self._folder, released=True, workers=[])
+        self._log_and_tell(released)
+        self._change_state("paused", reason)
+        kept = wait(released.iteration, self._take_requests, self._log_and_tell)
+        self._is_leaving = self._stop_requests > 0
+        why = "new workers, to end as asked for" if self._is_leaving else "continued, with new workers"
+        self._change_state("stopping" if self._is_leaving else "starting", why)
+        update_info(self._folder, released=False)
+        return replace(self._go_on(why), asked=lines(kept))
+
     def _write(self, event: Event) -> None:
         """Append to the log, and tell. The first worker's announcement is the moment when the run is running."""
+        if not self._giving_way.hears(event):
+            self._log_and_tell(event)
+
+    def _log_and_tell(self, event: Event) -> None:
         if isinstance(event, StateChanged) and event.state != self._folder.read_info().get("state"):
             update_info(self._folder, state=event.state)  # the first worker says when it pauses and goes on
         event = self._log.append(event)
@@ -225,7 +273,8 @@ class _Coordinator:
             self._on_event(event)
         if isinstance(event, Started):
             self._is_running = True
-            self._change_state("running")
+            if not self._is_leaving:
+                self._change_state("running")
 
     def _keep(self, made: Checkpointed) -> None:
         """Put a checkpoint in its place, now that all that was reported before it is in the log."""

@@ -21,6 +21,8 @@ class Course:
     is_last_epoch: bool = False
     """Whether it ends with the epoch that is under way."""
     is_paused: bool = False
+    gives_way: bool = False
+    """Whether it is to wait without its workers, as soon as a checkpoint is made."""
     save_now: bool = False
     """Whether a checkpoint is due as soon as the workers agree."""
 
@@ -38,6 +40,17 @@ class Course:
     def is_complete(self) -> bool:
         """Whether every epoch is done."""
         return self.epochs_done >= self.extent.epochs
+
+    def pause(self, *, release: bool) -> None:
+        """No step is done until somebody asks for it. To give back all memory takes a checkpoint first, for which the
+        workers have to agree."""
+        self.gives_way = release
+        self.save_now |= release
+        self.is_paused |= not release
+
+    def go_on(self) -> None:
+        """Steps are done again."""
+        self.is_paused = self.gives_way = False
 
     def waits(self) -> bool:
         """Whether no step is to be done until somebody asks for it."""

@@ -55,6 +55,11 @@ def stopped(reason: str) -> Ending:
     return Ending("stopped", reason, EXIT_STOPPED)
 
 
+def released(iteration: int) -> Ending:
+    """No end of the run: it is paused, and its workers are to go, since all that they know is in a checkpoint."""
+    return Ending("paused", f"its memory is given back; the checkpoint of iteration {iteration:,} has all of it")
+
+
 def failed(
     cause: str,
     *,

@@ -16,6 +16,8 @@ class Asked:
     stop_after_epoch: bool = False
     pause: int = 0
     """1 to pause, -1 to go on, whichever was asked last."""
+    release: bool = False
+    """Whether the pause is to give back all memory: the workers end, with a checkpoint."""
     checkpoint: bool = False
     validate: bool = False
     rate: float = 0.0
@@ -24,6 +26,8 @@ class Asked:
     """What every rate from now on is multiplied by."""
     epochs: int = 0
     """How many epochs the run is to have; 0: as planned."""
+    leave: bool = False
+    """Asked by the coordinator alone, of workers that wait and have offered it: they do nothing any more."""
     save_now: bool = False
     """Not asked for by anybody: it is time for a checkpoint."""
     time_is_up: bool = False
@@ -42,10 +46,12 @@ class Asked:
     def also(self, request: Mapping[str, Any]) -> "Asked":
         """With one more request, as it comes from the run's folder. What means nothing is passed over."""
         match request.get("do"):
-            case "stop" | "stop_after_epoch" | "checkpoint" | "validate" as what:
+            case "stop" | "stop_after_epoch" | "checkpoint" | "validate" | "leave" as what:
                 return replace(self, **{what: True})
-            case "pause" | "resume" as what:
-                return replace(self, pause=1 if what == "pause" else -1)
+            case "pause":
+                return replace(self, pause=1, release=self.release or request.get("release") in (1, True))
+            case "resume":
+                return replace(self, pause=-1, release=False)
             case "set":
                 return self._changed(request)
         return self

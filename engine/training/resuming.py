@@ -93,6 +93,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
             coordinator=os.getpid(),
             workers=[],
+            released=False,
             state="starting",
         )
         folder.take_requests()  # those that came too late are not meant for what follows

@@ -91,6 +91,10 @@ class Trainer:
         self._tell("on_start", validation=self._last_scores)
         if self._course.step == 0:
             self._validate()
+        else:  # what was asked for while there were no workers
+            self._control.obey(self._reporter.ask())
+            self._save_if_due()
+            self._control.wait_while_paused(self._save_if_due)
         while not (self._course.is_complete or self._course.ends_because):
             self._run_epoch()
         return self._end()

@@ -134,7 +134,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     clock = Clock(limits.time_s, lambda: gang.sending_s if unit.sends_in_turn else math.nan)
     busy = utilisation_of(setting.device, gang.size)
     recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
-    outbox, requests = (reports, RequestPipe(seat.requests)) if is_first else (NoOutbox(), NoRequests())
+    outbox, requests = (reports, RequestPipe(seat.requests, seat.asked)) if is_first else (NoOutbox(), NoRequests())
     reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, whole.total_steps, unit.watch)
     plan = Plan(
         whole,

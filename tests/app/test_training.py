@@ -128,11 +128,16 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
         facts = monitor_of(window).facts
         qtbot.waitUntil(lambda: facts.rate_and_epochs is not None)
         facts.pause.click()
-        facts.checkpoint_clicked.emit()
-        facts.validate_clicked.emit()
-        facts.change_clicked.emit()
+        for action in (facts.more.release, facts.more.checkpoint, facts.more.validate, facts.more.change):
+            action.trigger()
         asked = run.take_requests()
-    assert asked == [{"do": "pause"}, {"do": "checkpoint"}, {"do": "validate"}, {"do": "set", "rate": 0.5}]
+    assert asked == [
+        {"do": "pause"},
+        {"do": "pause", "release": 1},
+        {"do": "checkpoint"},
+        {"do": "validate"},
+        {"do": "set", "rate": 0.5},
+    ]
 
 
 @pytest.mark.parametrize(

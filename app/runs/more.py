@@ -1,0 +1,36 @@
+"""What else can be asked of a run: the menu beside its buttons."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+
+
+class MoreButton(QPushButton):
+    """Three dots with a menu."""
+
+    release_clicked = Signal()
+    checkpoint_clicked = Signal()
+    validate_clicked = Signal()
+    change_clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("⋯", parent)
+        self.setAccessibleName("More")
+        self.setFixedWidth(36)
+        self.setStyleSheet("QPushButton { padding: 5px 0; } QPushButton::menu-indicator { width: 0; image: none; }")
+        self.setToolTip("Pause and free memory, save a checkpoint, validate now, change the learn rate or the epochs")
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self.release = menu.addAction("Pause and free memory", self.release_clicked.emit)
+        self.release.setToolTip("The run waits as a checkpoint on disk: its processes end, Resume starts them again")
+        menu.addSeparator()
+        self.checkpoint = menu.addAction("Save a checkpoint", self.checkpoint_clicked.emit)
+        self.validate = menu.addAction("Validate now", self.validate_clicked.emit)
+        self.change = menu.addAction("Change rate or epochs…", self.change_clicked.emit)
+        self.setMenu(menu)
+
+    def show_state(self, state: str, *, has_released: bool) -> None:
+        """What the run is decides what can be asked of it. One that is on disk only takes notes until it goes on."""
+        self.setEnabled(state in ("running", "paused"))
+        self.release.setText("Free its memory" if state == "paused" else "Pause and free memory")
+        for action in (self.release, self.checkpoint, self.validate):
+            action.setEnabled(not has_released)
