@@ -14,6 +14,7 @@ class WindowState:
     """What decides which actions can be used."""
 
     tab: str = "design"
+    theme: str = "system"
     has_layers: bool = False
     has_selection: bool = False
     has_connections: bool = False
@@ -85,6 +86,8 @@ class Action:
     in_toolbar: bool = False
     is_on: Callable[[WindowState], bool] | None = None
     """Of one that switches something: whether that is on."""
+    submenu: str = ""
+    """The menu within the menu that it stands in."""
 
 
 MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
@@ -99,7 +102,7 @@ ACTIONS: tuple[Action, ...] = (
         "file.export",
         "Export network…",
         "File",
-        "export_network",
+        "dialogs.export_network",
         "Ctrl+E",
         "export",
         help="As ONNX or as a PyTorch file",
@@ -118,12 +121,14 @@ ACTIONS: tuple[Action, ...] = (
         "file.picture",
         "Save picture…",
         "File",
-        "save_picture",
+        "dialogs.save_picture",
         icon="image",
         help="The whole network as PNG, SVG or PDF",
         enabled_when=lambda s: s.has_layers,
     ),
-    Action("file.compare", "Compare with…", "File", "compare_with", help="See what differs from another project"),
+    Action(
+        "file.compare", "Compare with…", "File", "dialogs.compare_with", help="See what differs from another project"
+    ),
     Action("file.quit", "Quit", "File", "close", "Ctrl+Q", separator_before=True),
     Action(
         "edit.undo", "Undo", "Edit", "editor.undo", "Ctrl+Z", "undo", enabled_when=lambda s: s.can_undo, in_toolbar=True
@@ -197,7 +202,7 @@ ACTIONS: tuple[Action, ...] = (
         "view.tint",
         "Tint heavy layers",
         "View",
-        "tint_layers",
+        "canvas_actions.tint_layers",
         "Ctrl+Shift+H",
         help="By parameters, FLOPs or memory, and off again",
         enabled_when=_with_layers,
@@ -216,8 +221,19 @@ ACTIONS: tuple[Action, ...] = (
     Action("view.data", "Data", "View", "show_data", "Alt+2"),
     Action("view.train", "Train", "View", "show_train", "Alt+3"),
     Action("view.start", "Start page", "View", "show_start", "Alt+Home", help="Recent projects, examples, templates"),
-    Action("view.theme", "Light, dark or system theme", "View", "next_theme", separator_before=True),
-    Action("view.commands", "Find a command…", "View", "find_command", "Ctrl+Shift+P", "search"),
+    Action(
+        "theme.system",
+        "As the system",
+        "View",
+        "theme.system",
+        help="Light or dark, as the desktop is, and with it",
+        is_on=lambda s: s.theme == "system",
+        submenu="Theme",
+        separator_before=True,
+    ),
+    Action("theme.light", "Light", "View", "theme.light", is_on=lambda s: s.theme == "light", submenu="Theme"),
+    Action("theme.dark", "Dark", "View", "theme.dark", is_on=lambda s: s.theme == "dark", submenu="Theme"),
+    Action("view.commands", "Find a command…", "View", "dialogs.find_command", "Ctrl+Shift+P", "search"),
     Action(
         "network.add", "Add a layer…", "Network", "focus_palette", "Ctrl+K", "plus", help="Search the layer library"
     ),
@@ -225,7 +241,7 @@ ACTIONS: tuple[Action, ...] = (
         "network.arrange",
         "Arrange",
         "Network",
-        "arrange",
+        "canvas.arrange",
         "Ctrl+L",
         "arrange",
         help="Lay the network out in layers",
@@ -236,7 +252,7 @@ ACTIONS: tuple[Action, ...] = (
         "network.arrange_down",
         "Arrange top-down",
         "Network",
-        "arrange_down",
+        "canvas_actions.arrange_down",
         help="From the inputs at the top to the outputs at the bottom",
         enabled_when=_with_layers,
     ),
@@ -244,7 +260,7 @@ ACTIONS: tuple[Action, ...] = (
         "network.arrange_right",
         "Arrange left to right",
         "Network",
-        "arrange_right",
+        "canvas_actions.arrange_right",
         help="From the inputs at the left to the outputs at the right",
         enabled_when=_with_layers,
     ),
@@ -427,15 +443,15 @@ ACTIONS: tuple[Action, ...] = (
         is_on=lambda s: s.has_message,
     ),
     Action("run.beep", "Beep when a run ends", "Run", "switch_beep", is_on=lambda s: s.has_beep),
-    Action("help.shortcuts", "Keyboard shortcuts", "Help", "show_shortcuts", "F1"),
+    Action("help.shortcuts", "Keyboard shortcuts", "Help", "dialogs.show_shortcuts", "F1"),
     Action(
         "help.devices",
         "Devices…",
         "Help",
-        "show_devices",
+        "dialogs.show_devices",
         help="What can train on this machine, whether it works, and how fast it is",
     ),
-    Action("help.about", "About Netwright", "Help", "show_about", "", "info"),
+    Action("help.about", "About Netwright", "Help", "dialogs.show_about", "", "info"),
 )
 
 

@@ -21,11 +21,6 @@ class BlockActions:
         self.library = library or BlockLibrary(parent=window)
         self.library.changed.connect(self._show)
         self.library.broken.connect(window.hint)
-        window.canvas.keep_requested.connect(self.keep)
-        palette = window.palette_panel
-        palette.own_chosen.connect(self.add)
-        palette.own_renamed.connect(self.rename)
-        palette.own_removed.connect(self.remove)
 
     def start(self) -> None:
         """Read the library, once the window is up."""

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from designer.canvas.health import marks
-
 if TYPE_CHECKING:
     from app.window import MainWindow
     from designer.canvas.health_legend import HealthLegend
@@ -67,6 +65,8 @@ class LayerHealth(QObject):
 
     def show(self) -> None:
         """Draw the marks of the layers that are seen, or none."""
+        from designer.canvas.health import marks
+
         editor, canvas = self._window.editor, self._window.canvas
         found = marks(self._layers, editor.project.network, editor.scope) if self.is_on else {}
         canvas.network_scene.show_health(found)

@@ -1,7 +1,10 @@
 """`netwright [PROJECT]`: makes the application object and the main window, wires them, nothing else."""
 
+# isort: off
+from app import early  # before all others: it says why
+# isort: on
+
 import argparse
-import gc
 import json
 import os
 import resource
@@ -10,17 +13,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.window import MainWindow
+from designer import theme
 from engine.errors import UserError
-from engine.layers.catalog import catalog  # before Qt: its import hooks make every later import slower
 from engine.version import VERSION
 
-catalog()
-
-from PySide6.QtCore import QTimer  # noqa: E402  # see above
-from PySide6.QtWidgets import QApplication  # noqa: E402
-
-from app.window import MainWindow  # noqa: E402
-from designer import theme  # noqa: E402
+early.imported()
 
 THEMES: tuple[theme.Scheme, ...] = ("system", "light", "dark")
 
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     app.setOrganizationName("Netwright")
     app.setApplicationVersion(VERSION)
     code = _run(app, arguments)
-    gc.collect()
+    early.over()
     return code
 
 
@@ -68,13 +69,16 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     """The window's life. Plots that are alive when the interpreter ends crash it (pyqtgraph on Python 3.11), so
     everything is taken down here, in order."""
-    window = MainWindow(arguments.theme, start_engine=not arguments.startup_report)
+    early.begin()
+    tab = "start" if arguments.project is None else "design"
+    window = MainWindow(arguments.theme, tab=tab, start_engine=not arguments.startup_report)
     if arguments.project is not None:
         is_open = window.open_path(arguments.project)
     else:
         is_open = not arguments.startup_report and window.files.recover()
     if not is_open:
         window.show_start()
+    window.painted.connect(early.shown)
     if arguments.startup_report:
         window.painted.connect(lambda: _report_start(window))
     window.show()

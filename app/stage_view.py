@@ -10,6 +10,7 @@ from engine.project.staging import asked_workers, with_pipeline
 if TYPE_CHECKING:
     from app.window import MainWindow
     from designer.canvas.stage_legend import StageLegend
+    from designer.canvas.view import CanvasView
     from designer.stage_row import StageRow
 
 UNKNOWN_WORKERS = 2
@@ -22,29 +23,35 @@ class StageView:
         self._window = window
         self._legend: StageLegend | None = None
         self._row: StageRow | None = None
-        self.staging = window.canvas.staging
-        self.staging.workers_of = self._workers
-        self.staging.changed.connect(self._on_changed)
-        window.training.inventory_changed.connect(self.staging.look_again)
+        self._canvas: CanvasView | None = None
+
+    def show_on(self, canvas: "CanvasView") -> None:
+        """The canvas is there; it is made when Design is."""
+        self._canvas = canvas
+        canvas.staging.workers_of = self._workers
+        canvas.staging.changed.connect(self._on_changed)
+        self._window.training.inventory_changed.connect(canvas.staging.look_again)
 
     @property
     def is_on(self) -> bool:
         """Whether the canvas shows stages."""
-        return self.staging.is_on
+        return self._canvas is not None and self._canvas.staging.is_on
 
     def switch(self) -> None:
         """Show them, or no longer."""
-        self.staging.switch()
+        self._window.canvas.staging.switch()
 
     def _on_changed(self) -> None:
-        if self.staging.is_on and self._legend is None:
+        assert self._canvas is not None
+        staging = self._canvas.staging
+        if staging.is_on and self._legend is None:
             from designer.canvas.stage_legend import StageLegend  # a start of the window does not pay for it
 
-            self._legend = StageLegend(self._window.canvas)
-        if self.staging.is_used and self._row is None:
+            self._legend = StageLegend(self._canvas)
+        if staging.is_used and self._row is None:
             from designer.stage_row import StageRow
 
-            self._row = StageRow(self._window.editor, self.staging)
+            self._row = StageRow(self._window.editor, staging)
             self._window.properties.add_part(self._row)
             self._row.refresh()
 

@@ -136,7 +136,7 @@ class Training(QObject):
         monitor.facts.more.checkpoint_clicked.connect(self.save_checkpoint)
         monitor.facts.more.validate_clicked.connect(self.validate_now)
         monitor.facts.more.change_clicked.connect(self.change)
-        monitor.export_requested.connect(self._window.export_network)
+        monitor.export_requested.connect(self._window.dialogs.export_network)
         monitor.facts.add_panel(self.turns.make_panel())
 
     def show_project(self) -> None:
@@ -198,8 +198,7 @@ class Training(QObject):
         window = self._window
         errors = window.editor.report.errors
         if errors:
-            window.show_design()
-            window.bottom.setCurrentWidget(window.problems)
+            window.design.show_problems()
             window.hint(f"{len(errors)} problem{'s' if len(errors) > 1 else ''} to solve before training.")
             return None
         project = window.editor.project

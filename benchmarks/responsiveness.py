@@ -80,7 +80,7 @@ class Bench:
         yield f"follow it for {RUN_S:.0f} s", None, self._after(RUN_S)
         yield "stop it", window.training.stop, lambda: not window.training.is_running
         yield "Training Options", self._options, shown
-        yield "switch the theme", window.next_theme, self._after(0.4)
+        yield "switch the theme", window.theme.dark, self._after(0.4)
 
     def _after(self, seconds: float) -> Callable[[], bool]:
         begun: list[float] = []

@@ -210,6 +210,8 @@ QMenu::icon { padding-left: 8px; }
 QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }
 QMenu::right-arrow { image: url("@chevron_right_muted"); width: 12px; height: 12px; right: 4px; }
 QMenu::indicator { width: 14px; height: 14px; left: 8px; border-radius: 4px; }
+QMenu[role="choices"]::item { padding-left: 16px; }
+QMenu::indicator:exclusive { border-radius: 7px; }
 QMenu::indicator:non-exclusive:unchecked, QMenu::indicator:exclusive:unchecked { border: 1px solid @edge; }
 QMenu::indicator:checked {
   background: @primary; border: 1px solid @primary; image: url("@check_on"); }

@@ -87,8 +87,8 @@ def test_the_tint_goes_round_by_its_key(qtbot: QtBot, digits: MainWindow) -> Non
         qtbot.keyClick(digits.canvas, Qt.Key.Key_H, CONTROL | SHIFT)
         shown.append(digits.canvas.network_scene.tint.kind)
     assert shown == ["parameters", "flops", "memory", ""]
-    assert digits._legend is not None
-    assert digits._legend.isHidden()
+    assert digits.canvas_actions.legend is not None
+    assert digits.canvas_actions.legend.isHidden()
 
 
 @pytest.mark.parametrize(

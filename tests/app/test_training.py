@@ -63,7 +63,7 @@ def ended_run_of(path: Path, name: str) -> RunFolder:
 
 
 def monitor_of(window: MainWindow) -> Monitor:
-    monitor = window._pages["train"]
+    monitor = window.page("train")
     assert isinstance(monitor, Monitor)
     return monitor
 
@@ -167,7 +167,7 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
     assert window.training.is_running
     assert window.training.run_folder == alive[0]
     assert "the newest of 2" in window.hint_label.text()
-    assert window._tab == "design"
+    assert window.tabs.current == "design"
     panel = window.training.turns.panel
     assert panel is not None
     assert [row.name.text() for row in panel.other_rows] == ["old"]

@@ -71,10 +71,10 @@ def run(window: MainWindow, id: str) -> None:
 
 def test_menus_hold_the_table_in_order(window: MainWindow) -> None:
     assert tuple(action.text() for action in window.menuBar().actions()) == MENUS
-    for name, menu in window.menus.items():
-        wanted = [row.text for row in ACTIONS if row.menu == name]
+    for name, menu in window.menus.by_name.items():
+        wanted = [row.text for row in ACTIONS if row.menu == name and not row.submenu]
         assert [text for text in entries(menu) if text in wanted] == wanted
-    assert entries(window.menus["File"])[3:5] == ["Open recent", "Open an example"]
+    assert entries(window.menus.by_name["File"])[3:5] == ["Open recent", "Open an example"]
 
 
 def test_the_toolbar_holds_what_the_table_says(window: MainWindow) -> None:
@@ -171,18 +171,18 @@ def test_a_broken_file_says_why_and_keeps_the_open_document(
 
 
 def test_recent_files_and_examples_can_be_opened_from_their_menus(window: MainWindow, tmp_path: Path) -> None:
-    window.recent_menu.aboutToShow.emit()
-    assert entries(window.recent_menu) == ["Nothing was opened yet"]
+    window.menus.recent.aboutToShow.emit()
+    assert entries(window.menus.recent) == ["Nothing was opened yet"]
     path = tmp_path / "net.netwright"
     save(load(DIGITS).project, path)
     window.open_path(path)
-    window.examples_menu.aboutToShow.emit()
-    assert entries(window.examples_menu) == ["digits", "heating", "shapes", "waves"]
-    window.examples_menu.actions()[1].trigger()
+    window.menus.examples.aboutToShow.emit()
+    assert entries(window.menus.examples) == ["digits", "heating", "shapes", "waves"]
+    window.menus.examples.actions()[1].trigger()
     assert window.documents.title == "heating"
-    window.recent_menu.aboutToShow.emit()
-    assert entries(window.recent_menu) == ["net"]
-    window.recent_menu.actions()[0].trigger()
+    window.menus.recent.aboutToShow.emit()
+    assert entries(window.menus.recent) == ["net"]
+    window.menus.recent.actions()[0].trigger()
     assert window.documents.path == path
 
 
@@ -342,13 +342,57 @@ def test_the_arrangement_of_panels_is_remembered(make_window: MakeWindow) -> Non
 # ---- the rest ----
 
 
-def test_the_theme_goes_round_and_is_remembered(window: MainWindow) -> None:
-    run(window, "view.theme")
+def test_the_theme_is_chosen_in_a_menu_that_marks_it_and_is_remembered(window: MainWindow) -> None:
+    def marked() -> list[str]:
+        ids = ("theme.system", "theme.light", "theme.dark")
+        return [id for id in ids if window.actions_by_id[id].isChecked()]
+
+    assert marked() == ["theme.light"]
+    run(window, "theme.dark")
     assert theme.current().is_dark
-    assert window._settings.value("theme") == "dark"
-    run(window, "view.theme")
-    run(window, "view.theme")
+    assert window.settings.value("theme") == "dark"
+    assert marked() == ["theme.dark"]
+    run(window, "theme.system")
+    assert marked() == ["theme.system"]
+    run(window, "theme.light")
     assert not theme.current().is_dark
+    assert "Theme" in entries(window.menus.by_name["View"])
+
+
+def test_the_menus_keep_their_places_whatever_the_document_is_called(qtbot, window: MainWindow, tmp_path: Path) -> None:
+    bar = window.menuBar()
+    before = [bar.actionGeometry(action) for action in bar.actions()]
+    path = tmp_path / f"{'a-long-name' * 12}.netwright"
+    save(load(DIGITS).project, path)
+    window.open_path(path)
+    qtbot.waitUntil(lambda: window.title_label.is_elided)
+    assert [bar.actionGeometry(action) for action in bar.actions()] == before
+
+
+def test_a_window_that_begins_with_the_start_page_makes_design_after_it_was_seen(qtbot, server: FakeServer) -> None:
+    window = MainWindow("light", tab="start", server=server)
+    qtbot.addWidget(window)
+    assert not window.design.is_made
+    window.show()
+    qtbot.waitUntil(lambda: window.design.is_made, timeout=60_000)
+    assert window.tabs.current == "start"
+    assert [dock.isVisible() for dock in window.docks] == [False, False, False]
+    window.show_design()
+    assert [dock.isVisible() for dock in window.docks] == [True, True, True]
+    window._is_leaving = True
+    window.close()
+    window.shutdown()
+
+
+def test_a_project_can_be_opened_before_design_was_made(qtbot, server: FakeServer) -> None:
+    window = MainWindow("light", tab="start", server=server)
+    qtbot.addWidget(window)
+    window.open_path(DIGITS)
+    assert window.tabs.current == "design"
+    assert window.bottom.tabText(1) == f"Layers {len(window.editor.network)}"
+    window._is_leaving = True
+    window.close()
+    window.shutdown()
 
 
 def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
@@ -376,14 +420,16 @@ def test_the_command_finder_does_not_run_what_cannot_be_done(qtbot, window: Main
     finder.reject()
 
 
-@pytest.mark.parametrize("way", ["show_shortcuts", "show_about", "find_command", "training.edit_options"])
+@pytest.mark.parametrize(
+    "way", ["dialogs.show_shortcuts", "dialogs.show_about", "dialogs.find_command", "training.edit_options"]
+)
 def test_dialogs_open_and_close(qtbot, window: MainWindow, way: str) -> None:
     texts: list[str] = []
     with Modal(lambda dialog: texts.extend(label.text() for label in dialog.findChildren(QLabel))):
         attrgetter(way)(window)()
     if way == "show_shortcuts":
         assert all(QKeySequence(row.shortcut).toString() in " ".join(texts) for row in ACTIONS)
-    if way == "show_about":
+    if way == "dialogs.show_about":
         assert any("CC BY 4.0" in text for text in texts)
 
 
@@ -408,7 +454,7 @@ def test_training_without_data_leads_to_the_data_tab(window: MainWindow, server:
 def test_a_refused_run_says_why_in_the_train_tab(window: MainWindow, server: FakeServer) -> None:
     window.open_path(DIGITS)
     run(window, "run.train")
-    monitor = window._pages["train"]
+    monitor = window.page("train")
     assert isinstance(monitor, Monitor)
     panel = monitor.facts
     assert window.bar.train.text() == "Stop"

@@ -85,7 +85,7 @@ def design(hand: WindowHand) -> None:
 def choose_data(hand: WindowHand) -> None:
     window = hand.window
     hand.qtbot.mouseClick(window.bar._tabs["data"], LEFT)
-    tab = window._pages["data"]
+    tab = window.page("data")
     assert isinstance(tab, DataTab)
     hand.press_button(tab, "Digits example")
     hand.qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.preview, timeout=PATIENCE_MS)
@@ -115,7 +115,7 @@ def choose_options(hand: WindowHand) -> None:
 def train(hand: WindowHand) -> None:
     window = hand.window
     hand.qtbot.mouseClick(window.bar.train, LEFT)
-    monitor = window._pages["train"]
+    monitor = window.page("train")
     assert isinstance(monitor, Monitor)
     hand.qtbot.waitUntil(lambda: bool(list(monitor.loss_card.rows())), timeout=PATIENCE_MS)
     hand.qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
@@ -136,7 +136,7 @@ def export(hand: WindowHand, target: Path) -> None:
         hand.press_button(dialog, "Close")
 
     with Modal(work):
-        hand.press_button(hand.window._pages["train"], "Export network…")
+        hand.press_button(hand.window.page("train"), "Export network…")
 
 
 def test_from_an_empty_canvas_to_a_trained_network(hand: WindowHand, tmp_path: Path) -> None:

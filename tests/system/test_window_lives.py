@@ -104,7 +104,7 @@ def window(qtbot) -> Iterator[MainWindow]:
 
 def monitor_of(window: MainWindow) -> Monitor:
     window.show_tab("train")
-    monitor = window._pages["train"]
+    monitor = window.page("train")
     assert isinstance(monitor, Monitor)
     return monitor
 

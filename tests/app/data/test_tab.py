@@ -25,7 +25,7 @@ PATIENCE_MS = 60_000
 
 def tab_of(window: MainWindow) -> DataTab:
     window.show_tab("data")
-    tab = window._pages["data"]
+    tab = window.page("data")
     assert isinstance(tab, DataTab)
     return tab
 

@@ -51,7 +51,7 @@ def tab(qtbot: QtBot, window: MainWindow, project: Path, runs: list[RunFolder]) 
 
 def shown(qtbot: QtBot, window: MainWindow) -> ExperimentsTab:
     window.show_experiments()
-    tab = window._pages["experiments"]
+    tab = window.page("experiments")
     assert isinstance(tab, ExperimentsTab)
     qtbot.waitUntil(lambda: tab.history.is_read)
     return tab
@@ -168,7 +168,7 @@ def test_curves_of_a_run_are_shown_in_the_train_tab(window: MainWindow, tab: Exp
     tab.table.opened.emit()
     assert window.training.run_folder is not None
     assert window.training.run_folder.path.name == "b"
-    assert window._tab == "train"
+    assert window.tabs.current == "train"
 
 
 def test_the_folder_is_opened(tab: ExperimentsTab, runs: list[RunFolder], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +217,7 @@ def test_a_project_without_runs_says_what_to_do(qtbot: QtBot, window: MainWindow
     tab = shown(qtbot, window)
     assert (tab.title.text(), tab.way_out.text()) == ("No runs yet", "Train")
     tab.way_out.click()
-    assert window._tab == "data"  # there is none to learn from
+    assert window.tabs.current == "data"  # there is none to learn from
 
 
 def test_another_project_has_other_runs(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab, tmp_path: Path) -> None:

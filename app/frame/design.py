@@ -1,0 +1,226 @@
+"""The Design tab: the canvas, and the panels beside and below it.
+
+They are made when they are first asked for. A window that begins with the start page makes them right after that page
+is on screen, one a turn of the event loop, so that it is there sooner and still opens a project at once.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QDockWidget, QTabWidget, QWidget
+
+from app import documents
+from engine.layers.catalog import catalog
+from engine.project.file import SUFFIX
+
+if TYPE_CHECKING:
+    from app.window import MainWindow
+    from designer.analysis_table import AnalysisTable
+    from designer.canvas.view import CanvasView
+    from designer.palette import Palette
+    from designer.problems import ProblemsPanel
+    from designer.properties import Properties
+
+MODULES = (
+    "engine.network.arranging",
+    "designer.canvas.nodes",
+    "designer.canvas.scene",
+    "designer.canvas.keys",
+    "designer.canvas.view",
+    "designer.palette",
+    "designer.properties",
+    "designer.analysis_table",
+)
+"""What it takes, in steps that no hand notices."""
+LEAST_PALETTE, LEAST_PROPERTIES = 200, 264
+
+
+class DesignTab(QObject):
+    """Canvas and panels of one window."""
+
+    def __init__(self, window: "MainWindow") -> None:
+        super().__init__(window)
+        self._window = window
+        self._editor = window.editor
+        self._shown = [True, True, True]
+        self._is_shown = False
+        self._making: Iterator[None] | None = None
+
+    # ---- making ----
+
+    @cached_property
+    def canvas(self) -> "CanvasView":
+        """The network, in the middle."""
+        from designer.canvas.view import CanvasView
+
+        window = self._window
+        canvas = CanvasView(self._editor)
+        canvas.type_used.connect(lambda key: self.palette.memory.use(key))
+        canvas.keep_requested.connect(lambda: window.blocks.keep())
+        canvas.edit_requested.connect(self.edit_fields)
+        canvas.example_requested.connect(lambda: window.open_path(documents.EXAMPLES / f"digits{SUFFIX}"))
+        canvas.staging.changed.connect(window.update_actions)
+        window.stages.show_on(canvas)
+        window.tabs.add("design", canvas)
+        return canvas
+
+    @cached_property
+    def palette(self) -> "Palette":
+        """The layer library, at the left."""
+        from designer.library.memory import LibraryMemory
+        from designer.palette import Palette
+
+        window = self._window
+        palette = Palette(self._editor, memory=LibraryMemory(window.settings, window))
+        palette.setMinimumWidth(LEAST_PALETTE)
+        palette.own_chosen.connect(lambda entry: window.blocks.add(entry))
+        palette.own_renamed.connect(lambda entry: window.blocks.rename(entry))
+        palette.own_removed.connect(lambda entry: window.blocks.remove(entry))
+        return palette
+
+    @cached_property
+    def properties(self) -> "Properties":
+        """The form of the selected layers, at the right."""
+        from designer.properties import Properties
+
+        properties = Properties(self._editor)
+        properties.setMinimumWidth(LEAST_PROPERTIES)
+        return properties
+
+    @cached_property
+    def problems(self) -> "ProblemsPanel":
+        """Errors and warnings, below."""
+        from designer.problems import ProblemsPanel
+
+        problems = ProblemsPanel(self._editor)
+        problems.go_to.connect(lambda id: self.canvas.go_to(id))
+        return problems
+
+    @cached_property
+    def table(self) -> "AnalysisTable":
+        """The table of layers, below."""
+        from designer.analysis_table import AnalysisTable
+
+        return AnalysisTable(self._editor)
+
+    @cached_property
+    def bottom(self) -> QTabWidget:
+        """Problems and layers, in tabs that count them."""
+        bottom = QTabWidget()
+        bottom.setDocumentMode(True)
+        bottom.addTab(self.problems, "Problems")
+        bottom.addTab(self.table, "Layers")
+        self._editor.analysis_changed.connect(lambda _: self._count(bottom))
+        self._count(bottom)
+        return bottom
+
+    def _count(self, bottom: QTabWidget) -> None:
+        problems = len(self._editor.report.problems)
+        bottom.setTabText(0, f"Problems {problems}" if problems else "Problems")
+        bottom.setTabText(1, f"Layers {len(self._editor.network)}")
+
+    @cached_property
+    def docks(self) -> list[QDockWidget]:
+        """The panels in the window: left, right, below. Hidden where another tab is shown."""
+        left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        bottom = Qt.DockWidgetArea.BottomDockWidgetArea
+        docks = [
+            self._dock("Layer library", self.palette, left),
+            self._dock("Properties", self.properties, right),
+            self._dock("Problems and layers", self.bottom, bottom),
+        ]
+        window = self._window
+        for corner, area in (
+            (Qt.Corner.BottomLeftCorner, left),
+            (Qt.Corner.TopLeftCorner, left),
+            (Qt.Corner.BottomRightCorner, right),
+            (Qt.Corner.TopRightCorner, right),
+        ):
+            window.setCorner(corner, area)
+        window.resizeDocks(docks[:2], [252, 316], Qt.Orientation.Horizontal)
+        window.resizeDocks(docks[2:], [178], Qt.Orientation.Vertical)
+        window.restore_panels()
+        if not self._is_shown:
+            self._hide(docks)
+        return docks
+
+    def _dock(self, title: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+        window = self._window
+        dock = QDockWidget(title, window)
+        dock.setObjectName(title)
+        dock.setWidget(content)
+        dock.setTitleBarWidget(QWidget(dock))  # the drawings have none; View > Panels shows and hides
+        window.addDockWidget(area, dock)
+        dock.show()  # Qt does so by itself only with the window
+        window.menus.panels.addAction(dock.toggleViewAction())
+        return dock
+
+    @property
+    def is_made(self) -> bool:
+        """Whether all of it is there."""
+        return "docks" in vars(self) and "canvas" in vars(self)
+
+    def make_soon(self, then: Callable[[], object]) -> None:
+        """Make what is missing, one part a turn of the event loop, and call `then`."""
+        if self._making is None:
+            self._making = self._parts(then)
+            self._go_on()
+
+    def _parts(self, then: Callable[[], object]) -> Iterator[None]:
+        for module in () if self.is_made else MODULES:
+            import_module(module)
+            yield
+        catalog()
+        yield
+        for part in ("canvas", "palette", "properties", "problems", "table", "bottom", "docks"):
+            if part not in vars(self):
+                getattr(self, part)
+                yield
+        then()
+
+    def _go_on(self) -> None:
+        assert self._making is not None
+        for _ in self._making:
+            QTimer.singleShot(0, self, self._go_on)
+            return
+
+    # ---- showing ----
+
+    def show(self) -> None:
+        """Design is the tab that is seen: its panels are there as they were."""
+        if not self._is_shown:
+            self._is_shown = True
+            is_new = "docks" not in vars(self)
+            docks = self.docks
+            if not is_new:
+                for dock, was_shown in zip(docks, self._shown, strict=True):
+                    dock.setVisible(was_shown)
+
+    def hide(self) -> None:
+        """Another tab is seen."""
+        if self._is_shown:
+            self._is_shown = False
+            self._hide(self.docks)
+
+    def _hide(self, docks: list[QDockWidget]) -> None:
+        self._shown = [not dock.isHidden() for dock in docks]
+        for dock in docks:
+            dock.hide()
+
+    def edit_fields(self) -> None:
+        """Show the properties, ready to type in."""
+        self.docks[1].show()
+        self.properties.focus_first()
+
+    def search_layers(self) -> None:
+        """Show the layer library, ready to search in."""
+        self.docks[0].show()
+        self.palette.focus_search()
+
+    def show_problems(self) -> None:
+        """Show what is wrong."""
+        self._window.show_tab("design")
+        self.bottom.setCurrentWidget(self.problems)

@@ -1,0 +1,98 @@
+"""The menu bar, made from the table of actions."""
+
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from app import documents
+from app.actions import ACTIONS, MENUS, Action, WindowState, enabled_ids
+from designer import theme
+
+if TYPE_CHECKING:
+    from app.window import MainWindow
+
+
+class Menus(QObject):
+    """Menus and actions of one window. Each action calls the method of the window that its row names."""
+
+    def __init__(self, window: "MainWindow") -> None:
+        super().__init__(window)
+        self._window = window
+        self.actions_by_id: dict[str, QAction] = {}
+        self.by_name = {name: window.menuBar().addMenu(name) for name in MENUS}
+        self._submenus: dict[str, QMenu] = {}
+        self._choices: dict[str, QActionGroup] = {}
+        for row in ACTIONS:
+            self._add(row)
+        self._make_file_submenus(self.by_name["File"])
+        self.panels = QMenu("Panels", window)
+        theme_menu = self._submenus["Theme"].menuAction()
+        self.by_name["View"].insertMenu(theme_menu, self.panels)
+        theme.changed.connect(self._retheme)
+
+    def _add(self, row: Action) -> None:
+        action = QAction(row.text, self._window)
+        action.setObjectName(row.id)
+        action.setCheckable(row.is_on is not None)
+        method = attrgetter(row.handler)  # looked up when it is used: not everything is made yet
+        action.triggered.connect(lambda _=False: method(self._window)())
+        action.setShortcuts([QKeySequence(key) for key in (row.shortcut, *row.also) if key])
+        if row.icon:
+            action.setIcon(theme.icon(row.icon))
+        shortcut = f" ({row.shortcut})" if row.shortcut else ""
+        action.setToolTip(f"{row.text.rstrip('…')}{shortcut}{chr(10) + row.help if row.help else ''}")
+        if row.separator_before:
+            self.by_name[row.menu].addSeparator()
+        menu = self._menu_of(row)
+        menu.addAction(action)
+        if row.submenu and row.is_on is not None:
+            self._choices.setdefault(row.submenu, QActionGroup(menu)).addAction(action)
+        self.actions_by_id[row.id] = action
+
+    def _menu_of(self, row: Action) -> QMenu:
+        if not row.submenu:
+            return self.by_name[row.menu]
+        if row.submenu not in self._submenus:
+            menu = self._submenus[row.submenu] = self.by_name[row.menu].addMenu(row.submenu)
+            theme.mark(menu, "role", "choices")
+        return self._submenus[row.submenu]
+
+    def _make_file_submenus(self, file_menu: QMenu) -> None:
+        before = self.actions_by_id["file.save"]
+        self.recent, self.examples = QMenu("Open recent", self._window), QMenu("Open an example", self._window)
+        for menu, fill in ((self.recent, self._fill_recent), (self.examples, self._fill_examples)):
+            menu.aboutToShow.connect(fill)
+            file_menu.insertMenu(before, menu)
+
+    def _fill_recent(self) -> None:
+        self._fill_paths(self.recent, self._window.documents.recent(), "Nothing was opened yet")
+
+    def _fill_examples(self) -> None:
+        self._fill_paths(self.examples, documents.examples(), "The examples are not installed")
+
+    def _fill_paths(self, menu: QMenu, paths: list[Path], empty: str) -> None:
+        menu.clear()
+        for path in paths:
+            menu.addAction(path.stem, lambda path=path: self._window.files.open_asking(path)).setToolTip(str(path))
+        if not paths:
+            menu.addAction(empty).setEnabled(False)
+
+    def update(self, state: WindowState, undo: str, redo: str) -> None:
+        """Offer what can be done now; `undo` and `redo` are the names of the steps."""
+        usable = enabled_ids(state)
+        for id, action in self.actions_by_id.items():
+            action.setEnabled(id in usable)
+        for row in ACTIONS:
+            if row.is_on is not None:
+                self.actions_by_id[row.id].setChecked(row.is_on(state))
+        self.actions_by_id["edit.undo"].setText(f"Undo {undo}".strip())
+        self.actions_by_id["edit.redo"].setText(f"Redo {redo}".strip())
+
+    def _retheme(self) -> None:
+        for row in ACTIONS:
+            if row.icon:
+                self.actions_by_id[row.id].setIcon(theme.icon(row.icon))

@@ -1,0 +1,67 @@
+"""The line at the bottom of the window: the network in figures, hints, the state of the engine."""
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QLabel, QStatusBar
+
+from app.elided import ElidedLabel
+from designer import theme
+from designer.editor import Editor
+
+HINT_MS = 6000
+ENGINE = {"starting": "○ Engine starting…", "ready": "● Engine ready", "off": "", "failed": "✕ Engine failed"}
+
+
+class StatusLine(QObject):
+    """Fills the status bar of one window."""
+
+    def __init__(self, bar: QStatusBar, editor: Editor) -> None:
+        super().__init__(bar)
+        self._editor = editor
+        self.summary = QLabel()
+        self.hints = ElidedLabel()
+        self.engine = QLabel()
+        for label in (self.summary, self.engine):
+            theme.mark(label, "role", "help")
+        bar.setSizeGripEnabled(False)
+        bar.addWidget(self.summary)
+        bar.addWidget(self.hints, 1)
+        bar.addPermanentWidget(self.engine)
+        self._gone = QTimer(self, singleShot=True, interval=HINT_MS)
+        self._gone.timeout.connect(self.hints.clear)
+        editor.analysis_changed.connect(self._show_summary)
+
+    def hint(self, text: str) -> None:
+        """Say something for a few seconds."""
+        self.hints.setText(text.replace("\n", "  "))
+        self._gone.start()
+
+    def show_engine(self, state: str) -> None:
+        """One of the keys of `ENGINE`."""
+        self.engine.setText(ENGINE[state])
+
+    def _show_summary(self, _report: object = None) -> None:
+        from engine.network.counts import layers_in_words  # a start without a project does not pay for them
+        from engine.network.memory import all_known
+        from engine.project.check import memory_of
+
+        project, report = self._editor.project, self._editor.report
+        analysis = report.analysis
+        memory = memory_of(project, analysis, self._editor.facts)
+        least = "" if all_known(project.network, analysis) else "at least "
+        parts = [
+            layers_in_words(project.network),
+            f"{least}{analysis.parameters:,} parameters",
+            f"{'' if memory.is_whole else 'at least '}{_grouped(analysis.flops)}FLOPs a sample",
+        ]
+        if analysis.facts:
+            parts.append(memory.in_words())
+        if errors := len(report.errors):
+            parts.append(f"{errors} error{'s' if errors > 1 else ''}")
+        self.summary.setText("     ".join(parts))
+
+
+def _grouped(number: int) -> str:
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= limit:
+            return f"{number / limit:.3g} {unit}"
+    return f"{number:,} "
