@@ -8,13 +8,13 @@ are plain objects and fields plain descriptors, because the window imports all o
 from typing import Final
 
 from engine.field_kinds.field import JSON, Field, Visible
-from engine.field_kinds.lists import Floats, Ints, Padding, PaddingValue, Size
+from engine.field_kinds.lists import Floats, Ints, Padding, PaddingValue, Range, Size
 from engine.field_kinds.numbers import Float, Int
 from engine.field_kinds.quoting import QUOTE_LIMIT, is_unicode, path_part, printable, quoted
 from engine.field_kinds.record import MOST_ERRORS, Record, all_problems, set_by_text
 from engine.field_kinds.words import Bool, Choice, Choices, FilePath, Text
 
-FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Size, Padding)
+FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Range, Size, Padding)
 
 __all__ = [
     "FIELD_KINDS",
@@ -32,6 +32,7 @@ __all__ = [
     "Ints",
     "Padding",
     "PaddingValue",
+    "Range",
     "Record",
     "Size",
     "Text",

@@ -110,6 +110,38 @@ class Floats(Field[tuple[float, ...]]):
         return {"anyOf": [items, {"type": "array", "items": items, "maxItems": self.MOST}]}
 
 
+class Range(Floats):
+    """The two ends of a range, shown as `-20, 20`. With `is_symmetric` one number n may stand for -n, n."""
+
+    def __init__(
+        self, default: tuple[float, float], *, low: float, high: float, is_symmetric: bool = False, **described: Any
+    ) -> None:
+        super().__init__(default, low=low, **described)
+        self.high = high
+        self.is_symmetric = is_symmetric
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        one = ", or one number for both sides" if self.is_symmetric else ""
+        return f"two numbers from {self.low:g} to {self.high:g}, the lower one first{one}"
+
+    def check(self, value: object) -> tuple[float, ...]:
+        try:
+            ends = super().check(value)
+        except FieldError:
+            raise self.refuse(value) from None
+        if len(ends) == 1 and self.is_symmetric:
+            ends = (-abs(ends[0]), abs(ends[0]))
+        if len(ends) != 2 or not self.low <= ends[0] <= ends[1] <= self.high:
+            raise self.refuse(value)
+        return tuple(end + 0.0 for end in ends)  # no -0, which is shown as one
+
+    def limits_schema(self) -> dict[str, JSON]:
+        end = {"type": "number", "minimum": self.low, "maximum": self.high}
+        both: dict[str, JSON] = {"type": "array", "items": end, "minItems": 2, "maxItems": 2}
+        return {"anyOf": [end, both]} if self.is_symmetric else both
+
+
 class Size(Ints):
     """Sizes along the spatial axes, shown as `3 × 3`."""
 

@@ -16,6 +16,7 @@ from engine.network.network import Layer
 from engine.network.problems import Fix, Problem
 from engine.project import fixes, own_code
 from engine.project.advice import advice
+from engine.project.augmentation import augmentation_problems
 from engine.project.code import with_code_fix
 from engine.project.ends import idle_inputs, nothing_learns, several_networks, several_outputs
 from engine.project.extent import batch_size, extent
@@ -156,6 +157,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
     is_masked = project.training.sequence_padding == "masked"
     yield from length_problems(network, analysis, match_inputs(network, facts), is_masked=is_masked)
     yield from sequence_problems(project, facts)
+    yield from augmentation_problems(project, facts)
     training = facts.samples.get("training", 0)
     batch = batch_size(project.training, training)
     if batch > training:

@@ -6,6 +6,7 @@ Each group has a file of its own in `engine.project.options`; what goes across g
 import math
 
 from engine.errors import FieldError
+from engine.project.options.augmentation import AugmentationOptions
 from engine.project.options.batches import BatchOptions
 from engine.project.options.checkpoints import CheckpointOptions
 from engine.project.options.code import CodeOptions
@@ -27,6 +28,7 @@ class TrainingOptions(
     MetricOptions,
     ScheduleOptions,
     BatchOptions,
+    AugmentationOptions,
     ValidationOptions,
     EndingOptions,
     RegularisationOptions,

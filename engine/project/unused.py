@@ -1,6 +1,7 @@
 """Which training options play no part with the data there is, so that a form can leave them out."""
 
 from engine.data.facts import DataFacts
+from engine.project.options.augmentation import AUGMENTATION, COLOURS
 
 _OF_SEQUENCES = (
     "sequence_length",
@@ -21,6 +22,11 @@ def unused_options(facts: DataFacts | None) -> frozenset[str]:
     unused: list[str] = []
     if not any(given.type.has("T") for given in facts.inputs):
         unused += _OF_SEQUENCES
+    images = [given.type for given in facts.inputs if given.type.layout == "image"]
+    if not images:
+        unused += AUGMENTATION
+    elif all(type["C"] != 3 for type in images):
+        unused += COLOURS
     if tasks and not tasks & {"classes", "labels"}:
         unused += _OF_CLASSES
     if tasks and "numbers" not in tasks:

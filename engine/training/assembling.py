@@ -25,6 +25,8 @@ from engine.project.target_scale import fitted_outputs
 from engine.project.targets import folding, in_order
 from engine.project.training import TrainingOptions
 from engine.training.acceleration import accelerate
+from engine.training.augmenting.making import augmentation_for
+from engine.training.augmenting.pictures import Augmentation
 from engine.training.averaging import averaging
 from engine.training.batches import Batches, Resident, Tensors, as_tuple
 from engine.training.clipping import clipping
@@ -239,6 +241,13 @@ def part_for(setting: Setting, precision: Precision, name: str) -> Resident | No
     given = (setting.project.network, setting.analysis, setting.facts, setting.project.training, setting.wanted)
     part = resident(setting.data.part(name), *given, setting.device, is_training=name == "training")
     return precision.data(part)
+
+
+def augmentation_of(setting: Setting, training: Resident) -> Augmentation | None:
+    """What changes the images of training batches at random, if the options ask for it."""
+    given = [facts for _, facts, _ in inputs_of(setting.project.network, setting.facts)]
+    options, data = setting.project.training, setting.project.data
+    return augmentation_for(options, data, given, training.inputs, setting.wanted)
 
 
 def choose_threads(

@@ -5,7 +5,7 @@ All data is resident: held whole as tensors by every worker. Data that does not 
 
 import copy
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,10 @@ GATHERED_BYTES = 2**20
 Tensors = tuple[torch.Tensor, ...]
 """One for each input, output or target, samples first, in the network's order; behind them the lengths of sequences
 that are padded."""
+
+Change = Callable[[Tensors, Tensors, torch.Tensor, int], tuple[Tensors, Tensors]]
+"""Makes others of inputs and targets, given the places of their samples in the training part, and the epoch (from 1).
+What comes of a sample does not depend on those beside it."""
 
 
 def as_tuple(given: torch.Tensor | Tensors) -> Tensors:
@@ -183,14 +187,17 @@ class Batches:
         cut: bool = False,
         pieces: int = 1,
         loads: Sequence[float] = (),
+        change: Change | None = None,
     ) -> None:
         """`cut` ends all sequences of a batch where the shortest of them ends. `pieces`: so many are computed one after
         the other. The whole batch is divided into pieces first and each of these over the workers, so that a piece
-        holds the same samples on any number of workers. `loads`: what the workers' shares are in proportion to."""
+        holds the same samples on any number of workers. `loads`: what the workers' shares are in proportion to.
+        `change` is applied to all that an epoch trains with."""
         self.order = order
         self._pieces = pieces
         self._cut = cut
         self._part = part
+        self._change = change
         self._rank, self._size, self._loads = gang.rank, gang.size, loads
         sample = sum(x[:1].nbytes for x in (*part.inputs, *part.targets))
         self._at_once = max(1, GATHERED_BYTES // (order.batch_size * sample))
@@ -199,8 +206,8 @@ class Batches:
         """This worker's share of each batch of an epoch (from 1), beginning with this one (from 0)."""
         numbers = self.order.of_epoch(epoch)
         if any(steps is not None for steps in self._part.lengths):
-            return self._one_by_one(numbers, first)
-        return self._several_at_once(numbers, first)
+            return self._one_by_one(numbers, first, epoch)
+        return self._several_at_once(numbers, first, epoch)
 
     @property
     def device(self) -> torch.device:
@@ -208,8 +215,9 @@ class Batches:
         return self._part.device
 
     def of_all(self) -> Iterator[Batch]:
-        """This worker's share of batches that hold every sample once, in the order of the first epoch."""
+        """This worker's share of batches that hold every sample once, in the order of the first epoch, as it is."""
         whole = copy.copy(self)
+        whole._change = None
         whole.order = replace(self.order, keep_last=True)
         return whole.of_epoch(1)
 
@@ -227,7 +235,10 @@ class Batches:
             return slice(*mine[0]), counts, end - start
         return torch.cat([torch.arange(*where) for where in mine]), counts, end - start
 
-    def _one_by_one(self, numbers: torch.Tensor, first: int) -> Iterator[Batch]:
+    def _changed(self, inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int) -> tuple[Tensors, Tensors]:
+        return (inputs, targets) if self._change is None else self._change(inputs, targets, places, epoch)
+
+    def _one_by_one(self, numbers: torch.Tensor, first: int, epoch: int) -> Iterator[Batch]:
         """Batches of sequences, each of a length of its own."""
         places = numbers.to(self._part.device)
         for step in range(first, self.order.steps_per_epoch):
@@ -236,9 +247,9 @@ class Batches:
             most = self._part.shortest(whole) if self._cut else ()
             reach = self._part.reach(whole, most)
             given = self._part.at(numbers[chosen], places[chosen], most, reach)
-            yield Batch(*given, sum(pieces), total, pieces)
+            yield Batch(*self._changed(*given, places[chosen], epoch), sum(pieces), total, pieces)
 
-    def _several_at_once(self, numbers: torch.Tensor, first: int) -> Iterator[Batch]:
+    def _several_at_once(self, numbers: torch.Tensor, first: int, epoch: int) -> Iterator[Batch]:
         """Batches that are views into what was gathered for several, which costs small ones a fraction each.
 
         What is gathered together does not depend on `first`: numbers that lie elsewhere in memory may be added up in
@@ -250,7 +261,9 @@ class Batches:
             shares = [self._share(step) for step in range(begin, min(begin + self._at_once, all_steps))]
             chosen = [places[share] for share, _, _ in shares]
             sizes, together = [len(each) for each in chosen], torch.cat(chosen)
-            columns = [torch.split(x.index_select(0, together), sizes) for x in (*part.inputs, *part.targets)]
+            inputs, targets = (tuple(x.index_select(0, together) for x in xs) for xs in (part.inputs, part.targets))
+            whole = self._changed(inputs, targets, together, epoch)
+            columns = [torch.split(x, sizes) for xs in whole for x in xs]
             batches = zip(shares, zip(*columns, strict=True), strict=True)
             for (_, pieces, total), tensors in itertools.islice(batches, max(0, first - begin), None):
                 yield Batch(tensors[:num_inputs], tensors[num_inputs:], sum(pieces), total, pieces)

@@ -29,7 +29,7 @@ from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder
 from engine.training import out_of_memory
-from engine.training.assembling import choose_threads, loss_of, network_for, part_for, unit_for
+from engine.training.assembling import augmentation_of, choose_threads, loss_of, network_for, part_for, unit_for
 from engine.training.batches import Batches
 from engine.training.channel import Reports, RequestPipe
 from engine.training.checkpoint import RandomStates
@@ -121,7 +121,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     pieces = pieces_of_batch(setting.project.environment, options.gradient_accumulation, gang.size)
     # All workers of a pipeline compute all samples.
     sharing = SoloGang() if setting.has_stages else gang
-    batches = Batches(training, order, sharing, cut=cut, pieces=pieces, loads=setting.loads)
+    change = augmentation_of(setting, training)
+    batches = Batches(training, order, sharing, cut=cut, pieces=pieces, loads=setting.loads, change=change)
     parameters = sum(p.numel() for p in network.parameters())
     unit = unit_for(setting, seat, network, precision, schedule, loss, metrics, gang, batches, notes)
     network = unit.network  # of a pipeline this stage, so that the others are let go

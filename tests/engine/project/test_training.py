@@ -38,6 +38,7 @@ def test_every_option_belongs_to_a_group() -> None:
         "Metrics",
         "Schedule",
         "Batches",
+        "Augmentation",
         "Validation",
         "Ending",
         "Regularisation",

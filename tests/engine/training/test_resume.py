@@ -36,6 +36,7 @@ from tests.builders import chain, layer
 
 TRAINING = Path(__file__).parents[3] / "engine" / "training"
 SIZES = {"max_epochs": 2, "mini_batch_size": 300, "validation_frequency": 2, "deterministic": True}
+AUGMENTED = {"rand_x_reflection": 0.5, "rand_rotation": 20, "jitter_contrast": 0.3, "noise_deviation": 1.0}
 MIDDLE = 4
 """Of five steps an epoch: in the middle of the first."""
 
@@ -138,7 +139,7 @@ def same_weights(one: Trained, other: Trained, name: str) -> bool:
         {"solver": "adam", "schedule": "plateau", "plateau_patience": 0, "gradient_threshold": 0.1},
         {"solver": "adamw", "schedule": "one-cycle", "shuffle": "every-epoch"},
         {"solver": "nadam", "schedule": "cosine", "last_batch": "discard"},
-        {"solver": "rmsprop", "schedule": "warmup", "warmup_iterations": 6},
+        {"solver": "rmsprop", "schedule": "warmup", "warmup_iterations": 6, **AUGMENTED},
         {"solver": "lbfgs", "history_size": 3},
         {"solver": "lbfgs", "line_search_method": "backtracking"},
         {"solver": "adam", "gradient_accumulation": 3},

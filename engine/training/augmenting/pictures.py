@@ -1,0 +1,82 @@
+"""The random changes of a training batch, all together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from engine.data.facts import IGNORED
+from engine.project.options.augmentation import AugmentationOptions
+from engine.training.augmenting.colours import Colours, Erasing, Noise, Span
+from engine.training.augmenting.draws import Draws
+from engine.training.augmenting.geometry import Geometry, Way, moved_images, moved_maps, moved_numbers
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Image:
+    """An input that holds images: its place among the inputs, and what is black and white in it."""
+
+    place: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Map:
+    """A target with a value a pixel: its place among the targets, and its task."""
+
+    place: int
+    task: str
+
+    def moved(self, target: torch.Tensor, way: Way) -> torch.Tensor:
+        """The target with its pixels where those of the image go; what was not in the image does not count."""
+        match self.task:
+            case "classes":
+                return moved_maps(target, way, IGNORED)
+            case "labels":
+                return moved_maps(target, way, torch.nan)
+        return moved_numbers(target, way)
+
+
+class Augmentation:
+    """Changes images at random, and with them the targets of their pixels, so that these stay where they belong.
+
+    All images of a sample change alike. What is drawn follows from seed, epoch and the number of the sample alone.
+    """
+
+    def __init__(
+        self, options: AugmentationOptions, images: Sequence[Image], maps: Sequence[Map] = (), seed: int = 0
+    ) -> None:
+        self._seed = seed
+        self._images, self._maps = tuple(images), tuple(maps)
+        self._fill = options.fill_value or (0.0,)
+        self._geometry = Geometry(options)
+        self._colours = [Colours(options, image.span) for image in images]
+        self._noise = Noise(options.noise_deviation, seed) if options.does("noise_deviation") else None
+        self._erasing = Erasing(options) if options.does("erasing_probability") else None
+
+    @torch.no_grad()
+    def __call__(
+        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], numbers: torch.Tensor, epoch: int
+    ) -> tuple[Tensors, Tensors]:
+        """Inputs and targets of the samples with these numbers, changed; those that do not change are the same
+        tensors."""
+        new_inputs, new_targets = list(inputs), list(targets)
+        draws = Draws(self._seed, epoch, numbers)
+        way = self._geometry.way(draws) if self._geometry.is_on else None
+        for image, colours in zip(self._images, self._colours, strict=True):
+            x = inputs[image.place]
+            if way is not None:
+                x = moved_images(x, way, self._fill)
+            if colours.is_on:
+                x = colours(x, draws)
+            if self._noise is not None:
+                x = self._noise(x, draws)
+            if self._erasing is not None:
+                x = self._erasing(x, draws, torch.tensor(self._fill, dtype=x.dtype, device=x.device).view(1, -1, 1, 1))
+            new_inputs[image.place] = x
+        if way is not None:
+            for one in self._maps:
+                new_targets[one.place] = one.moved(targets[one.place], way)
+        return tuple(new_inputs), tuple(new_targets)

@@ -1,0 +1,50 @@
+"""Random changes of images: what they take, what counts, what cannot be meant."""
+
+import pytest
+
+from engine.errors import FieldError
+from engine.fields import set_by_text
+from engine.project.options.augmentation import AUGMENTATION
+from engine.project.training import TrainingOptions
+
+
+def test_ranges_are_typed_in_many_ways() -> None:
+    field = TrainingOptions.fields["rand_rotation"]
+    for typed in ("-20, 20", "-20 20", "[-20, 20]", "20", "-20"):
+        assert field.parse(typed) == (-20.0, 20.0)
+    assert field.show((-20.0, 20.0)) == "-20, 20"
+    assert field.parse("0") == (0.0, 0.0)
+    assert field.show(field.parse("0")) == "0, 0"
+    assert set_by_text(TrainingOptions(), "rand_scale", "0.8, 1.2", "training").rand_scale == (0.8, 1.2)
+
+
+@pytest.mark.parametrize("typed", ["20, -20", "0, 361", "a", "", "1, 2, 3", "NaN", "Infinity", "null", "[true, 1]"])
+def test_what_is_no_range_is_refused_in_words(typed: str) -> None:
+    with pytest.raises(FieldError, match="two numbers from -360 to 360, the lower one first, or one number for both"):
+        TrainingOptions.fields["rand_rotation"].parse(typed)
+
+
+def test_one_number_is_no_range_of_factors() -> None:
+    with pytest.raises(FieldError, match=r"two numbers from 0.01 to 100, the lower one first, received"):
+        TrainingOptions.fields["rand_scale"].parse("1.2")
+
+
+def test_by_default_nothing_is_changed() -> None:
+    assert TrainingOptions().augments == ()
+    assert set(AUGMENTATION) <= set(TrainingOptions.fields)
+    assert not TrainingOptions().is_visible("fill_value")
+    assert not TrainingOptions().is_visible("erasing_area")
+
+
+def test_a_scale_of_both_sides_stands_before_that_of_each_as_in_matlab() -> None:
+    apart = {"rand_x_scale": (0.5, 1), "rand_y_scale": (1, 2)}
+    assert TrainingOptions(**apart).augments == ("rand_x_scale", "rand_y_scale")
+    assert TrainingOptions(rand_scale=(1, 2), **apart).augments == ("rand_scale",)
+
+
+def test_solvers_that_compare_iterations_take_samples_as_they_are() -> None:
+    for solver in ("lbfgs", "lm"):
+        (problem,) = TrainingOptions(solver=solver, jitter_hue=0.1, loss="mse").problems()
+        assert problem.path == "jitter_hue"
+        assert f"the solver {solver} needs the same samples" in problem.message
+    assert not TrainingOptions(solver="lbfgs", erasing_area=(0.1, 0.2)).problems(), "nothing is erased"
