@@ -26,7 +26,7 @@ from engine.training.coordinator import coordinate, exit_code
 from engine.training.preparing import prepare
 
 project, folder, strategy = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-limit, patience = int(sys.argv[4]), float(sys.argv[5])
+limit, patience, hold_at = int(sys.argv[4]), float(sys.argv[5]), int(sys.argv[6])
 say = lambda **what: print(json.dumps(what), flush=True)
 try:
     run = prepare(load(project).project, project, folder)
@@ -36,6 +36,9 @@ except UserError as error:
 if limit:
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+if hold_at:
+    from tests.holding import hold
+    hold(hold_at, folder.with_name(f"{folder.name}.go"))
 result = coordinate(run, on_event=lambda event: say(event=event.write()), strategy=strategy, patience_s=patience)
 say(result=result, exit_code=exit_code(run))
 """
@@ -91,14 +94,16 @@ class Running:
         strategy: str = "",
         limit_bytes: int = 0,
         patience_s: float = SILENCE_S,
+        hold_at: int = 0,
         command: Sequence[str] = (),
     ) -> None:
+        """With `hold_at` the workers wait at the checkpoint of this iteration until `let_go`."""
         folder.parent.mkdir(parents=True, exist_ok=True)
         file = folder.parent / f"{folder.name}.netwright"
         save(project, file)
         self.folder = RunFolder(folder)
         self.said: list[dict[str, Any]] = []
-        settings = [strategy, str(limit_bytes), str(patience_s)]
+        settings = [strategy, str(limit_bytes), str(patience_s), str(hold_at)]
         starter = [*command, sys.executable, "-c", RUNNER, str(file), str(folder), *settings]
         self.process = subprocess.Popen(starter, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
@@ -126,6 +131,10 @@ class Running:
                 return event
         raise AssertionError(f"The run ended before: {self.said[-1] if self.said else 'it said nothing'}")
 
+    def wait_for_kind(self, kind: str) -> dict[str, Any]:
+        """The first event of this kind."""
+        return self.wait_for(lambda event: event["kind"] == kind)
+
     def wait_for_training(self) -> None:
         """Until several steps were reported, of a run that lasts."""
         self.wait_for(lambda event: event["kind"] == "progress" and event["iteration"] > 1)
@@ -134,6 +143,10 @@ class Running:
     def workers(self) -> list[int]:
         """The process ids of the workers, as `run.json` lists them."""
         return [int(pid) for pid in self.folder.read_info()["workers"]]
+
+    def let_go(self) -> None:
+        """A run that was to be held goes on."""
+        self.folder.path.with_name(f"{self.folder.path.name}.go").touch()
 
     def kill(self, pid: int) -> None:
         """End a process of the run at once."""

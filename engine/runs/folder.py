@@ -146,9 +146,14 @@ class RunFolder:
         try:
             if self.control.is_symlink():
                 raise OSError(errno.ELOOP, "its folder of requests is a link")
-            write_json(self.control / f"{time.time_ns()}_{secrets.token_hex(2)}_{what}.json", {"do": what, **given})
+            write_json(self.control / f"{self._turn()}_{secrets.token_hex(2)}_{what}.json", {"do": what, **given})
         except OSError as error:
             raise UserError(f"The run in {self.path} cannot be asked to {what}: {error.strerror}.") from None
+
+    def _turn(self) -> int:
+        """A number behind those of all requests that wait, also where the clock was set back meanwhile."""
+        heads = [name.partition("_")[0] for name in os.listdir(self.control)]
+        return max(time.time_ns(), *(int(head) + 1 for head in heads if head.isdecimal() and len(head) < 20), 0)
 
     def take_requests(self) -> list[dict[str, Any]]:
         """The requests that wait, oldest first; each is given once. Called by the coordinator."""
@@ -230,6 +235,22 @@ def _free(path: Path) -> Path:
     return found
 
 
+def new_folder(project_path: Path | None, name: str) -> Path:
+    """A new, empty folder for a run: of several that start in the same second none takes that of another.
+
+    Raises `RunError`.
+    """
+    while True:
+        path = new_path(project_path, name).absolute()
+        try:
+            path.mkdir(0o700)
+            return path
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _not_writable(path, error) from None
+
+
 def create(path: Path, project_text: str, info: Mapping[str, Any], code: Iterable[bytes] = ()) -> RunFolder:
     """Make the folder of a new run, private to the user, with copies of its code. It must be absent or empty.
 
@@ -243,15 +264,22 @@ def create(path: Path, project_text: str, info: Mapping[str, Any], code: Iterabl
         path.mkdir(0o700, parents=True, exist_ok=True)
         if any(path.iterdir()):
             raise UserError(f"{path} is not empty. A run needs a folder of its own: name one that is absent or empty.")
+        folder.control.mkdir(0o700)  # fails for all but the first of several that found the folder empty
         try:
             _fill(folder, project_text, info, code)
         except BaseException:  # a half-made run would keep the folder from being used again
             _clear(folder, keep_folder=was_there)
             raise
+    except FileExistsError:
+        raise UserError(f"{path} is not empty: another run is just being made there. Name another folder.") from None
     except OSError as error:
-        way_out = "Make room there, or name another folder with --run-dir."
-        raise RunError(f"The run folder {path} cannot be written: {error.strerror}. {way_out}") from None
+        raise _not_writable(path, error) from None
     return folder
+
+
+def _not_writable(path: Path, error: OSError) -> RunError:
+    way_out = "Make room there, or name another folder with --run-dir."
+    return RunError(f"The run folder {path} cannot be written: {error.strerror}. {way_out}")
 
 
 def _fill(folder: RunFolder, project_text: str, info: Mapping[str, Any], code: Iterable[bytes]) -> None:
@@ -259,7 +287,6 @@ def _fill(folder: RunFolder, project_text: str, info: Mapping[str, Any], code: I
     for data in code:
         folder.code.mkdir(0o700, exist_ok=True)
         write_atomically(folder.code / f"{hashlib.sha256(data).hexdigest()}.py", data, mode=0o600)
-    folder.control.mkdir(0o700)
     write_atomically(folder.project, project_text.encode(), mode=0o600)
     folder.lock.touch(0o600)
     folder.events.touch(0o600)
@@ -392,13 +419,18 @@ def _encoded(body: dict[str, Any]) -> bytes:
 
 
 class EventReader:
-    """Reads new events of a run, from the start or from where it was. A half-written last line waits for its rest."""
+    """Reads new events of a run, from the start or from where it was.
+
+    A half-written last line waits for its rest, and is then read again from its beginning: who writes the log cuts half
+    a line off before it goes on.
+    """
 
     def __init__(self, folder: RunFolder, limit_bytes: int = 2**20) -> None:
         self._path = folder.events
-        self._limit = limit_bytes
+        self._limit = max(limit_bytes, TAIL_BYTES)
         self._offset = 0
-        self._rest = b""
+        self._is_within = False
+        """Whether the offset lies in a line of more than `TAIL_BYTES`, which is none of ours."""
 
     def read(self) -> list[Event]:
         """The events that came since the last call, at most about `limit_bytes` of them. Damaged lines are left out."""
@@ -408,10 +440,14 @@ class EventReader:
                 data = file.read(self._limit)
         except OSError:
             return []
-        self._offset += len(data)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > TAIL_BYTES:
-            self._rest = b"-"  # no line of ours is that long: what still comes of it is no JSON either
+        *lines, rest = data.split(b"\n")
+        if lines and self._is_within:
+            self._is_within = False
+            del lines[0]
+        if self._is_within or len(rest) >= TAIL_BYTES:
+            self._is_within = True
+            rest = b""
+        self._offset += len(data) - len(rest)
         events = []
         for line in lines:
             with contextlib.suppress(ValueError, RecursionError, AttributeError):

@@ -100,11 +100,13 @@ def _opened(path: Path) -> sqlite3.Connection | None:
             connection = sqlite3.connect(path, timeout=PATIENCE_S)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
-            if connection.execute("PRAGMA user_version").fetchone() != (VERSION,):
+            if not _is_ours(connection):
                 with connection:
-                    connection.execute("DROP TABLE IF EXISTS runs")
-                    connection.execute(_TABLE)
-                    connection.execute(f"PRAGMA user_version={VERSION}")
+                    connection.execute("BEGIN IMMEDIATE")  # who comes at the same time waits, and finds it made
+                    if not _is_ours(connection):
+                        connection.execute("DROP TABLE IF EXISTS runs")
+                        connection.execute(_TABLE)
+                        connection.execute(f"PRAGMA user_version={VERSION}")
             if connection.execute("PRAGMA quick_check").fetchone() != ("ok",):
                 raise sqlite3.DatabaseError("damaged")
             connection.execute("SELECT name, stamp, record FROM runs LIMIT 1")
@@ -123,6 +125,10 @@ def _opened(path: Path) -> sqlite3.Connection | None:
                 _tidy(path)
             return connection
     return None
+
+
+def _is_ours(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA user_version").fetchone() == (VERSION,))
 
 
 def _remove(path: Path) -> None:

@@ -18,7 +18,7 @@ from engine.project import code
 from engine.project.check import check, describe
 from engine.project.file import dumps
 from engine.project.project import Project
-from engine.runs.folder import RunFolder, create, new_path, take_lock
+from engine.runs.folder import RunFolder, create, new_folder, take_lock
 from engine.runs.origin import Origin, origin
 
 PACKAGES = ("netwright", "torch", "numpy")
@@ -60,12 +60,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         "go_back": go_back(project),
         **_circumstances(project),
     }
-    folder = create(
-        (run_dir or new_path(known_as.runs_beside if project_path else None, name)).absolute(),
-        text,
-        info,
-        files.values(),
-    )
+    path = run_dir.absolute() if run_dir else new_folder(known_as.runs_beside if project_path else None, name)
+    folder = create(path, text, info, files.values())
     if code.has_code(project):
         trust.grant(folder.path)  # it was found to be trusted above, and is a copy of that
     hold(folder, take_lock(folder))

@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.errors import EXIT_DONE, EXIT_INPUT, UserError
 from engine.project.file import loads
 from engine.project.project import Project, set_option
-from engine.runs.folder import RunFolder, new_path
+from engine.runs.folder import RunFolder, new_folder
 from engine.runs.origin import origin
 from engine.runs.queue import Claim, Queue
 from engine.training.coordinator import coordinate, exit_code
@@ -50,7 +50,7 @@ def _begun(queue: Queue, claim: Claim, devices: tuple[str, ...], settings: Seque
     project = _project(queue.project_text(entry.id), settings)
     path = Path(entry.project_path) if entry.project_path else None
     known = origin(path) if path else None
-    run_dir = _reserved(known.runs_beside if known else None, known.name if known else entry.title)
+    run_dir = new_folder(known.runs_beside if known else None, known.name if known else entry.title)
     claim.change(state="starting", run_dir=str(run_dir), devices=devices)
     if entry.trust:
         from engine.project import code
@@ -65,15 +65,6 @@ def _begun(queue: Queue, claim: Claim, devices: tuple[str, ...], settings: Seque
         raise
     _print_into(folder)
     return folder
-
-
-def _reserved(beside: Path | None, name: str) -> Path:
-    """A new, empty folder: of several that start in the same second none takes that of another."""
-    while True:
-        path = new_path(beside, name).absolute()
-        with contextlib.suppress(FileExistsError):
-            path.mkdir(0o700)
-            return path
 
 
 def _project(text: str, settings: Sequence[str]) -> Project:

@@ -139,7 +139,8 @@ def test_a_cancelled_command_says_nothing_more(qtbot: QtBot, parent: QObject) ->
     slow = EngineCommand(["devices", "--test", "--json"], parent)
     said = Answers()
     slow.failed.connect(said.errors.append)
+    process = psutil.Process(slow._process.pid)
     slow.cancel()
-    qtbot.waitUntil(lambda: not psutil.Process().children())
+    qtbot.waitUntil(lambda: not process.is_running())
 
     assert said.count == 0

@@ -96,7 +96,7 @@ def large(hand: Hand) -> Hand:
 
 def test_a_large_network_is_arranged_in_a_process(large: Hand, qtbot):
     before = scatter(large)
-    with qtbot.waitSignal(large.view.arranging.arranged, timeout=20000):
+    with qtbot.waitSignal(large.view.arranging.arranged, timeout=60_000):
         large.view.arrange("right")
         assert large.view.arranging.is_busy
         assert large.editor.layout == before
@@ -108,7 +108,7 @@ def test_a_large_network_is_arranged_in_a_process(large: Hand, qtbot):
 
 def test_what_was_arranged_of_an_older_network_is_given_up(large: Hand, qtbot):
     before = scatter(large)
-    with qtbot.waitSignal(large.editor.refused, timeout=20000) as refused:
+    with qtbot.waitSignal(large.editor.refused, timeout=60_000) as refused:
         large.view.arrange()
         large.editor.rename(large.id("fc_1"), "head")
     assert "changed meanwhile" in refused.args[0]
@@ -133,7 +133,7 @@ def test_it_says_what_takes_long_and_can_be_cancelled(large: Hand, qtbot, way: s
 
 def test_a_process_that_cannot_start_is_told_in_words(large: Hand, qtbot, monkeypatch):
     monkeypatch.setattr("designer.arranging.sys.executable", "/nowhere/python")
-    with qtbot.waitSignal(large.editor.refused, timeout=5000) as refused:
+    with qtbot.waitSignal(large.editor.refused, timeout=60_000) as refused:
         large.view.arrange()
     assert "could not be arranged" in refused.args[0]
     assert not large.view.arranging.is_busy

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from engine.project.project import Project
-from tests.faults.harness import Workshop
+from tests.faults.harness import Workshop, wait_for
 from tests.runs import Done
 from tests.system.test_restarts import OFTEN
 from tests.system.test_training import TWO, digits, mlp
@@ -26,27 +27,34 @@ def workshop(_session_leaves_nothing_running: None) -> Iterator[Workshop]:
         yield workshop
 
 
-def _reference(workshop: Workshop, folder: Path, environment: dict[str, Any] | None) -> tuple[Done, int]:
+def _reference(workshop: Workshop, folder: Path, environment: dict[str, Any] | None) -> Done:
     run = workshop.train(project_of(environment), folder)
     done = run.end()
     assert done.folder.state() == "finished", run.printed()
-    return done, int(run.said()["operations"])
+    return done
 
 
 @pytest.fixture(scope="session")
 def alone(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Done:
     """A run of one worker that nothing happened to."""
-    return _reference(workshop, tmp_path_factory.mktemp("alone") / "run", None)[0]
+    return _reference(workshop, tmp_path_factory.mktemp("alone") / "run", None)
 
 
 @pytest.fixture(scope="session")
 def together(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Done:
     """The same with two workers."""
-    return _reference(workshop, tmp_path_factory.mktemp("together") / "run", TWO)[0]
+    return _reference(workshop, tmp_path_factory.mktemp("together") / "run", TWO)
+
+
+def _shared_memory() -> set[Path]:
+    """Files of torch's, which are named by the process that made them, whose process is gone."""
+    files = Path("/dev/shm").glob("torch_*_*")
+    return {file for file in files if not psutil.pid_exists(int(file.name.split("_")[1]))}
 
 
 @pytest.fixture(autouse=True)
 def _no_shared_memory_stays() -> Iterator[None]:
-    before = set(Path("/dev/shm").glob("torch_*"))
+    """Of what others use meanwhile, as of another process of tests, nothing is said."""
+    before = _shared_memory()
     yield
-    assert set(Path("/dev/shm").glob("torch_*")) <= before
+    wait_for(lambda: _shared_memory() <= before, "the end of what workers shared")

@@ -22,6 +22,7 @@ from engine.project.file import load
 from engine.runs.folder import RunFolder
 from engine.training.coordinator import coordinate, exit_code, preload
 from tests.faults.seam import Durability, Seam
+from tests.holding import hold
 
 _PR_SET_PDEATHSIG = 1
 SECONDS_BACK = 3600.0
@@ -54,7 +55,7 @@ def _be_run(order: dict[str, Any]) -> None:
         os.dup2(source, target)
     said: dict[str, Any] = {}
     try:
-        said = _run(order, folder)
+        said = _run(order, folder, said_in)
     except UserError as error:
         said = {"refused": str(error), "exit_code": error.exit_code}
     except BaseException:
@@ -65,7 +66,7 @@ def _be_run(order: dict[str, Any]) -> None:
         os._exit(0)
 
 
-def _run(order: dict[str, Any], path: Path) -> dict[str, Any]:
+def _run(order: dict[str, Any], path: Path, beside: Path) -> dict[str, Any]:
     from engine.training.preparing import prepare
     from engine.training.resuming import prepare_resume
 
@@ -80,6 +81,8 @@ def _run(order: dict[str, Any], path: Path) -> dict[str, Any]:
     if order.get("memory_bytes"):
         limit = _data_bytes() + order["memory_bytes"]
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    if order.get("hold_at"):
+        hold(int(order["hold_at"]), beside / "go")
     if order.get("clock_back_at"):
         _turn_clock_back(int(order["clock_back_at"]))
     if order.get("durability"):

@@ -5,10 +5,10 @@ import contextlib
 import stat
 from pathlib import Path
 
-from engine.runs.events import EpochEnded, Progress, StateChanged
+from engine.runs.events import Checkpointed, EpochEnded, Progress, StateChanged
 from engine.runs.folder import EventReader
 from tests.faults.conftest import project_of
-from tests.faults.harness import Workshop, assert_over, assert_undisturbed, leftovers
+from tests.faults.harness import Workshop, assert_over, assert_undisturbed, leftovers, wait_for
 from tests.runs import Done
 from tests.system.test_training import TWO
 
@@ -22,14 +22,16 @@ def test_a_run_that_is_not_alone(workshop: Workshop, together: Done, tmp_path: P
     folder = tmp_path / "Läufe und 实验" / ("x" * 180 + " ;$(touch oops)")
     notes = tmp_path / "flushed"
     notes.mkdir()
-    run = workshop.train(project_of(TWO), folder, clock_back_at=30, environ=ODD, durability=str(notes))
+    run = workshop.train(project_of(TWO), folder, clock_back_at=30, environ=ODD, durability=str(notes), hold_at=14)
     noise = [run.folder.control / "1_stop.json", run.folder.control / "half"]
     for file in noise:
         file.write_bytes(b'{"do": "st\xff\x00')
     (run.folder.control / "2_nonsense.json").write_text('{"do": "set", "epochs": "many"}')
     readers = [EventReader(run.folder) for _ in range(20)]
-    run.wait_for_events(20)
+    run.wait_until(lambda events: any(isinstance(e, Checkpointed) and e.iteration == 14 for e in events), "14 steps")
     run.folder.request("pause")
+    wait_for(lambda: not list(run.folder.control.glob("*.json")), "requests are taken")
+    run.let_go()
     run.wait_until(lambda events: any(isinstance(e, StateChanged) and e.state == "paused" for e in events), "a pause")
     for other in (workshop.resume(run.folder), workshop.train(project_of(), folder)):
         other.end()

@@ -16,7 +16,7 @@ from engine.runs.checkpoints import all_checkpoints
 from engine.runs.events import Checkpointed
 from tests.faults.conftest import project_of
 from tests.faults.harness import Workshop, assert_over, assert_undisturbed, repetitions
-from tests.faults.test_killed import forms
+from tests.faults.test_killed import forms, is_short
 from tests.runs import Done
 
 FOR_GOOD = 10**9
@@ -44,7 +44,7 @@ def test_a_disk_that_fails_at_any_operation(workshop: Workshop, alone: Done, tmp
         seam = fault(chance)
         run = workshop.train(project_of(), tmp_path / f"run{number}", seam=seam)
         done = run.end()
-        assert_over(run)
+        assert_over(run, soon=not is_short(times))
         state = run.folder.state()
         ended[state] += 1
         said = run.said()

@@ -30,6 +30,11 @@ def forms(short: int, long: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("times", [short, pytest.param(long, marks=at_length)])
 
 
+def is_short(times: int) -> bool:
+    """Whether this is not the form at length, which has the machine for itself and judges times."""
+    return times < 10
+
+
 def has_resumed(times: int, events: list[Event]) -> bool:
     return sum(isinstance(event, Resumed) for event in events) == times
 
@@ -42,23 +47,27 @@ def test_workers_that_die_once_twice_or_three_times(
     for number, chance in enumerate(repetitions(1, times)):
         run = workshop.train(project_of(TWO), tmp_path / f"run{number}")
         moments = sorted(chance.sample(range(4, 90), chance.choice([1, 2, 3])))
+        known: set[int] = set()
         for count, moment in enumerate(moments, start=1):
             how, rank = chance.choice(DEADLY), chance.choice([0, 1])
             run.wait_for_events(moment + 8 * count)
-            run.signal(run.workers[rank], how)
+            workers = run.new_workers(known)
+            known.update(workers)
+            run.signal(workers[rank], how)
             began = time.monotonic()
-            run.wait_until(partial(has_resumed, count), "it goes on")
+            if not run.wait_until(partial(has_resumed, count), "it goes on", may_end=True):
+                break  # it was through before the signal came
             took.append(time.monotonic() - began)
             resumed = [event for event in run.events if isinstance(event, Resumed)][-1]
             assert f"Worker {rank} " in resumed.reason, resumed.reason
             assert how.name in resumed.reason, resumed.reason
         done = run.end()
-        assert_over(run)
+        assert_over(run, soon=not is_short(times))
         assert_undisturbed(done, together)
         shutil.rmtree(run.folder.path)
     took.sort()
     print(f"{len(took)} deaths; known after {took[len(took) // 2]:.1f} s (median), {took[-1]:.1f} s at most")
-    assert times < 10 or took[-1] < KNOWN_S
+    assert is_short(times) or took[-1] < KNOWN_S
 
 
 @forms(4, 50)
@@ -70,7 +79,7 @@ def test_a_coordinator_killed_at_any_operation(workshop: Workshop, alone: Done, 
         run = workshop.train(project_of(), tmp_path / f"run{number}", seam={**seam, "at": at})
         for coordinator in (run, *([workshop.resume(run.folder, seam={**seam, "at": again})] if again else [])):
             coordinator.end()
-            assert_over(coordinator)
+            assert_over(coordinator, soon=not is_short(times))
         if run.folder.state() != "finished":
             assert run.folder.state() == "lost"
             reported = len(Done(run.folder, []).losses)
@@ -88,7 +97,7 @@ def test_a_worker_that_dies_at_any_operation(workshop: Workshop, alone: Done, tm
         seam = {"who": "worker", "what": "kill", "at": chance.randint(1, 110)}
         run = workshop.train(project_of(), tmp_path / f"run{number}", seam=seam)
         done = run.end()
-        assert_over(run)
+        assert_over(run, soon=not is_short(times))
         if run.folder.state() != "finished":
             assert (done.folder.read_result() or {})["reason"].endswith(
                 "The run was restarted 3 times, which is the limit (run.max_restarts)."

@@ -29,9 +29,10 @@ def network_of(folder: Path) -> dict[str, torch.Tensor]:
 def test_what_goes_on_after_a_killed_worker_equals_what_was_never_disturbed(tmp_path: Path) -> None:
     project = digits(convolution(), TWO, max_epochs=10, **OFTEN)
     undisturbed = train(project, tmp_path / "undisturbed")
-    with Running(project, tmp_path / "run") as run:
+    with Running(project, tmp_path / "run", hold_at=14) as run:
         run.wait_for(lambda event: event["kind"] == "checkpoint" and event["iteration"] == 14)
         run.kill(run.workers[1])
+        run.let_go()
         done = run.finish()
     assert done.result["state"] == "finished", done.result["reason"]
     resumed = done.events("resumed")
@@ -55,8 +56,9 @@ def fragile(project: Project, restarts: int) -> Project:
 def test_there_is_a_limit(tmp_path: Path) -> None:
     project = fragile(digits(convolution(), max_epochs=100_000, **OFTEN), 1)
     with Running(project, tmp_path / "run") as run:
-        for _ in range(2):
-            run.wait_for(lambda event: event["kind"] == "checkpoint")
+        for begins in ("started", "resumed"):
+            run.wait_for_kind(begins)  # a checkpoint behind it is the new worker's
+            run.wait_for_kind("checkpoint")
             run.kill(run.workers[0])
         done = run.finish()
     assert done.result["state"] == "failed"

@@ -27,7 +27,7 @@ def test_a_lost_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
     """Its coordinator was killed in the middle; the rest is trained by two workers again, and by one."""
     project = digits(convolution(norm=False), TWO, max_epochs=4, **OFTEN)
     whole = train(project, tmp_path / "whole")
-    with Running(project, tmp_path / "run") as run:
+    with Running(project, tmp_path / "run", hold_at=14) as run:
         run.wait_for(lambda event: event["kind"] == "checkpoint" and event["iteration"] == 14)
         run.kill(run.process.pid)
         run.process.wait()

@@ -75,9 +75,11 @@ def test_cancel_ends_what_is_under_way(qtbot, tmp_path: Path) -> None:
     dialog = make(qtbot, Project(NET), tmp_path / "net.onnx")
     dialog.export_button.click()
     assert not dialog.export_button.isEnabled()
+    assert dialog._command is not None
+    process = psutil.Process(dialog._command._process.pid)
     dialog.close_button.click()
     assert dialog.result() == QDialog.DialogCode.Rejected
-    qtbot.waitUntil(lambda: not psutil.Process().children())
+    qtbot.waitUntil(lambda: not process.is_running())
     assert not (tmp_path / "net.onnx").exists()
 
 

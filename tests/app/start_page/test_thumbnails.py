@@ -1,6 +1,7 @@
 """Sketches made by a process: told as they come, remembered, and what becomes of files and processes that fail."""
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,21 +85,29 @@ def test_what_is_known_is_told_at_once_and_drawn_again_when_it_has_changed(
     assert told.take()[path] is None
 
 
-def test_a_process_that_ends_costs_one_file_its_picture(qtbot: QtBot, sketcher: Sketcher) -> None:
+def first_process(sketcher: Sketcher, monkeypatch: pytest.MonkeyPatch) -> "subprocess.Popen[bytes]":
+    """One that says nothing for as long as the test takes; the next one is real."""
+    with monkeypatch.context() as patch:
+        patch.setattr(thumbnails, "engine_command", lambda *_: ["sleep", "600"])
+        sketcher.want([DIGITS, WAVES])
+    assert sketcher._process is not None
+    return sketcher._process
+
+
+def test_a_process_that_ends_costs_one_file_its_picture(
+    qtbot: QtBot, sketcher: Sketcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = Told(sketcher)
-    sketcher.want([DIGITS, WAVES])
-    process = sketcher._process
-    assert process is not None
-    process.kill()
+    first_process(sketcher, monkeypatch).kill()
     qtbot.waitUntil(lambda: sketcher.is_done)
     assert told.take() == {DIGITS: Sketch(problem=thumbnails.FAILED), WAVES: sketch_of(WAVES)}
 
 
-def test_a_disk_that_does_not_answer_costs_one_file_its_picture(qtbot: QtBot, sketcher: Sketcher) -> None:
+def test_a_disk_that_does_not_answer_costs_one_file_its_picture(
+    qtbot: QtBot, sketcher: Sketcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = Told(sketcher)
-    sketcher.want([DIGITS, WAVES])
-    process = sketcher._process
-    assert process is not None
+    process = first_process(sketcher, monkeypatch)
     psutil.Process(process.pid).suspend()
     sketcher._patience.timeout.emit()
     qtbot.waitUntil(lambda: sketcher.is_done)

@@ -16,10 +16,12 @@ from engine.errors import EXIT_INPUT, EXIT_RUN_FAILED, RunError, UserError
 from engine.runs import folder as folders
 from engine.runs.events import LINE_LIMIT_BYTES, EpochEnded, Event, Failed, Message, read_event
 from engine.runs.folder import (
+    TAIL_BYTES,
     EventLog,
     EventReader,
     RunFolder,
     create,
+    new_folder,
     new_path,
     open_run,
     take_lock,
@@ -136,12 +138,32 @@ def test_new_runs_lie_beside_the_project_or_in_the_users_data(tmp_path: Path, mo
 
 def test_two_runs_of_one_second_get_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.strftime", lambda _: "2026-11-21_10-22-03")
-    names = []
-    for _ in range(3):
-        path = new_path(tmp_path / "p.netwright", "p")
-        create(path, TEXT, {})
-        names.append(path.name)
+    names = [new_folder(tmp_path / "p.netwright", "p").name for _ in range(3)]
     assert names == ["2026-11-21_10-22-03_p", "2026-11-21_10-22-03_p_2", "2026-11-21_10-22-03_p_3"]
+
+
+def test_of_two_that_make_a_run_in_one_folder_one_is_refused_and_spoils_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one looks just before the first one begins to write."""
+    path = tmp_path / "run"
+    refused: list[str] = []
+    fill = folders._fill
+
+    def late(folder: RunFolder, *given: Any) -> None:
+        monkeypatch.setattr(folders, "_fill", fill)
+        monkeypatch.setattr(Path, "iterdir", lambda _: iter(()))
+        with pytest.raises(UserError, match="another run is just being made there") as caught:
+            create(path, TEXT, {})
+        refused.append(str(caught.value))
+        monkeypatch.undo()
+        fill(folder, *given)
+
+    monkeypatch.setattr(folders, "_fill", late)
+    run = create(path, TEXT, {"name": "first"})
+    assert len(refused) == 1
+    assert run.read_info()["name"] == "first"
+    assert run.control.is_dir()
 
 
 # Lock and state
@@ -233,6 +255,15 @@ def test_requests_are_given_once_and_in_order(run: RunFolder) -> None:
     assert run.take_requests() == [{"do": "stop_after_epoch"}, {"do": "stop"}]
     assert run.take_requests() == []
     assert list(run.control.iterdir()) == []
+
+
+def test_requests_keep_their_order_when_the_clock_goes_back(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([1_800_000_000_000_000_000, 1_799_990_000_000_000_000, 1_799_990_000_000_000_000])
+    monkeypatch.setattr("time.time_ns", lambda: next(clock))
+    asked = ["pause", "resume", "stop"]
+    for what in asked:
+        run.request(what)
+    assert [request["do"] for request in run.take_requests()] == asked
 
 
 def test_garbage_among_the_requests_is_passed_over(run: RunFolder) -> None:
@@ -341,7 +372,8 @@ def test_a_reader_gets_each_event_once_while_the_log_grows(run: RunFolder) -> No
 
 
 def test_a_reader_takes_a_part_at_a_time(run: RunFolder) -> None:
-    all_events = written(run, *(EpochEnded(epoch=i, iteration=i) for i in range(500)))
+    all_events = written(run, *(EpochEnded(epoch=i, iteration=i) for i in range(3000)))
+    assert run.events.stat().st_size > 3 * TAIL_BYTES
     reader = EventReader(run, limit_bytes=100)
     found: list[Event] = []
     calls = 0
@@ -349,7 +381,20 @@ def test_a_reader_takes_a_part_at_a_time(run: RunFolder) -> None:
         found += reader.read()
         calls += 1
     assert found == all_events
-    assert calls > 100
+    assert calls > 3
+
+
+def test_half_a_line_that_is_cut_off_costs_no_reader_an_event(run: RunFolder) -> None:
+    """A run broke off within a line and goes on, or a disk was full for a moment, while somebody reads along."""
+    reader = EventReader(run)
+    first = written(run, EpochEnded(epoch=1, iteration=1))
+    with open(run.events, "ab") as file:
+        file.write(b'{"n":2,"kind":"epo')
+    assert reader.read() == first
+    second = written(run, EpochEnded(epoch=2, iteration=2))  # the half line is longer than what of this it would hide
+    assert reader.read() == second
+    third = written(run, EpochEnded(epoch=3, iteration=3))
+    assert reader.read() == third
 
 
 def test_damaged_lines_are_left_out(run: RunFolder) -> None:

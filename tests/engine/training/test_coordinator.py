@@ -30,20 +30,24 @@ OWN = {"cause": "The loss became NaN", "exit_code": 3, "defect": False, "is_lost
 def act(seat):
     reports = Reports(seat.reports)
     told = lambda rank: Path(seat.folder, f"told{rank}")
+    def wait_for_the_other(rank):
+        while not told(1 - rank).exists():
+            threading.Event().wait(0.01)
     for word in json.loads(sys.argv[2])[seat.rank]:
         match word:
             case "done": reports.send({"done": OUTCOME if seat.rank == 0 else {}})
             case "lost": reports.send({"error": LOST})
             case "error": reports.send({"error": OWN})
             case "alive": reports.send({"alive": True})
+            case "alive, done": reports.send({"alive": True}, {"done": OUTCOME})
             case "hang": threading.Event().wait()
             case "die": os.kill(os.getpid(), signal.SIGKILL)
             case "save": Path(seat.folder, "saved").touch()
             case "told": told(seat.rank).touch()
             case "late":  # after the other one has told, and then some
-                while not told(1 - seat.rank).exists():
-                    threading.Event().wait(0.01)
+                wait_for_the_other(seat.rank)
                 threading.Event().wait(2 * attempt.DEATH_GRACE_S)
+            case "then": wait_for_the_other(seat.rank)
     return 0
 
 sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: False))
@@ -83,7 +87,8 @@ def test_a_run_is_complete_when_the_first_worker_says_so(tmp_path: Path, first: 
 
 
 def test_a_worker_that_is_done_may_be_silent(tmp_path: Path) -> None:
-    result = end(tmp_path / "run", ["alive", "done", "hang"], ["alive", "hang"], patience_s=0.1)
+    """And so may another one: from the first word of each on, all is done already."""
+    result = end(tmp_path / "run", ["alive, done", "told", "hang"], ["then", "alive", "hang"], patience_s=0.1)
     assert result["state"] == "finished"
 
 
