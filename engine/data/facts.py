@@ -100,13 +100,15 @@ class DataFacts:
     """What the window and `check` need to know about the data.
 
     `samples` counts each of training, validation and test. There is at least one target. `notes` are findings worth a
-    line each (files left out, columns encoded).
+    line each (files left out, columns encoded). `resident_because` says why the samples can only be held in memory;
+    empty where they can be read batch by batch.
     """
 
     inputs: tuple[InputFacts, ...]
     samples: Mapping[str, int]
     targets: tuple[TargetFacts, ...]
     notes: tuple[str, ...] = field(default=())
+    resident_because: str = ""
 
     @property
     def task(self) -> Task:
@@ -135,6 +137,7 @@ class DataFacts:
                 for t in self.targets
             ],
             "notes": list(self.notes),
+            "resident_because": self.resident_because,
         }
 
     @classmethod
@@ -147,7 +150,7 @@ class DataFacts:
             TargetFacts(t["name"], _read_type(t), t["task"], tuple(t["classes"]), _read_lengths(t))
             for t in data["targets"]
         )
-        return cls(inputs, data["samples"], targets, tuple(data["notes"]))
+        return cls(inputs, data["samples"], targets, tuple(data["notes"]), data.get("resident_because", ""))
 
 
 def _short(type: TensorType, lengths: tuple[int, int] | None) -> str:

@@ -1,8 +1,8 @@
 """The data of a project: what is known about it, its samples in three parts, and a look at it."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,46 +15,70 @@ from engine.data.preview import describe
 from engine.data.sources.masks import Masks
 from engine.data.sources.places import locate
 from engine.data.sources.registry import SOURCES
-from engine.data.sources.source import Array, Arrays, Outline, Samples, Source
+from engine.data.sources.source import Array, Arrays, Outline, Samples, Source, Stored
+from engine.data.stored import Chosen, Kept, RealSteps, aligned
 from engine.errors import FieldErrors, UserError
 from engine.project.data import DataOptions
 
 T = TypeVar("T")
 KEPT = 2
 KEPT_BYTES = 2**30
-SPLIT_FIELDS = ("validation_share", "test_share", "split_seed")
+CHUNK_BYTES = 2**24
+NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decoded_cache")
+"""Options that change nothing about what is read."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One part of the data. Inputs are float32, samples first; targets are those of `Outline`, one array each.
-    `lengths` are those of `Samples`."""
+    """One part of the data. Inputs are float32, samples first; those that are streamed are read as they are wanted.
+    Targets are those of `Outline`, one array each. `lengths` are those of `Samples`."""
 
-    inputs: Arrays
+    inputs: tuple[Any, ...]
+    """Arrays, or `Chosen` where they are streamed."""
     targets: Arrays
     lengths: tuple[Array | None, ...] = ()
 
-    def real(self, number: int) -> Array:
-        """All that one input holds; of sequences of different lengths every real step, one a row."""
+    def real(self, number: int) -> Any:
+        """All that one input holds; of sequences of different lengths every real step, one a row. An array, or what
+        `engine.data.normalise` reads a few rows at a time."""
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
-        return array if lengths is None else array[np.arange(array.shape[1]) < lengths[:, np.newaxis]]
+        if lengths is None:
+            return array
+        if isinstance(array, Chosen):
+            return RealSteps(array, lengths)
+        return array[np.arange(array.shape[1]) < lengths[:, np.newaxis]]
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedData:
-    """All samples in memory, in the source's own type of number, and their split."""
+    """All samples in memory, in the source's own type of number, or where they lie; and their split."""
 
     facts: DataFacts
-    samples: Samples
+    inputs: tuple[Array | Stored, ...]
+    lengths: tuple[Array | None, ...]
     targets: Arrays
     numbers: dict[str, Array]
 
     def part(self, name: str) -> Part:
-        """Training, validation or test: a copy, in the order of the source."""
+        """Training, validation or test: a copy, in the order of the source, of what is in memory."""
         chosen = self.numbers[name]
-        inputs = tuple(array[chosen].astype(np.float32, copy=False) for array in self.samples.arrays)
-        lengths = tuple(None if given is None else given[chosen] for given in self.samples.lengths)
+        inputs = tuple(_copied(x, chosen) if isinstance(x, np.ndarray) else Chosen(x, chosen) for x in self.inputs)
+        lengths = tuple(None if given is None else given[chosen] for given in self.lengths)
         return Part(inputs, tuple(target[chosen] for target in self.targets), lengths)
+
+    def largest(self, number: int) -> int:
+        """The largest index of an input of indices."""
+        given = self.inputs[number]
+        return int(given.max()) if isinstance(given, np.ndarray) else given.largest
+
+
+def _copied(array: Array, chosen: Array) -> Array:
+    """These samples as float32, without another copy of them all in between."""
+    out = aligned((len(chosen), *array.shape[1:]), np.dtype(np.float32))
+    step = max(1, CHUNK_BYTES // max(1, array[:1].nbytes))
+    for start in range(0, len(chosen), step):
+        out[start : start + step] = array[chosen[start : start + step]]
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +102,7 @@ class Opened:
         sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
         samples = dict(zip(PARTS, sums, strict=True))
-        return DataFacts(known.inputs, samples, known.wanted, known.notes)
+        return DataFacts(known.inputs, samples, known.wanted, known.notes, known.resident_because)
 
     @property
     def numbers(self) -> dict[str, Array]:
@@ -114,9 +138,12 @@ def facts(options: DataOptions, base: Path) -> DataFacts:
     return _open(options, base).facts
 
 
-def load(options: DataOptions, base: Path) -> LoadedData:
-    """All samples, split. Raises `UserError`."""
+def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_bytes: int = 0) -> LoadedData:
+    """All samples, split; where they are streamed only where they lie, and so much of them is kept once it is decoded.
+    Raises `UserError`."""
     opened = _open(options, base)
+    if is_streamed and not opened.outline.resident_because:
+        return _streamed(opened, cache_bytes)
 
     def read() -> Samples:
         samples = opened.source.samples(options, opened.path, opened.outline)
@@ -125,10 +152,20 @@ def load(options: DataOptions, base: Path) -> LoadedData:
         return samples
 
     samples = _SAMPLES.get(opened.key, read, lambda samples: samples.bytes)
-    known = opened.facts
-    notes = (*known.notes, *(note for note in samples.notes if note not in known.notes))
-    complete = DataFacts(known.inputs, known.samples, known.targets, notes)
-    return LoadedData(complete, samples, opened.outline.targets, opened.numbers)
+    return LoadedData(
+        _noted(opened.facts, samples.notes), samples.arrays, samples.lengths, opened.outline.targets, opened.numbers
+    )
+
+
+def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
+    found = opened.source.streams(opened.options, opened.path, opened.outline)
+    inputs = tuple(Kept(given, cache_bytes // len(found.inputs)) if cache_bytes else given for given in found.inputs)
+    return LoadedData(_noted(opened.facts, found.notes), inputs, found.lengths, opened.outline.targets, opened.numbers)
+
+
+def _noted(known: DataFacts, notes: Sequence[str]) -> DataFacts:
+    """The facts with what reading brought to light."""
+    return replace(known, notes=(*known.notes, *(note for note in notes if note not in known.notes)))
 
 
 def preview(options: DataOptions, base: Path, folder: Path, count: int) -> dict[str, Any]:
@@ -152,7 +189,7 @@ def _open(options: DataOptions, base: Path) -> Opened:
         source = Masks(locate(options.masks, base))
     path = locate(options.path, base) if options.path else base
     # Another split of the same data is no reason to read it again.
-    reading = options.replace(**{name: DataOptions.fields[name].default for name in SPLIT_FIELDS})
+    reading = options.replace(**{name: DataOptions.fields[name].default for name in NOT_READING})
     key = (reading, str(path), source.stamp(path))
 
     def size(outline: Outline) -> int:

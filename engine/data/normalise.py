@@ -1,6 +1,8 @@
 """Fits the normalisation of an input on the training part, one shift and scale a channel: y = (x - shift) * scale."""
 
 from collections.abc import Iterator
+from math import prod
+from typing import Protocol
 
 import numpy as np
 
@@ -9,22 +11,33 @@ from engine.data.sources.source import Array
 CHUNK_NUMBERS = 2**20
 
 
-def fit(kind: str, array: Array, channel_axis: int) -> tuple[Array, Array]:
+class Rows(Protocol):
+    """Numbers that are read a few samples at a time."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Samples first."""
+
+    def pieces(self, step: int) -> Iterator[Array]:
+        """All of them, so many samples at a time."""
+
+
+def fit(kind: str, given: Array | Rows, channel_axis: int) -> tuple[Array, Array]:
     """Shift and scale as float32, one of each a channel. `kind` is one of `engine.layers.inputs.NORMALIZATIONS`.
 
-    `channel_axis` counts the samples' axis as 0. A channel that is constant keeps the scale 1.
+    `channel_axis` counts the samples' axis as 0. A channel that is constant keeps the scale 1. The numbers are gone
+    through once, for `zscore` twice: the same whether they are in memory or read a few samples at a time.
     """
-    channels = array.shape[channel_axis]
-    if kind == "none" or array.size == 0:
+    channels = given.shape[channel_axis]
+    if kind == "none" or 0 in given.shape:
         return np.zeros(channels, np.float32), np.ones(channels, np.float32)
-    axes = tuple(axis for axis in range(array.ndim) if axis != channel_axis)
-    low, high = (edge(array, axis=axes).astype(np.float64) for edge in (np.min, np.max))
+    axes = tuple(axis for axis in range(len(given.shape)) if axis != channel_axis)
+    low, high, mean = _edges(given, channel_axis, axes)
     match kind:
         case "zerocenter":
-            shift, spread = _mean(array, channel_axis, axes), np.ones(channels)
+            shift, spread = mean, np.ones(channels)
         case "zscore":
-            shift = _mean(array, channel_axis, axes)
-            spread = _deviation(array, shift, channel_axis, axes)
+            shift, spread = mean, _deviation(given, mean, channel_axis, axes)
         case "rescale-zero-one":
             shift, spread = low, high - low
         case "rescale-symmetric":
@@ -36,20 +49,27 @@ def fit(kind: str, array: Array, channel_axis: int) -> tuple[Array, Array]:
     return np.where(constant, low, shift).astype(np.float32), scale.astype(np.float32)
 
 
-def _pieces(array: Array) -> Iterator[Array]:
+def _pieces(given: Array | Rows) -> Iterator[Array]:
     """A few samples at a time in double precision, so that no copy of the whole is made."""
-    step = max(1, CHUNK_NUMBERS // max(1, array[0].size))
-    for start in range(0, len(array), step):
-        yield array[start : start + step].astype(np.float64)
+    step = max(1, CHUNK_NUMBERS // max(1, prod(given.shape[1:])))
+    if isinstance(given, np.ndarray):
+        yield from (given[start : start + step].astype(np.float64) for start in range(0, len(given), step))
+    else:
+        yield from (piece.astype(np.float64) for piece in given.pieces(step))
 
 
-def _mean(array: Array, channel_axis: int, axes: tuple[int, ...]) -> Array:
-    total = np.asarray(sum(piece.sum(axis=axes) for piece in _pieces(array)))
-    return np.asarray(total * array.shape[channel_axis] / array.size)
+def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """The smallest and the largest number, and the mean, of each channel."""
+    low, high, total = [], [], np.zeros(given.shape[channel_axis])
+    for piece in _pieces(given):
+        low.append(piece.min(axis=axes))
+        high.append(piece.max(axis=axes))
+        total = total + piece.sum(axis=axes)
+    return np.min(low, axis=0), np.max(high, axis=0), total * given.shape[channel_axis] / prod(given.shape)
 
 
-def _deviation(array: Array, mean: Array, channel_axis: int, axes: tuple[int, ...]) -> Array:
+def _deviation(given: Array | Rows, mean: Array, channel_axis: int, axes: tuple[int, ...]) -> Array:
     """The standard deviation of the population, in a second pass, which loses no digits."""
-    sizes = [-1 if axis == channel_axis else 1 for axis in range(array.ndim)]
-    total = sum(((piece - mean.reshape(sizes)) ** 2).sum(axis=axes) for piece in _pieces(array))
-    return np.asarray(np.sqrt(np.asarray(total) * array.shape[channel_axis] / array.size))
+    sizes = [-1 if axis == channel_axis else 1 for axis in range(len(given.shape))]
+    total = sum(((piece - mean.reshape(sizes)) ** 2).sum(axis=axes) for piece in _pieces(given))
+    return np.asarray(np.sqrt(np.asarray(total) * given.shape[channel_axis] / prod(given.shape)))

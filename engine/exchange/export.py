@@ -166,5 +166,5 @@ def _samples(source: Source, facts: DataFacts | None) -> "tuple[np.ndarray, ...]
     from engine.data.load import load as load_data
 
     part = next(name for name in ("test", "validation", "training") if facts.samples.get(name))
-    inputs = load_data(source.project.data, source.base).part(part).inputs
+    inputs = load_data(source.project.data, source.base, is_streamed=True).part(part).inputs
     return tuple(array[:SAMPLES_TO_COMPARE] for array in inputs)

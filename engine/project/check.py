@@ -23,6 +23,7 @@ from engine.project.extent import batch_size, extent
 from engine.project.inputs import match_inputs
 from engine.project.least_squares import least_squares_problems
 from engine.project.lengths import length_problems, sequence_problems
+from engine.project.loading import loading_problems
 from engine.project.matching import with_channel_fix
 from engine.project.metrics_fit import metric_problems
 from engine.project.output_problems import loss_problems, output_count_problem, output_problems
@@ -170,6 +171,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
     if plateau_begin(project.training, 1) is not None and not facts.samples.get("validation"):
         message = "The plateau schedule follows validations; the data has no validation part. Split one off."
         yield Problem("error", "", "", "training.schedule", message)
+    yield from loading_problems(project, facts)
     yield from loss_problems(project, analysis, facts)
     yield from metric_problems(project.training, in_order(project.network, facts))
 

@@ -6,6 +6,8 @@ from engine.errors import FieldError
 from engine.fields import Choice, FilePath, Float, Int, Record, Text
 
 SOURCES = ("none", "digits", "images", "table", "arrays")
+STREAMED = ("images", "arrays")
+"""Sources whose samples can be read batch by batch."""
 PATTERNS = {"table": "Tables (*.csv *.tsv *.txt)", "arrays": "NumPy arrays (*.npz)"}
 
 
@@ -111,6 +113,31 @@ class DataOptions(Record):
         0.15, low=0.0, high=0.9, group="Split", help="Part that is only looked at in the end", visible_when=_has_data
     )
     split_seed = Int(0, low=0, group="Split", help="Another number, another split", visible_when=_has_data)
+
+    loading = Choice(
+        "auto",
+        options=("auto", "memory", "stream"),
+        notes={
+            "auto": "In memory where all workers' copies take at most half of what is free, else streamed",
+            "memory": "Read once, before training, and held whole by every worker",
+            "stream": "Read batch by batch while training goes on; memory stays small, however large the data is",
+        },
+        group="Loading",
+        help="Where samples are while the network trains; default auto. Numbers and order are the same either way. "
+        "MATLAB: a datastore streams, an array does not; torch: a DataLoader streams",
+        visible_when=_source(*STREAMED),
+    )
+    decoded_cache = Int(
+        1024,
+        low=0,
+        high=1_000_000,
+        unit="MiB",
+        label="Decoded cache",
+        group="Loading",
+        help="So much of the pictures that are streamed stays decoded in memory, over all workers, so that later "
+        "epochs need not decode them again; default 1,024; 0: none. MATLAB and torch keep none",
+        visible_when=lambda options: options.source == "images" and options.loading != "memory",
+    )
 
     def problems(self) -> list[FieldError]:
         """Combinations that cannot be meant."""

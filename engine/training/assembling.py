@@ -247,7 +247,7 @@ def augmentation_of(setting: Setting, training: Resident) -> Augmentation | None
     """What changes the images of training batches at random, if the options ask for it."""
     given = [facts for _, facts, _ in inputs_of(setting.project.network, setting.facts)]
     options, data = setting.project.training, setting.project.data
-    return augmentation_for(options, data, given, training.inputs, setting.wanted)
+    return augmentation_for(options, data, given, training.span, setting.wanted)
 
 
 def choose_threads(

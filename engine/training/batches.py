@@ -1,11 +1,12 @@
 """Data on the training device, and the batches made of it by index.
 
-All data is resident: held whole as tensors by every worker. Data that does not fit is not supported yet.
+Here all data is resident: held whole as tensors by every worker. What does not fit is in `engine.training.streaming`.
 """
 
 import copy
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,6 +69,8 @@ class Batch:
 
 
 PLAIN = Padding()
+Share = tuple[slice | torch.Tensor, tuple[int, ...], int]
+"""Which samples of an epoch's order one worker has of a batch, in what pieces, and how many the batch has."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,28 @@ class Resident:
         return len(self.targets[0])
 
     @property
+    def sample_bytes(self) -> int:
+        """What one sample takes."""
+        return sum(x[:1].nbytes for x in (*self.inputs, *self.targets))
+
+    def converted(self, change: Callable[[torch.Tensor], torch.Tensor]) -> "Resident":
+        """Inputs and targets in other types of number."""
+        return replace(self, inputs=tuple(map(change, self.inputs)), targets=tuple(map(change, self.targets)))
+
+    def places(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Numbers of samples where `gather` takes them."""
+        return numbers.to(self.device)
+
+    def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
+        """Inputs and targets of some samples after the other, as they are held; tensors of `places`."""
+        for chosen in wanted:
+            yield tuple(taken(x, chosen) for x in self.inputs), tuple(taken(x, chosen) for x in self.targets)
+
+    def span(self, number: int) -> tuple[float, float]:
+        """The smallest and the largest number of an input."""
+        return float(self.inputs[number].min()), float(self.inputs[number].max())
+
+    @property
     def device(self) -> torch.device:
         """Where it is held."""
         return self.targets[0].device
@@ -123,18 +148,23 @@ class Resident:
         longest = (None if steps is None else int(steps[chosen].max()) for steps in self.lengths)
         return tuple(n if n is None or not most else min(n, most[i] or n) for i, n in enumerate(longest))
 
-    def at(
+    def at(self, chosen: slice | torch.Tensor) -> tuple[Tensors, Tensors]:
+        """Inputs and targets of some samples, as `arranged` gives them."""
+        (found,) = self.gather([chosen if isinstance(chosen, slice) else self.places(chosen)])
+        return self.arranged(*found, chosen)
+
+    def arranged(
         self,
+        given: Tensors,
+        wanted: Tensors,
         chosen: slice | torch.Tensor,
-        on_device: torch.Tensor | None = None,
         most: Sequence[int | None] = (),
         reach: Sequence[int | None] = (),
     ) -> tuple[Tensors, Tensors]:
-        """Inputs and targets of some samples, by their places (`on_device`: the same ones there). Behind the inputs
-        stand the lengths of those whose padding no layer is to see; `most` at most. Sequences are as long as the
-        longest of these samples; where their padding is seen, as long as `reach` says."""
-        places = chosen if on_device is None else on_device
-        inputs, targets = ([_taken(x, places) for x in xs] for xs in (self.inputs, self.targets))
+        """Inputs and targets of some samples as the network takes them; `chosen` are their places on the CPU. Behind
+        the inputs stand the lengths of those whose padding no layer is to see; `most` at most. Sequences are as long as
+        the longest of these samples; where their padding is seen, as long as `reach` says."""
+        inputs, targets = list(given), list(wanted)
         behind = []
         for number, every in enumerate(self.lengths):
             if every is None:
@@ -165,13 +195,14 @@ class Resident:
         begin, end = share_of(0, len(self), rank, size, loads)
         largest = max(shares(len(self), size, loads))
         reach = self.reach(slice(None)) if self.padding.is_seen else ()
-        for start in range(begin, begin + largest, most):
-            stop = min(start + most, end)
-            chosen = slice(start, stop) if stop > start else slice(0, 1)
-            yield Batch(*self.at(chosen, reach=reach), max(0, stop - start), len(self))
+        ends = [(start, min(start + most, end)) for start in range(begin, begin + largest, most)]
+        chosen = [slice(start, stop) if stop > start else slice(0, 1) for start, stop in ends]
+        for (start, stop), places, found in zip(ends, chosen, self.gather(chosen), strict=True):
+            yield Batch(*self.arranged(*found, places, reach=reach), max(0, stop - start), len(self))
 
 
-def _taken(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
+def taken(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
+    """Some samples of a tensor: a view where they are a slice."""
     return x[places] if isinstance(places, slice) else x.index_select(0, places)
 
 
@@ -199,8 +230,7 @@ class Batches:
         self._part = part
         self._change = change
         self._rank, self._size, self._loads = gang.rank, gang.size, loads
-        sample = sum(x[:1].nbytes for x in (*part.inputs, *part.targets))
-        self._at_once = max(1, GATHERED_BYTES // (order.batch_size * sample))
+        self._at_once = max(1, GATHERED_BYTES // (order.batch_size * part.sample_bytes))
 
     def of_epoch(self, epoch: int, first: int = 0) -> Iterator[Batch]:
         """This worker's share of each batch of an epoch (from 1), beginning with this one (from 0)."""
@@ -221,7 +251,7 @@ class Batches:
         whole.order = replace(self.order, keep_last=True)
         return whole.of_epoch(1)
 
-    def _share(self, step: int) -> tuple[slice | torch.Tensor, tuple[int, ...], int]:
+    def _share(self, step: int) -> Share:
         """Where this worker's samples of a batch are, at least one; how many of them belong to each piece, and how many
         samples the batch has."""
         start, end = self.order.batch(step)
@@ -236,17 +266,26 @@ class Batches:
         return torch.cat([torch.arange(*where) for where in mine]), counts, end - start
 
     def _changed(self, inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int) -> tuple[Tensors, Tensors]:
-        return (inputs, targets) if self._change is None else self._change(inputs, targets, places, epoch)
+        if self._change is None:
+            return inputs, targets
+        return self._change(inputs, targets, places.to(self.device), epoch)
 
     def _one_by_one(self, numbers: torch.Tensor, first: int, epoch: int) -> Iterator[Batch]:
         """Batches of sequences, each of a length of its own."""
-        places = numbers.to(self._part.device)
-        for step in range(first, self.order.steps_per_epoch):
-            chosen, pieces, total = self._share(step)
+        places = self._part.places(numbers)
+        shares: deque[Share] = deque()
+
+        def wanted() -> Iterator[slice | torch.Tensor]:
+            for step in range(first, self.order.steps_per_epoch):
+                shares.append(self._share(step))
+                yield places[shares[-1][0]]
+
+        for step, found in enumerate(self._part.gather(wanted()), first):
+            chosen, pieces, total = shares.popleft()
             whole = numbers[slice(*self.order.batch(step))]
             most = self._part.shortest(whole) if self._cut else ()
             reach = self._part.reach(whole, most)
-            given = self._part.at(numbers[chosen], places[chosen], most, reach)
+            given = self._part.arranged(*found, numbers[chosen], most, reach)
             yield Batch(*self._changed(*given, places[chosen], epoch), sum(pieces), total, pieces)
 
     def _several_at_once(self, numbers: torch.Tensor, first: int, epoch: int) -> Iterator[Batch]:
@@ -255,14 +294,20 @@ class Batches:
         What is gathered together does not depend on `first`: numbers that lie elsewhere in memory may be added up in
         another order, and an epoch that is resumed is to give the same bits.
         """
-        part, all_steps = self._part, self.order.steps_per_epoch
-        places, num_inputs = numbers.to(part.device), len(part.inputs)
-        for begin in range(first - first % self._at_once, all_steps, self._at_once):
-            shares = [self._share(step) for step in range(begin, min(begin + self._at_once, all_steps))]
-            chosen = [places[share] for share, _, _ in shares]
-            sizes, together = [len(each) for each in chosen], torch.cat(chosen)
-            inputs, targets = (tuple(x.index_select(0, together) for x in xs) for xs in (part.inputs, part.targets))
+        all_steps = self.order.steps_per_epoch
+        places, begins = self._part.places(numbers), range(first - first % self._at_once, all_steps, self._at_once)
+        groups: deque[tuple[list[Share], torch.Tensor]] = deque()
+
+        def wanted() -> Iterator[slice | torch.Tensor]:
+            for begin in begins:
+                shares = [self._share(step) for step in range(begin, min(begin + self._at_once, all_steps))]
+                groups.append((shares, torch.cat([places[share] for share, _, _ in shares])))
+                yield groups[-1][1]
+
+        for begin, (inputs, targets) in zip(begins, self._part.gather(wanted()), strict=True):
+            (shares, together), num_inputs = groups.popleft(), len(inputs)
             whole = self._changed(inputs, targets, together, epoch)
+            sizes = [sum(pieces) or 1 for _, pieces, _ in shares]
             columns = [torch.split(x, sizes) for xs in whole for x in xs]
             batches = zip(shares, zip(*columns, strict=True), strict=True)
             for (_, pieces, total), tensors in itertools.islice(batches, max(0, first - begin), None):

@@ -1,6 +1,7 @@
 """From a part of the data to tensors: in the network's order, sequences with their lengths, or cut into pieces."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -8,6 +9,7 @@ import torch
 from engine.data.facts import IGNORED, DataFacts, InputFacts
 from engine.data.load import Part
 from engine.data.sources.source import Array
+from engine.data.stored import Chosen
 from engine.network.analysis import Analysis
 from engine.network.network import Network
 from engine.project.inputs import match_inputs
@@ -15,6 +17,7 @@ from engine.project.targets import Wanted
 from engine.project.training import TrainingOptions
 from engine.training.batches import Resident
 from engine.training.sequences import Padding, in_pieces
+from engine.training.streaming import streamed
 
 Fed = list[tuple[str, InputFacts, int]]
 
@@ -47,16 +50,20 @@ def resident(
     *,
     is_training: bool,
 ) -> Resident:
-    """One part on the device; that for training with the sequences split, if the options ask for it."""
+    """One part on the device, or read to it batch by batch; that for training with the sequences split, if the options
+    ask for it."""
     fed = inputs_of(network, facts)
-    arrays = [part.inputs[number] for _, _, number in fed]
+    arrays: list[Any] = [part.inputs[number] for _, _, number in fed]
     targets = [part.targets[one.number] for one in wanted]
     lengths = _lengths(part, analysis, fed) if differ_in_length(options, network, facts) else []
     follows = [_followed(one, target, arrays, lengths) for one, target in zip(wanted, targets, strict=True)]
     if is_training and options.sequence_length == "split" and any(each is not None for each in lengths):
         arrays, targets, lengths = _split(options, arrays, targets, lengths, follows)
     kinds = [given.type.kind for _, given, _ in fed]
-    return Resident.of(arrays, kinds, targets, device, lengths, Padding.of(options), follows)
+    padding = Padding.of(options)
+    if any(isinstance(array, Chosen) for array in arrays):
+        return streamed(arrays, kinds, targets, device, lengths, padding, follows)
+    return Resident.of(arrays, kinds, targets, device, lengths, padding, follows)
 
 
 def _lengths(part: Part, analysis: Analysis, fed: Fed) -> list[Array | None]:
@@ -70,7 +77,7 @@ def _lengths(part: Part, analysis: Analysis, fed: Fed) -> list[Array | None]:
     return found
 
 
-def _followed(one: Wanted, target: Array, arrays: list[Array], lengths: list[Array | None]) -> int | None:
+def _followed(one: Wanted, target: Array, arrays: list[Any], lengths: list[Array | None]) -> int | None:
     """The number of the input whose steps a target has one by one."""
     if one.facts.per != "step":
         return None

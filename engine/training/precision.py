@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -66,7 +65,7 @@ class Precision:
         """A part of the data in this precision."""
         if self.name != "fp64":
             return part
-        return replace(part, inputs=tuple(map(_doubled, part.inputs)), targets=tuple(map(_doubled, part.targets)))
+        return part.converted(_doubled)
 
     def computing(self) -> AbstractContextManager[Any]:
         """Forward is computed in here."""

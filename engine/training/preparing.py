@@ -42,6 +42,9 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     report = check(project, facts)
     report.refuse_errors()
     placement, inventory = place(project.environment, project.training, facts.samples.get("training"))
+    from engine.training.loading import loading_of  # here, since it brings what reads data along
+
+    how = loading_of(project, facts, placement, inventory)
     text = dumps(project)
     info = {
         "project_path": str(project_path) if project_path else None,
@@ -57,6 +60,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         "warnings": [describe(problem) for problem in report.option_warnings],
         "max_restarts": project.run.max_restarts,
         "checkpoints_kept": project.training.checkpoints_kept,
+        "loading": how.write(),
         "go_back": go_back(project),
         **_circumstances(project),
     }

@@ -69,10 +69,12 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
     from engine.data.load import facts
+    from engine.training.loading import loading_of
 
     known = facts(project.data, base)
     check(project, known).refuse_errors()
     placement, inventory = place(project.environment, project.training, known.samples.get("training"))
+    how = loading_of(project, known, placement, inventory)
     try:
         text = dumps(project).encode()
         if project != before:  # a crash in between leaves either project, and either is known
@@ -89,6 +91,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
             arithmetic=words(placement, project, known.samples.get("training")),
             max_restarts=project.run.max_restarts,
             checkpoints_kept=project.training.checkpoints_kept,
+            loading=how.write(),
             go_back=go_back(project),
             resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
             coordinator=os.getpid(),

@@ -14,7 +14,6 @@ from engine.build.module import prefixes
 from engine.build.parameters import parameter_options
 from engine.data.facts import DataFacts
 from engine.data.load import LoadedData
-from engine.data.load import load as load_data
 from engine.environments.gang import Gang, ProcessGang, SoloGang
 from engine.environments.launch import Seat
 from engine.environments.threads import keep_to
@@ -24,9 +23,11 @@ from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at
 from engine.project.code import ready
 from engine.project.file import load as load_project
+from engine.project.loading import Loading
 from engine.project.project import Project
 from engine.project.targets import Wanted, wanted_of
 from engine.runs.folder import RunFolder, frozen_code
+from engine.training.loading import loaded
 from engine.training.parts import differ_in_length
 from engine.training.transcripts import refuse_long_transcripts
 from engine.training.vocabulary import refuse_unknown_indices
@@ -97,7 +98,8 @@ def set_up(seat: Seat) -> Setting:
     device = torch.device(place["device"])
     if device.type != "cpu":
         torch.accelerator.set_device_index(device.index)
-    data = load_data(project.data, Path(info["base"]))
+    loading = Loading.read(info.get("loading"))
+    data = loaded(project, Path(info["base"]), loading, len(info["places"]))
     analysis = analyse(project.network)
     refuse_unknown_indices(project.network, analysis, data, project.training)
     refuse_long_transcripts(project.network, analysis, data)

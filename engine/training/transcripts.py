@@ -38,9 +38,9 @@ def _refuse(network: Network, port: Port, steps: Array, data: LoadedData, name: 
     if len(timed) != 1:
         return
     (id, number), *_ = timed.items()
-    array = data.samples.arrays[number]
-    given = data.samples.lengths[number] if data.samples.lengths else None
-    lengths = np.full(len(array), array.shape[1]) if given is None else given
+    count, whole = data.inputs[number].shape[:2]
+    given = data.lengths[number] if data.lengths else None
+    lengths = np.full(count, whole) if given is None else given
     for length in np.unique(lengths)[:MOST_TRIED].tolist():
         chosen = np.flatnonzero(lengths == length)
         worst = int(chosen[steps[chosen].argmax()])

@@ -15,7 +15,7 @@ def refuse_unknown_indices(network: Network, analysis: Analysis, data: LoadedDat
     for id, given in match_inputs(network, data.facts).items():
         if given.type.kind != "index":
             continue
-        largest = int(data.samples.arrays[data.facts.inputs.index(given)].max())
+        largest = data.largest(data.facts.inputs.index(given))
         padding = options.sequence_padding_value if options.sequence_padding == "seen" and given.lengths else 0
         if padding > largest:
             _refuse_padding(network, analysis, id, padding)

@@ -22,6 +22,7 @@ from engine.environments.gang import Gang, SoloGang, is_lost_peer
 from engine.environments.launch import Seat, begin
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.project.extent import Extent, extent
+from engine.project.loading import Loading
 from engine.project.strategies import pieces_of_batch
 from engine.project.targets import in_order
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
@@ -102,7 +103,9 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     precision.begin()
     training, validation, test = (part_for(setting, precision, name) for name in PARTS)
     assert training is not None  # `prepare` refuses a project whose training part is empty
-    notes = [*precision.notes, *choose_threads(setting, network, precision, training, seat.rank)]
+    loading = Loading.read(setting.info.get("loading"))
+    told = [loading.sentence()] if loading.is_streamed or loading.because else []
+    notes = [*told, *precision.notes, *choose_threads(setting, network, precision, training, seat.rank)]
     whole = extent(options, len(training))
     order = Order(
         len(training),

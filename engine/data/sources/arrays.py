@@ -31,8 +31,9 @@ from typing import IO
 import numpy as np
 
 from engine.data.facts import InputFacts
+from engine.data.sources.mapped import Place, StoredArray
 from engine.data.sources.places import file_stamp, refuse_too_large, unreadable
-from engine.data.sources.source import Array, Column, Outline, Samples
+from engine.data.sources.source import Array, Column, Outline, Samples, Streams
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
 from engine.errors import UserError, plural
 from engine.fields import printable, quoted
@@ -43,6 +44,7 @@ EXPECTED = "a .npz file, as numpy.savez(path, x=..., y=...) writes it"
 AGAIN = "Write the file again with numpy.savez."
 MOST_ARRAYS = 1000
 LONGEST_NAME = 200
+LARGEST = 2**63
 DIRECTORY_BYTES = 2**22
 """Of a zip file; larger ones hold far more than the arrays that are looked at."""
 MOST_DEFLATED = 1032
@@ -56,6 +58,8 @@ class _Header:
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
+    offset: int = 0
+    """Where its numbers begin in the file; 0 where they cannot be read there one by one."""
 
     @property
     def bytes(self) -> int:
@@ -118,7 +122,25 @@ class ArrayFile:
                 _column(header, types.get(header.name), is_lengths=header.name in timed.values())
                 for header in headers.values()
             ),
+            resident_because=next((why for header in inputs.values() if (why := _only_whole(header))), ""),
         )
+
+    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+        """The arrays where they lie in the file. The finiteness of samples is looked at as they are read."""
+        headers = _headers(path)
+        _, timed = _roles(options.response, headers, path)
+        inputs, notes, lengths = [], [], []
+        for given in outline.inputs:
+            header = headers[given.name]
+            place = Place(path, header.name, header.shape, header.dtype, header.offset)
+            real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
+            largest = 0
+            if given.type.kind == "index":
+                low, largest = _span_of_indices(place, real)
+                notes.append(_vocabulary(low, largest, header.name, path))
+            inputs.append(StoredArray(place, _channel_axis(len(header.shape)), real, largest))
+            lengths.append(real)
+        return Streams(tuple(inputs), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """The arrays as they are stored; only their finiteness is looked at."""
@@ -138,7 +160,7 @@ class ArrayFile:
             lengths.append(real if real is None or chosen is None else real[chosen])
             refuse_strange(array, f"Array '{header.name}' of {path}")
             if given.type.kind == "index":
-                notes.append(_vocabulary(array, header.name, path))
+                notes.append(_vocabulary(int(array.min()), int(array.max()), header.name, path))
             array = array[:, np.newaxis] if array.ndim == 1 else array
             arrays.append(array if chosen is None else array[chosen])
         return Samples(tuple(arrays), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
@@ -173,9 +195,11 @@ def _headers(path: Path) -> dict[str, _Header]:
             name = entry.filename.removesuffix(".npy")
             _refuse_odd(entry, name, found, path)
             with file.open(entry) as content:
-                shape, dtype = _npy_header(content)
-                held = entry.file_size - content.tell()
-            found[name] = header = _Header(name, shape, dtype)
+                shape, is_by_column, dtype = _npy_header(content)
+                begin = content.tell()
+            held = entry.file_size - begin
+            is_plain = entry.compress_type == zipfile.ZIP_STORED and not (is_by_column and len(shape) > 1)
+            found[name] = header = _Header(name, shape, dtype, _begin(opened, entry) + begin if is_plain else 0)
             if dtype.hasobject:
                 raise UserError(
                     f"Array '{name}' of {path} holds Python objects, which are not loaded because they could "
@@ -207,15 +231,22 @@ def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, _Header],
         raise ValueError(f"array '{name}' cannot have {plural(entry.file_size, 'byte')}")
 
 
-def _npy_header(content: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
+def _begin(opened: IO[bytes], entry: zipfile.ZipInfo) -> int:
+    """Where the bytes of an entry begin, which its own header in the file says, behind a name and more."""
+    opened.seek(entry.header_offset)
+    header = opened.read(30)
+    return entry.header_offset + 30 + sum(int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
+
+
+def _npy_header(content: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
     version = np.lib.format.read_magic(content)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version[0]}.{version[1]} of NumPy's format is not known")
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the file was written by an old NumPy
-        shape, _, dtype = read(content)
-    return shape, dtype
+        shape, is_by_column, dtype = read(content)
+    return shape, is_by_column, dtype
 
 
 def _read(path: Path, header: _Header) -> Array:
@@ -310,8 +341,29 @@ def _doubts(header: _Header, type: TensorType) -> Iterator[str]:
         )
 
 
-def _vocabulary(array: Array, name: str, path: Path) -> str:
-    low, high = int(array.min()), int(array.max())
+def _span_of_indices(place: Place, lengths: Array | None) -> tuple[int, int]:
+    """The smallest and the largest index of sequences as long as they really are, padded with 0."""
+    low, high, start = (0, 0, 0) if lengths is not None else (LARGEST, -LARGEST, 0)
+    for chunk in place.chunks():
+        real = chunk
+        if lengths is not None:
+            real = chunk[np.arange(chunk.shape[1]) < lengths[start : start + len(chunk), np.newaxis]]
+            start += len(chunk)
+        low, high = min(low, int(real.min())), max(high, int(real.max()))
+    return low, high
+
+
+def _only_whole(header: _Header) -> str:
+    """Why an array can only be read whole, or nothing."""
+    if header.offset:
+        return ""
+    return (
+        f"array '{header.name}' cannot be read sample by sample: it is compressed, or in Fortran order. "
+        "numpy.savez (not savez_compressed) with numpy.ascontiguousarray writes it so that it can"
+    )
+
+
+def _vocabulary(low: int, high: int, name: str, path: Path) -> str:
     if low < 0:
         raise UserError(
             f"Array '{name}' of {path} holds whole numbers, taken as indices, but the smallest is {low:,}. "

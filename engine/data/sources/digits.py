@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.data.facts import InputFacts, classes_of
-from engine.data.sources.source import Array, Outline, Samples
+from engine.data.sources.source import Array, Outline, Samples, Streams
 from engine.layers.types import image
 from engine.project.data import DataOptions
 
@@ -30,6 +30,7 @@ class Digits:
             targets=(labels.astype(np.int64),),
             wanted=classes_of(*(str(digit) for digit in range(10)), name="digit"),
             samples=Samples((images[:, np.newaxis],)),
+            resident_because="the digits are small",
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
@@ -37,3 +38,7 @@ class Digits:
         assert outline.samples is not None
         (images,) = outline.samples.arrays
         return Samples((images if chosen is None else images[chosen],))
+
+    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+        """Never asked for."""
+        raise NotImplementedError

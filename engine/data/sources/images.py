@@ -6,11 +6,12 @@ files are left out with a note; a damaged image is an error, because leaving it 
 
 import os
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -18,7 +19,7 @@ from PIL import Image
 from engine.data.facts import InputFacts, classes_of
 from engine.data.sources.pictures import SUFFIXES, BadPictureError, bad_pictures, is_deep, read, shape_of
 from engine.data.sources.places import listed, refuse_too_large, unreadable
-from engine.data.sources.source import MOST_CLASSES, Array, Outline, Samples
+from engine.data.sources.source import MOST_CLASSES, Array, Outline, Samples, Streams
 from engine.errors import UserError
 from engine.layers.types import image
 from engine.project.data import DataOptions
@@ -87,6 +88,45 @@ class Images:
         names = _list(path).names()
         return read_images(path, names if chosen is None else [names[i] for i in chosen.tolist()], outline, names[0])
 
+    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+        """The files, each decoded when it is wanted."""
+        return stream_images(path, _list(path).names(), outline)
+
+
+@dataclass(frozen=True)
+class StoredImages:
+    """Picture files, decoded and resized when they are wanted."""
+
+    folder: Path
+    names: Sequence[str]
+    shape: tuple[int, ...]
+    kind: np.dtype[Any]
+    at_once: int = 4
+    largest: int = 0
+
+    def read(self, chosen: Array, out: Array) -> None:
+        """Decode these. Raises `UserError` that names the file which cannot be."""
+        channels = "grey" if self.shape[1] == 1 else "rgb"
+        for place, number in enumerate(chosen.tolist()):
+            name = self.names[number]
+            try:
+                numbers = read(self.folder / name, channels, *self.shape[2:])
+            except BadPictureError as error:
+                raise bad_pictures([(name, str(error))], len(self.names), self.folder) from None
+            is_rounded = self.kind == np.uint8 and numbers.dtype != np.uint8
+            out[place] = np.rint(numbers) if is_rounded else numbers
+
+
+def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Streams:
+    """The images of these names. Raises `UserError` where the first one cannot be read."""
+    _be_strict()
+    shape = (len(names), *(size for size in outline.inputs[0].type.sizes if isinstance(size, int)))
+    try:
+        kind = np.dtype(np.float32 if is_deep(folder / names[0]) else np.uint8)
+    except BadPictureError as error:
+        raise bad_pictures([(names[0], str(error))], len(names), folder) from None
+    return Streams((StoredImages(folder, names, shape, kind),))
+
 
 def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = "") -> Samples:
     """The images of these names, N C H W: uint8, or float32 where the first of all has 16 bits a channel."""
@@ -120,6 +160,12 @@ def strictly() -> Iterator[None]:
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         yield
+
+
+def _be_strict() -> None:
+    """The same from now on, for threads: what `strictly` sets is no thread's own, and ends while they read."""
+    warnings.filterwarnings("ignore", module=r"PIL\.")
+    warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 
 
 def is_hidden(name: str) -> bool:

@@ -14,11 +14,20 @@ from pathlib import Path
 import numpy as np
 
 from engine.data.facts import IGNORED, InputFacts, TargetFacts
-from engine.data.sources.images import MOST_THREADS, first_shape, is_hidden, is_picture, read_images, status, strictly
+from engine.data.sources.images import (
+    MOST_THREADS,
+    first_shape,
+    is_hidden,
+    is_picture,
+    read_images,
+    status,
+    stream_images,
+    strictly,
+)
 from engine.data.sources.labels import as_class_numbers
 from engine.data.sources.pictures import BadPictureError, bad_pictures, read_mask
 from engine.data.sources.places import listed, refuse_too_large, unreadable
-from engine.data.sources.source import Array, Outline, Samples
+from engine.data.sources.source import Array, Outline, Samples, Streams
 from engine.errors import UserError
 from engine.layers.types import image
 from engine.project.data import DataOptions
@@ -62,6 +71,10 @@ class Masks:
         """The images, N C H W: uint8, or float32 where the first one has 16 bits a channel."""
         names = [name for name, _ in _pairs(path, self.masks)[0]]
         return read_images(path, names if chosen is None else [names[i] for i in chosen.tolist()], outline)
+
+    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+        """The images, each decoded when it is wanted; the masks are in memory, a byte or two a pixel."""
+        return stream_images(path, [name for name, _ in _pairs(path, self.masks)[0]], outline)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -1,11 +1,14 @@
 """Where data lies: found, not found, not readable, too large; each in words."""
 
+import contextlib
 from collections.abc import Hashable
 from pathlib import Path
 
 import psutil
 
 from engine.errors import UserError, did_you_mean
+
+CGROUP = Path("/sys/fs/cgroup")
 
 
 def locate(text: str, base: Path) -> Path:
@@ -55,9 +58,20 @@ def file_stamp(path: Path, expected: str) -> Hashable:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
+def free_memory() -> int:
+    """Bytes that this process may still take: of the machine, or of the container that it runs in."""
+    free = int(psutil.virtual_memory().available)
+    with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
+        limit = int((CGROUP / "memory.max").read_text())
+        rows = (line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
+        files = next(int(count) for name, count in rows if name == "file")  # given up where memory is short
+        free = min(free, max(0, limit - int((CGROUP / "memory.current").read_text()) + files))
+    return free
+
+
 def refuse_too_large(needed_bytes: int, what: str, way_out: str) -> None:
     """Raise `UserError` if so much memory is not free: the alternative is that the system ends the process."""
-    free = psutil.virtual_memory().available
+    free = free_memory()
     if needed_bytes > free:
         raise UserError(
             f"{what} need {needed_bytes / 2**30:,.1f} GiB of memory; {free / 2**30:,.1f} GiB are free. {way_out}"

@@ -33,7 +33,8 @@ class Outline:
 
     `targets` holds one array for each of `wanted`, samples first, as `TargetFacts` says: class numbers are whole
     (int64, of maps the smallest signed type), numbers and labels float32. A source that has to read everything to know
-    this much keeps it in `samples`. `columns` and the first `rows` are there for tables.
+    this much keeps it in `samples`. `columns` and the first `rows` are there for tables. `resident_because` says why
+    the samples can only be held in memory; empty where they can be read one by one.
     """
 
     inputs: tuple[InputFacts, ...]
@@ -43,6 +44,7 @@ class Outline:
     columns: tuple[Column, ...] = ()
     rows: tuple[tuple[str | float, ...], ...] = ()
     samples: "Samples | None" = field(default=None, repr=False)
+    resident_because: str = ""
 
     def __len__(self) -> int:
         return len(self.targets[0])
@@ -78,6 +80,39 @@ class Samples:
         return sum(array.nbytes for array in self.arrays)
 
 
+class Stored(Protocol):
+    """The samples of one input where they lie. Several threads may read at once."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Samples first."""
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        """What they are read as without loss: uint8, or float32."""
+
+    @property
+    def at_once(self) -> int:
+        """So many are worth a task of their own."""
+
+    @property
+    def largest(self) -> int:
+        """Of indices; 0 for other numbers."""
+
+    def read(self, chosen: Array, out: Array) -> None:
+        """The samples with these numbers, written there, which is of their kind or float32. Raises `UserError` for
+        what cannot be read, or not be used."""
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """Where the samples of each input lie, and what opening them brought to light. `lengths` are those of `Samples`."""
+
+    inputs: tuple[Stored, ...]
+    notes: tuple[str, ...] = ()
+    lengths: tuple[Array | None, ...] = ()
+
+
 class Source(Protocol):
     """One kind of data. `path` is where the options point to, made absolute; sources only read there."""
 
@@ -89,3 +124,7 @@ class Source(Protocol):
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """The samples, or those with the chosen numbers. Raises `UserError` for data that cannot be used."""
+
+    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+        """The samples to be read as they are wanted, where the outline knows no reason against it. Raises `UserError`
+        for data that cannot be used."""

@@ -15,7 +15,7 @@ from engine.data.facts import InputFacts, TargetFacts, classes_of, numbers_of
 from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
 from engine.data.sources.labels import as_classes, is_whole_and_few, numbered, texts_as_classes
 from engine.data.sources.places import file_stamp, listed
-from engine.data.sources.source import Array, Column, Outline, Samples
+from engine.data.sources.source import Array, Column, Outline, Samples, Streams
 from engine.errors import UserError, did_you_mean
 from engine.fields import quoted
 from engine.layers.types import features
@@ -48,12 +48,17 @@ class Table:
             columns=tuple(_column(name, responses, columns) for name in columns.names),
             rows=tuple(_row(row, columns) for row in columns.first_rows),
             samples=Samples((inputs,)),
+            resident_because="a table is read whole, since what a column holds shows only then",
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """The inputs, one row a sample."""
         assert outline.samples is not None
         return outline.samples if chosen is None else Samples((outline.samples.arrays[0][chosen],))
+
+    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+        """Never asked for."""
+        raise NotImplementedError
 
 
 def _refuse_decimal_commas(columns: Columns, path: Path) -> None:

@@ -1,8 +1,6 @@
 """The random changes that a project asks for."""
 
-from collections.abc import Sequence
-
-import torch
+from collections.abc import Callable, Sequence
 
 from engine.data.facts import InputFacts
 from engine.project.data import DataOptions
@@ -18,19 +16,15 @@ def augmentation_for(
     options: TrainingOptions,
     data: DataOptions,
     given: Sequence[InputFacts],
-    inputs: Sequence[torch.Tensor],
+    span: Callable[[int], Span],
     wanted: Sequence[Wanted],
 ) -> Augmentation | None:
     """What changes the batches of the training part, or None where nothing is asked for. `given` tells the network's
-    inputs, `inputs` are those of the whole part, `wanted` the targets."""
+    inputs, `span` the smallest and the largest number of one of them in the whole part, `wanted` the targets."""
     if not options.augments:
         return None
-    pairs = enumerate(zip(given, inputs, strict=True))
-    images = [Image(place, _span(data, x)) for place, (facts, x) in pairs if facts.type.layout == "image"]
+    chosen = [place for place, facts in enumerate(given) if facts.type.layout == "image"]
+    # Of picture files black and white are always the same, whatever there is of them in the training part.
+    images = [Image(place, PICTURES if data.source == "images" else span(place)) for place in chosen]
     maps = [Map(place, one.facts.task) for place, one in enumerate(wanted) if one.facts.per == "pixel"]
     return Augmentation(options, images, maps, options.seed)
-
-
-def _span(data: DataOptions, inputs: torch.Tensor) -> Span:
-    """What is black and white: of picture files always the same, whatever there is of them in the training part."""
-    return PICTURES if data.source == "images" else (float(inputs.min()), float(inputs.max()))

@@ -1,0 +1,132 @@
+"""Samples that stay where they lie and are read when they are wanted; what of them was decoded may be kept."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from engine.data.ahead import Job, ahead
+from engine.data.sources.source import Array, Stored
+
+ALIGNMENT = 64
+"""Bytes. As torch aligns its tensors: sums over numbers that lie otherwise may round in another way."""
+
+
+def aligned(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
+    """Room for numbers, which begins where a tensor of torch would."""
+    size = prod(shape) * kind.itemsize
+    room = np.empty(size + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    return room[start : start + size].view(kind).reshape(shape)
+
+
+def tasks(stored: Stored, chosen: Array, out: Array) -> Iterator[Callable[[], None]]:
+    """What threads do to read samples into their places."""
+    for start in range(0, len(chosen), stored.at_once):
+        taken = slice(start, start + stored.at_once)
+        yield partial(stored.read, chosen[taken], out[taken])
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Some samples of one input, in this order; float32."""
+
+    stored: Stored
+    numbers: Array
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Samples first."""
+        return (len(self.numbers), *self.stored.shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return len(self.stored.shape)
+
+    def __getitem__(self, places: slice) -> Array:
+        """Some of them, read now. Raises `UserError`."""
+        chosen = self.numbers[places]
+        (found,) = ahead(iter([self._job(chosen)]))
+        return found
+
+    def pieces(self, step: int) -> Iterator[Array]:
+        """All of them, so many at a time, with the next ones read meanwhile. Raises `UserError`."""
+        return ahead(self._job(self.numbers[start : start + step]) for start in range(0, len(self.numbers), step))
+
+    def _job(self, chosen: Array) -> Job[Array]:
+        out = aligned((len(chosen), *self.stored.shape[1:]), np.dtype(np.float32))
+        return Job(out, list(tasks(self.stored, chosen, out)), out.nbytes)
+
+
+@dataclass(frozen=True, eq=False)
+class RealSteps:
+    """All real steps of the chosen sequences, one a row."""
+
+    chosen: Chosen
+    lengths: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Steps first."""
+        return (int(self.lengths.sum()), *self.chosen.shape[2:])
+
+    def pieces(self, step: int) -> Iterator[Array]:
+        """So many steps at a time. Raises `UserError`."""
+        at_once = max(1, step // max(1, self.chosen.shape[1]))
+        rest = np.empty((0, *self.shape[1:]), np.float32)
+        start = 0
+        for block in self.chosen.pieces(at_once):
+            lengths = self.lengths[start : start + len(block)]
+            start += len(block)
+            rest = np.concatenate((rest, block[np.arange(block.shape[1]) < lengths[:, np.newaxis]]))
+            while len(rest) >= step:
+                yield rest[:step]
+                rest = rest[step:]
+        if len(rest):
+            yield rest
+
+
+class Kept:
+    """Keeps samples as they were read, in the type of number they come in, as many as fit into so many bytes.
+
+    Which ones those are does not change: of samples that come in another order each epoch, throwing out old ones for
+    new ones would only lose what is wanted later.
+    """
+
+    def __init__(self, stored: Stored, most_bytes: int) -> None:
+        self.shape, self.kind, self.largest = stored.shape, stored.kind, stored.largest
+        self.at_once = stored.at_once
+        self._stored = stored
+        room = min(stored.shape[0], most_bytes // max(1, prod(stored.shape[1:]) * stored.kind.itemsize))
+        self._rows = np.empty((room, *stored.shape[1:]), stored.kind)  # the system gives it as it is filled
+        self._places = np.full(stored.shape[0], -1, np.int64)
+        self._used = 0
+        self._filling = threading.Lock()
+
+    def read(self, chosen: Array, out: Array) -> None:
+        """From memory, or from where they lie."""
+        places = self._places[chosen]
+        is_kept = places >= 0
+        out[is_kept] = self._rows[places[is_kept]]
+        missing = np.flatnonzero(~is_kept)
+        if not len(missing):
+            return
+        read = np.empty((len(missing), *self.shape[1:]), self.kind)
+        self._stored.read(chosen[missing], read)
+        out[missing] = read
+        self._keep(chosen[missing], read)
+
+    def _keep(self, numbers: Array, read: Array) -> None:
+        with self._filling:
+            first = self._used
+            count = min(len(numbers), len(self._rows) - first)
+            self._used += count
+        self._rows[first : first + count] = read[:count]
+        self._places[numbers[:count]] = np.arange(first, first + count)  # last: who finds a place finds it filled

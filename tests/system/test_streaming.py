@@ -1,0 +1,79 @@
+"""Runs whose data is streamed, beside the same ones that hold it: the same numbers to the bit."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from engine.network.network import Network
+from engine.project.project import Project
+from tests.builders import chain, layer
+from tests.runs import Done, train
+
+
+def pictures(folder: Path, count: int = 30, size: int = 12) -> None:
+    drawn = np.random.default_rng(5)
+    for name in ("cat", "dog"):
+        (folder / "pets" / name).mkdir(parents=True)
+        for index in range(count):
+            numbers = drawn.integers(0, 256, (size, size, 3), dtype=np.uint8)
+            Image.fromarray(numbers).save(folder / "pets" / name / f"{index:02d}.png")
+
+
+def seeing() -> Network:
+    return chain(
+        layer("image_input", size=8, channels=3, normalization="zscore"),
+        layer("conv2d", filters=4, kernel=3),
+        layer("batch_norm"),
+        layer("relu"),
+        layer("fully_connected", outputs=2),
+        layer("softmax"),
+    )
+
+
+def project(loading: str, environment: dict | None = None, **options: object) -> Project:
+    made = Project(seeing())
+    data = made.data.replace(source="images", path="pets", image_size=8, loading=loading, decoded_cache=0)
+    training = made.training.replace(max_epochs=2, mini_batch_size=8, shuffle="every-epoch", **options)
+    chosen = made.environment.replace(**{"target": "cpu", "threads": 1, **(environment or {})})
+    return replace(made, data=data, training=training, environment=chosen)
+
+
+def figures(done: Done) -> tuple[object, ...]:
+    return done.losses, done.curve("validation", "loss"), done.result["test"]
+
+
+def test_streamed_pictures_give_the_numbers_of_those_in_memory_to_the_bit(tmp_path: Path) -> None:
+    pictures(tmp_path)
+    held = train(project("memory"), tmp_path / "held")
+    read = train(project("stream"), tmp_path / "read")
+    assert figures(read) == figures(held)
+    assert [e["text"] for e in read.events("message") if e["text"].startswith("Streamed while training")]
+    weights = [(run.folder.path / "best" / "weights.safetensors").read_bytes() for run in (held, read)]
+    assert weights[0] == weights[1]
+
+
+def test_a_picture_that_is_damaged_ends_the_run_in_words(tmp_path: Path) -> None:
+    pictures(tmp_path)
+    (tmp_path / "pets" / "dog" / "07.png").write_bytes(b"no picture")
+    done = train(project("stream"), tmp_path / "run", end="failed")
+    assert "dog/07.png: it is not a picture" in done.result["reason"]
+    assert done.exit_code == 2
+
+
+def test_two_workers_stream_arrays_with_the_numbers_of_those_in_memory(tmp_path: Path) -> None:
+    drawn = np.random.default_rng(1)
+    x = drawn.normal(size=(50, 9, 3)).astype(np.float32)
+    lengths = drawn.integers(2, 10, 50)
+    np.savez(tmp_path / "steps.npz", x=x, x_lengths=lengths, y=drawn.normal(size=50).astype(np.float32))
+    network = chain(
+        layer("sequence_input", channels=3, normalization="zscore"),
+        layer("lstm", hidden_units=5, output_mode="last"),
+        layer("fully_connected", outputs=1),
+    )
+    made = project("memory", {"target": "multi-cpu", "num_workers": 2})
+    made = replace(made, network=network, data=made.data.replace(source="arrays", path="steps.npz"))
+    held = train(made, tmp_path / "held")
+    read = train(replace(made, data=made.data.replace(loading="stream")), tmp_path / "read")
+    assert figures(read) == figures(held)
