@@ -430,7 +430,7 @@ ACTIONS: tuple[Action, ...] = (
         "Mark how layers do",
         "Run",
         "layer_health.switch",
-        help="Gradient, output and dead units of each layer on the canvas, from the next run on",
+        help="Gradient, output and dead units of each layer on the canvas, from now on",
         is_on=lambda s: s.watches_layers,
         separator_before=True,
     ),

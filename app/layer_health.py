@@ -23,6 +23,7 @@ class LayerHealth(QObject):
         self._iteration = 0
         self._legend: HealthLegend | None = None
         self._is_shown = False
+        self._is_asked = False
         self._soon = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._soon.timeout.connect(self.show)
         window.editor.project_changed.connect(self._on_changed)
@@ -34,25 +35,34 @@ class LayerHealth(QObject):
         return self._window.editor.project.training.watch_layers
 
     def switch(self) -> None:
-        """Watch layers from the next run on, and mark them; or no more."""
+        """Watch layers from now on, in a run that is under way as well, and mark them; or no more."""
         editor = self._window.editor
         words = "Watch layers no more" if self.is_on else "Watch layers"
         training = editor.project.training.replace(watch_layers=not self.is_on)
         editor.apply(words, replace(editor.project, training=training))
-        if self.is_on and not self._layers:
+        if self._window.training.is_running:
+            self._window.training.watch("layers", self.is_on)
+        elif self.is_on and not self._layers:
             self._window.hint("Layers are marked on the canvas from the next run on.")
 
     def forget(self) -> None:
         """Another run is shown."""
+        self._is_asked = False
+        self._clear()
+
+    def _clear(self) -> None:
         self._layers, self._iteration = {}, 0
         self._soon.start()
 
     def take(self, event: "Event") -> None:
         """One event of the run."""
-        from engine.runs.events import Health, Started  # a start of the window does not pay for it
+        from engine.runs.events import Health, Requested, Started  # a start of the window does not pay for it
 
         if isinstance(event, Started):
-            self.forget()
+            self._clear()
+        elif isinstance(event, Requested) and event.what == "watch_layers":
+            self._is_asked = event.value > 0
+            self._clear()
         elif isinstance(event, Health):
             if event.iteration != self._iteration:
                 self._layers, self._iteration = {}, event.iteration
@@ -68,7 +78,7 @@ class LayerHealth(QObject):
         from designer.canvas.health import marks
 
         editor, canvas = self._window.editor, self._window.canvas
-        found = marks(self._layers, editor.project.network, editor.scope) if self.is_on else {}
+        found = marks(self._layers, editor.project.network, editor.scope) if self.is_on or self._is_asked else {}
         canvas.network_scene.show_health(found)
         self._is_shown = bool(found)
         if found and self._legend is None:

@@ -136,6 +136,7 @@ class Training(QObject):
         monitor.facts.more.checkpoint_clicked.connect(self.save_checkpoint)
         monitor.facts.more.validate_clicked.connect(self.validate_now)
         monitor.facts.more.change_clicked.connect(self.change)
+        monitor.facts.more.watch_clicked.connect(self.watch)
         monitor.export_requested.connect(self._window.dialogs.export_network)
         monitor.facts.add_panel(self.turns.make_panel())
 
@@ -314,6 +315,10 @@ class Training(QObject):
     def validate_now(self) -> None:
         """Have the network judged now."""
         self._ask("validate")
+
+    def watch(self, what: str, is_on: bool) -> None:
+        """Have `gradient_norm` or `layers` watched from now on, or no more."""
+        self._ask("watch", **{what: int(is_on)})
 
     def change(self) -> None:
         """Ask for another learn rate or number of epochs, and pass it on."""

@@ -28,6 +28,7 @@ COMMANDS = (
     "checkpoint",
     "validate",
     "set",
+    "watch",
     "follow",
     "stop",
     "runs",
@@ -42,7 +43,7 @@ COMMANDS = (
     "devices",
     "serve",
 )
-_TOGETHER = {"pause": "control", "checkpoint": "control", "validate": "control", "set": "control"}
+_TOGETHER = dict.fromkeys(("pause", "checkpoint", "validate", "set", "watch"), "control")
 """Commands that share a file."""
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 

@@ -1,5 +1,6 @@
 """A training in this process, small enough for any test: a linear network of three classes, three steps an epoch."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,12 @@ from engine.training.losses.choosing import loss_for
 from engine.training.metrics.choosing import metrics_for, named
 from engine.training.order import Order
 from engine.training.plan import Plan
-from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
+from engine.training.reporting import Clock, Recorder, Reporter
+from engine.training.requests import NOTHING, Asked
 from engine.training.solvers import Solver
 from engine.training.step import Fittings, Unit
 from engine.training.trainer import Outcome, Trainer
+from engine.training.watching import LayerWatch, Watch
 
 STEPS_PER_EPOCH = 3
 FACTS = DataFacts((InputFacts("x", features(2)),), {"training": 9, "validation": 9}, classes_of("a", "b", "c"))
@@ -43,6 +46,16 @@ class Kept:
         self.events += events
 
 
+class Asks:
+    """Requests that come one at each report."""
+
+    def __init__(self, asked: Sequence[Asked]) -> None:
+        self._asked: Iterator[Asked] = iter(asked)
+
+    def pending(self) -> Asked:
+        return next(self._asked, NOTHING)
+
+
 class Small:
     """The training of nine samples, with the files of code that its options name in a folder."""
 
@@ -54,6 +67,8 @@ class Small:
         if files:
             trust.grant(folder)
         torch.manual_seed(0)
+        self.asked: Sequence[Asked] = ()
+        self.refusals: dict[str, str] = {}
         self.network, self.outbox = nn.Linear(2, 3), Kept()
         self.part = Resident((torch.randn(9, 2),), (torch.randint(0, 3, (9,)),))
         self._folder, self._epochs = folder, epochs
@@ -71,11 +86,20 @@ class Small:
             gang,
             share=Share(),
             rate=lambda step: 0.1 / (step + 1),
-            fittings=Fittings(custom_step=own_code.target(options, "step_function")),
+            fittings=Fittings(
+                custom_step=own_code.target(options, "step_function"),
+                watch=Watch(
+                    network.parameters(),
+                    gang,
+                    gradient_norm=options.watch_gradient_norm,
+                    layers=LayerWatch(network, {"fc": [""]}, {}),
+                    refusals=self.refusals,
+                ),
+            ),
         )
         steps = self._epochs * STEPS_PER_EPOCH
         recorder = Recorder(metrics, gang, lambda: 0, clock)
-        reporter = Reporter(metrics, recorder, self.outbox, NoRequests(), clock, steps)
+        reporter = Reporter(metrics, recorder, self.outbox, Asks(self.asked), clock, steps, unit.watch)
         keeper = Keeper(unit, options, named(options.objective_metric, metrics), NoShelf(), has_validation=True)
         whole = extent(options, 9)
         hooks = hooks_for(options, network, self._folder, whole, gang, rate=unit.rate, clock=clock)

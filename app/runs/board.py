@@ -10,7 +10,7 @@ from app.runs.confusion_chart import ConfusionCard
 from app.runs.curves import CurveCard
 from app.runs.drawing import Across, Drawing
 from app.runs.marks import Marks
-from app.runs.quantities import LOSS, OFFERED, drawing_of, of_progress
+from app.runs.quantities import GRADIENT_NORM, LOSS, OFFERED, drawing_of, of_progress
 from app.runs.timeline import Along, Timeline
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.confusion import Confusion
@@ -101,6 +101,8 @@ class Board(QWidget):
                 name = LOSS if event.objective == LOSS else self._named(event.objective)
                 self._drawing(name).bests.append((event.iteration, event.value))
                 self._refresh(name)
+            case Requested(what="watch_gradient_norm") if event.value:
+                self.choose(GRADIENT_NORM, True)
             case Requested(what="epochs") if self.across.timeline.steps_per_epoch:
                 self.set_expected_steps(event.value * self.across.timeline.steps_per_epoch)
             case Resumed():

@@ -8,7 +8,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.elided import ElidedLabel
-from app.runs.more import MoreButton
+from app.runs.marks import watched
+from app.runs.more import WATCHABLE, MoreButton
+from app.runs.quantities import GRADIENT_NORM
 from app.runs.supervisor import Outcome
 from designer import theme
 from engine.runs.events import (
@@ -16,6 +18,7 @@ from engine.runs.events import (
     Ended,
     Event,
     Failed,
+    Health,
     Points,
     Progress,
     Refused,
@@ -246,6 +249,8 @@ class FactsPanel(QWidget):
 
     def _reset(self, name: str) -> None:
         self._started, self._last_progress, self._lines = None, None, []
+        for what in WATCHABLE:
+            self.more.show_watched(what, is_on=False)
         self.name.setText(name)
         self.bar.setValue(0)
         self.epoch.clear()
@@ -332,6 +337,10 @@ class FactsPanel(QWidget):
                 self._show_progress(event, 0.0)
             case Points(split="validation" | "test"):
                 self._on_part(event)
+            case Points(split="training"):
+                self.more.show_watched("gradient_norm", is_on=GRADIENT_NORM in event.values)
+            case Health():
+                self.more.show_watched("layers", is_on=True)
             case Best():
                 self.progress.set("Best", f"{metric_value(event.objective, event.value)} at {event.iteration:,}")
             case Requested():
@@ -339,6 +348,7 @@ class FactsPanel(QWidget):
             case Refused():
                 self.add_line(f"{event.iteration:,}", f"refused: {event.reason}")
                 self._set_state(self._state)  # its button may be pressed again
+                self.more.show_watched(event.what.removeprefix("watch_"), is_on=False)
             case Resumed():
                 self.progress.set("Test", "")
                 self._set_reason("", "help")
@@ -369,6 +379,9 @@ class FactsPanel(QWidget):
             self.where.set("Memory", "given back")
         if event.what == "rate":
             words = f"learn rate {event.value:.4g}, by you"
+        elif event.what.startswith("watch_"):
+            words = f"{watched(event)}, by you"
+            self.more.show_watched(event.what.removeprefix("watch_"), is_on=event.value > 0)
         elif event.what == "epochs":
             words = f"{event.value:,.0f} epochs, by you"
             if self._started is not None:

@@ -42,6 +42,8 @@ def line_of(event: Event) -> str:
             return f"{event.severity.capitalize()}: {event.text}"
         case Requested():
             value = f" {event.value:.4g}" if event.what in ("rate", "epochs") else ""
+            if event.what.startswith("watch_"):
+                value = " on" if event.value else " off"
             return f"Asked for: {event.what.replace('_', ' ')}{value}, at iteration {event.iteration:,}"
         case Refused():
             return f"Refused: {event.what.replace('_', ' ')}, at iteration {event.iteration:,}: {event.reason}"

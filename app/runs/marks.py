@@ -32,6 +32,12 @@ DONE = {
 }
 
 
+def watched(event: Requested) -> str:
+    """What is watched from there on, or no more."""
+    what = event.what.removeprefix("watch_").replace("_", " ")
+    return f"{what} watched" + ("" if event.value else " no more")
+
+
 def words_of(event: Event) -> str:
     """What a mark says: nothing for events that leave none."""
     match event:
@@ -39,6 +45,8 @@ def words_of(event: Event) -> str:
             return f"learn rate {event.value:.4g}"
         case Requested(what="epochs"):
             return f"{event.value:,.0f} epochs"
+        case Requested(what="watch_gradient_norm" | "watch_layers"):
+            return watched(event)
         case Requested():
             return DONE.get(event.what, "")
         case Resumed():

@@ -38,7 +38,8 @@ OF_PROGRESS = {
 OTHERS = {
     GRADIENT_NORM: Quantity(
         "Gradient norm",
-        waiting="No gradient norm is measured. Switch on Watch gradient norm in the training options for the next run.",
+        waiting="No gradient norm is measured. Switch it on with ⋯ beside the buttons of a run that trains, or in the "
+        "training options for the next one.",
     ),
 }
 OFFERED = (*OF_PROGRESS, *OTHERS)

@@ -1,4 +1,4 @@
-"""`pause RUN`, `checkpoint RUN`, `validate RUN`, `set RUN`: ask something of a run, and wait until it is done."""
+"""`pause`, `checkpoint`, `validate`, `set` and `watch RUN`: ask something of a run, and wait until it is done."""
 
 import argparse
 import time
@@ -36,6 +36,12 @@ def register(commands: Commands) -> None:
     rates.add_argument("--rate-factor", type=float, metavar="F", help="multiply the learn rate, and all that follow")
     command.add_argument("--epochs", type=int, metavar="N", help="how many epochs the run is to have")
     command.set_defaults(run=_set)
+    text = "Watch something in a run while it trains, or no more. What it learns stays the same."
+    command = commands.add_parser("watch", help="watch gradients or layers of a run", description=text)
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    for name, what in (("gradient-norm", "the norm of all gradients"), ("layers", "how each layer does")):
+        command.add_argument(f"--{name}", choices=("on", "off"), help=f"{what}, from now on or no more")
+    command.set_defaults(run=_watch)
 
 
 def _run(what: str, arguments: argparse.Namespace) -> int:
@@ -54,6 +60,14 @@ def _set(arguments: argparse.Namespace) -> int:
     return ask(open_run(arguments.folder), "set", **chosen)
 
 
+def _watch(arguments: argparse.Namespace) -> int:
+    given = {"gradient_norm": arguments.gradient_norm, "layers": arguments.layers}
+    chosen = {name: float(value == "on") for name, value in given.items() if value is not None}
+    if not chosen:
+        raise UserError("Say what to watch: --gradient-norm on or --layers on; off to watch it no more.")
+    return ask(open_run(arguments.folder), "watch", **chosen)
+
+
 def ask(folder: RunFolder, what: str, **given: float) -> int:
     """Put the request into the run's folder, wait until it is done, and say so. Raises `UserError`, `RunError`."""
     if (state := folder.state()) in ENDS:
@@ -62,7 +76,7 @@ def ask(folder: RunFolder, what: str, **given: float) -> int:
     while reader.read():
         pass  # only what comes from now on answers
     folder.request(what, **given)
-    answers = {name.removesuffix("_factor") for name in given} or {what}
+    answers = {f"watch_{name}" if what == "watch" else name.removesuffix("_factor") for name in given} or {what}
     if what not in WITHOUT_WORKERS and folder.has_released():
         print(f"{what}: done when the run goes on; it is paused and has given back its memory")
         return EXIT_DONE
@@ -71,8 +85,7 @@ def ask(folder: RunFolder, what: str, **given: float) -> int:
         for event in reader.read():
             if isinstance(event, Requested) and event.what in answers:
                 answers.discard(event.what)
-                value = f" {event.value:g}" if event.what in ("rate", "epochs") else ""
-                print(f"{event.what}{value}: done at iteration {event.iteration:,}")
+                print(f"{event.what}{_value(event)}: done at iteration {event.iteration:,}")
             elif isinstance(event, Refused) and event.what in answers:
                 raise RunError(f"{event.what} was refused at iteration {event.iteration:,}: {event.reason}.")
         if answers and folder.state() in ENDS:
@@ -85,3 +98,10 @@ def ask(folder: RunFolder, what: str, **given: float) -> int:
         if answers:
             time.sleep(0.05)
     return EXIT_DONE
+
+
+def _value(event: Requested) -> str:
+    """What was asked for, where that has one."""
+    if event.what in ("rate", "epochs"):
+        return f" {event.value:g}"
+    return (" on" if event.value else " off") if event.what.startswith("watch_") else ""

@@ -69,6 +69,9 @@ class ProgressPrinter:
                 self.say(f"at iteration {event.iteration:,}: {int(event.value)} epochs from now on, as asked for")
             case Requested(what="rate"):
                 self.say(f"at iteration {event.iteration:,}: learn rate {event.value:g} from now on, as asked for")
+            case Requested(what="watch_gradient_norm" | "watch_layers"):
+                what, word = event.what.replace("_", " "), "on" if event.value else "off"
+                self.say(f"at iteration {event.iteration:,}: {what}: {word}, as asked for")
             case Requested(what="release"):
                 self.say("its memory is given back")
             case Refused():

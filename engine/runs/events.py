@@ -159,7 +159,8 @@ class Resumed(Event):
 class Requested(Event):
     """What was asked for was done after this `iteration`. `what` is `pause`, `release` (a paused run has given back its
     memory: its workers have ended), `resume`, `stop`, `stop_after_epoch`, `checkpoint`, `validate`, `rate` (the new
-    learn rate is `value`) or `epochs` (`value` is how many the run has now)."""
+    learn rate is `value`), `epochs` (`value` is how many the run has now), `watch_gradient_norm` or `watch_layers`
+    (`value` 1: from now on, 0: no more)."""
 
     kind: ClassVar[str] = "request"
     what: str

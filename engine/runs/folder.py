@@ -25,7 +25,7 @@ from engine.fields import quoted
 from engine.files import open_file, read_file, write_atomically, write_json
 from engine.runs.events import ENDS, LINE_LIMIT_BYTES, Event, read_event
 
-REQUESTS = ("stop", "stop_after_epoch", "pause", "resume", "checkpoint", "validate", "set")
+REQUESTS = ("stop", "stop_after_epoch", "pause", "resume", "checkpoint", "validate", "set", "watch")
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
 """Of `run.json` and `result.json`; those of a run have some KiB."""
@@ -140,7 +140,7 @@ class RunFolder:
 
     def request(self, what: str, **given: float) -> None:
         """Ask the run to do something, one of `REQUESTS`; `set` takes `rate`, `rate_factor` and `epochs`, `pause` takes
-        `release`: 1 to give back all memory. Raises `UserError`."""
+        `release`: 1 to give back all memory, `watch` takes `gradient_norm` and `layers`: 1 or 0. Raises `UserError`."""
         if what not in REQUESTS:
             raise UserError(f"There is no request '{what}'; known are {', '.join(REQUESTS)}.")
         try:

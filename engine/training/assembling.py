@@ -47,6 +47,11 @@ from engine.training.step import Fittings, Unit
 from engine.training.target_scale import fit_inverse, normalised, scale_of
 from engine.training.watching import LayerWatch, Watch
 
+SHARDED = (
+    "Of the layers outputs and dead units are shown, but no gradients: each worker has a part of each, and only the "
+    "first one looks. The norm of all gradients together can be watched (watch_gradient_norm)."
+)
+
 
 def loss_of(setting: Setting, network: nn.Module, targets: Tensors) -> Loss:
     """What is minimised: of responses as they are, or without their units."""
@@ -108,7 +113,7 @@ def unit_for(
             most_at_once=_most_at_once(options, gang.size * options.gradient_accumulation),
             guard=guard_for(options, network, gang),
             loads=setting.loads,
-            watch=_watch(setting, network, gang),
+            watch=_watch(setting, network, gang, called),
             new_solver=partial(Solver, options, network, said),
             confusion=confusion_for(in_order(setting.project.network, setting.facts)),
             is_seen=bool(options.hooks_file),
@@ -166,17 +171,33 @@ def _staged(
     )
 
 
-def _watch(setting: Setting, network: nn.Module, gang: Gang) -> Watch | None:
-    """What is watched beside the loss, if anything. Layers are looked at by the first worker."""
+def _watch(setting: Setting, network: nn.Module, gang: Gang, called: nn.Module | None = None) -> Watch:
+    """What is watched beside the loss, and what may be later. Layers are looked at by the first worker. `called` is
+    what is computed in the network's place."""
     options = setting.project.training
-    layers = None
-    if options.watch_layers and gang.rank == 0:
+    refusals = {}
+    if options.solver == "lm":
+        refusals["gradient_norm"] = "the solver lm takes the error of each sample apart, and has no gradient"
+    if setting.has_stages:
+        refusals["layers"] = "each worker of a pipeline has some of the layers, and one alone looks at them"
+    elif called is not None and hasattr(called, "_orig_mod"):
+        refusals["layers"] = "a compiled network shows nothing of its layers; use acceleration none"
+    layers, remark = None, ""
+    if gang.size > 1 and setting.project.environment.strategy == "fully-sharded":
+        remark = SHARDED
+    if gang.rank == 0 and not setting.has_stages:
         types = {id: facts.output for id, facts in setting.analysis.all_facts() if facts.outputs}
         units = {id: type.dim("C") for id, type in types.items() if type.has("C")}
         layers = LayerWatch(network, prefixes(setting.project.network, setting.analysis), units)
-    if not (options.watch_gradient_norm or layers):
-        return None
-    return Watch(network.parameters(), gang, gradient_norm=options.watch_gradient_norm, layers=layers)
+    return Watch(
+        network.parameters(),
+        gang,
+        gradient_norm=options.watch_gradient_norm,
+        layers=layers,
+        watches_layers=options.watch_layers,
+        refusals=refusals,
+        remark=remark,
+    )
 
 
 def _accelerated(

@@ -8,7 +8,7 @@ from engine.runs.events import Refused, Requested, StateChanged
 from engine.training.course import Course
 from engine.training.plan import Plan
 from engine.training.reporting import Reporter
-from engine.training.requests import NOTHING, Asked
+from engine.training.requests import NOTHING, WATCHED, Asked
 from engine.training.step import Unit
 
 PAUSE_S = 0.2
@@ -45,6 +45,7 @@ class Control:
         told = [what for what in ("stop", "stop_after_epoch", "checkpoint", "validate") if getattr(asked, what)]
         self._reporter.tell(*(Requested(what=what, iteration=course.step) for what in told))
         self._change(asked)
+        self._watch(asked)
         if asked.validate:
             self._validate()
         course.save_now |= asked.checkpoint
@@ -63,6 +64,17 @@ class Control:
             self.lengthen(max(asked.epochs, course.epochs_done + (not course.is_at_epoch_end)))
             self._reporter.tell(Requested(what="epochs", iteration=step, value=course.extent.epochs))
         course.save_now |= factor != 1.0 or bool(asked.epochs)
+
+    def _watch(self, asked: Asked) -> None:
+        """Watch something from now on, or no more. What is learned stays the same."""
+        step = self._course.step
+        for what in WATCHED:
+            wish = int(getattr(asked, f"watch_{what}"))
+            if wish > 0 and (why := self._unit.watch.why_not(what)):
+                self._reporter.tell(Refused(what=f"watch_{what}", iteration=step, reason=why))
+            elif wish:
+                self._unit.watch.switch(what, is_on=wish > 0)
+                self._reporter.tell(Requested(what=f"watch_{what}", iteration=step, value=float(wish > 0)))
 
     def lengthen(self, epochs: int) -> None:
         """The run is to have so many epochs."""

@@ -444,6 +444,7 @@ class Reporter:
             "samples": self._samples,
             "elapsed_s": elapsed,
             "aside_s": elapsed - self.clock.training_s,
+            "watch": self._watch.state_dict() if self._watch is not None else {},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -452,6 +453,8 @@ class Reporter:
         self.clock.go_on(float(state["elapsed_s"]), float(state["aside_s"]))
         self._samples = self._samples_before = int(state["samples"])
         self._training_s_before = self.clock.training_s
+        if self._watch is not None:
+            self._watch.load_state_dict(state.get("watch", {}))
 
     def _progress(self, epoch: int, step: int, rate: float, report: Report) -> Progress:
         elapsed, training = self.clock.elapsed_s, self.clock.training_s

@@ -26,6 +26,10 @@ class Asked:
     """What every rate from now on is multiplied by."""
     epochs: int = 0
     """How many epochs the run is to have; 0: as planned."""
+    watch_gradient_norm: int = 0
+    """1 to watch it from now on, -1 no more."""
+    watch_layers: int = 0
+    """The same."""
     leave: bool = False
     """Asked by the coordinator alone, of workers that wait and have offered it: they do nothing any more."""
     save_now: bool = False
@@ -54,6 +58,12 @@ class Asked:
                 return replace(self, pause=-1, release=False)
             case "set":
                 return self._changed(request)
+            case "watch":
+                return replace(
+                    self,
+                    watch_gradient_norm=_switch(request.get("gradient_norm")) or self.watch_gradient_norm,
+                    watch_layers=_switch(request.get("layers")) or self.watch_layers,
+                )
         return self
 
     def _changed(self, request: Mapping[str, Any]) -> "Asked":
@@ -67,6 +77,8 @@ class Asked:
         return changed
 
 
+WATCHED = ("gradient_norm", "layers")
+"""What can be watched in a run that is under way."""
 LARGEST = 1e12
 """Nobody asks for more: neither epochs nor factors; their sums and products stay finite."""
 NOTHING = Asked()
@@ -84,3 +96,8 @@ def asked(requests: Iterable[Mapping[str, Any]]) -> Asked:
 def _number(value: Any) -> float:
     """A finite number, or 0."""
     return float(value) if type(value) in (int, float) and abs(value) < LARGEST else 0.0
+
+
+def _switch(value: Any) -> int:
+    """1 for on, -1 for off, 0 for anything else."""
+    return {1: 1, 0: -1}.get(value, 0) if type(value) in (int, float, bool) else 0

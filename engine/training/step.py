@@ -153,7 +153,7 @@ class Unit:
         self._confusion = fitted.confusion
         self._guard = fitted.guard
         self._new_solver = fitted.new_solver
-        self.watch = fitted.watch
+        self.watch = fitted.watch or Watch(network.parameters(), gang)
         self._bad: Batch | None = None
         self.left_out = 0
         """So many steps in a row were not made, because loss or gradients are no numbers."""
@@ -162,7 +162,7 @@ class Unit:
 
     def _direct_way(self, fitted: Fittings) -> Checked | None:
         """Past autograd, where nobody but this unit has to do with how the network is computed."""
-        is_plain = self._precision.name in ("fp32", "fp64") and self.watch is None and self._custom is None
+        is_plain = self._precision.name in ("fp32", "fp64") and self._custom is None
         is_alone = type(self._strategy) is Single and self._strategy.module is self.network
         direct = direct_for(self.network, self._loss) if is_plain and is_alone and not fitted.is_seen else None
         return Checked(direct, self.network.parameters()) if direct is not None else None
@@ -197,8 +197,7 @@ class Unit:
         assert isinstance(self._solver, Solver)
         if self._guard is not None:
             self._guard.before()
-        if self.watch is not None:
-            self.watch.before(step + 1)
+        self.watch.before(step + 1)
         done = self._evaluate(batch)
         if self._guard is not None:
             # Where fp16 scales the loss, gradients that overflow are its own matter.
@@ -235,8 +234,8 @@ class Unit:
         whole = self._differentiate_all(batch)
         if self._precision.scale is not None and isinstance(self._solver, Solver):
             self._solver.unscale(self._precision.scale)
-        if self.watch is not None:
-            whole = replace(whole, squared_gradient=self.watch.after())
+        if (square := self.watch.after()) is not None:
+            whole = replace(whole, squared_gradient=square)
         if self._clip is not None:
             self._clip()
         return whole
@@ -244,7 +243,7 @@ class Unit:
     def _differentiate_all(self, batch: Batch) -> Done:
         """Forward, loss and backward of all pieces."""
         *before, last = batch.apart()
-        if self._direct is not None and not before:
+        if self._direct is not None and not before and not self.watch.sees_layers:
             return self._differentiate_directly(self._direct, last)
         done = []
         for piece in before:

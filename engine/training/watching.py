@@ -7,6 +7,7 @@ others they carry no hooks. Nothing waits for the device before a report does.
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ from torch import nn
 from torch.utils.hooks import RemovableHandle
 
 from engine.environments.gang import Gang
-from engine.runs.events import Event, Health, split_health
+from engine.runs.events import Event, Health, Message, split_health
 
 FIRST_INTERVAL_S = 0.25
 """After the first look; it doubles with each, so that a short run is seen as well."""
@@ -59,6 +60,11 @@ class LayerWatch:
         self._step, self._spent = step, 0.0
         for id, modules in self._modules.items():
             self._hooks.append(modules[-1].register_forward_hook(self._hook(id)))
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether this step is one that is looked at."""
+        return bool(self._hooks)
 
     def _hook(self, id: str) -> Callable[..., None]:
         def see(_module: nn.Module, _given: Any, output: Any) -> None:
@@ -133,14 +139,46 @@ def _short(number: float) -> float:
 
 
 class Watch:
-    """What one worker watches."""
+    """What one worker watches, which may change while the run trains."""
 
     def __init__(
-        self, parameters: Iterable[nn.Parameter], gang: Gang, *, gradient_norm: bool, layers: LayerWatch | None
+        self,
+        parameters: Iterable[nn.Parameter],
+        gang: Gang,
+        *,
+        gradient_norm: bool = False,
+        layers: LayerWatch | None = None,
+        watches_layers: bool = False,
+        refusals: Mapping[str, str] = MappingProxyType({}),
+        remark: str = "",
     ) -> None:
-        self._parameters = list(parameters) if gradient_norm else []
+        """`layers` looks at them, on the worker that does, once `watches_layers` is on; `refusals` says in words for
+        `gradient_norm` and `layers` why they cannot be watched in this run, `remark` what is missing of layers."""
+        self._all_parameters = list(parameters)
         self._gang = gang
-        self._layers = layers
+        self._layer_watch = layers
+        self._refusals = refusals
+        self._remark = remark
+        self._is_on = {"gradient_norm": False, "layers": False}
+        self._parameters: list[nn.Parameter] = []
+        self._layers: LayerWatch | None = None
+        self.switch("gradient_norm", is_on=gradient_norm)
+        self.switch("layers", is_on=watches_layers)
+
+    def why_not(self, what: str) -> str:
+        """Why this cannot be watched, or nothing. The same on all workers."""
+        return self._refusals.get(what, "")
+
+    def switch(self, what: str, *, is_on: bool) -> None:
+        """Watch `gradient_norm` or `layers` from the next step on, or no more. All workers at the same step."""
+        self._is_on[what] = is_on
+        self._parameters = self._all_parameters if self._is_on["gradient_norm"] else []
+        self._layers = self._layer_watch if self._is_on["layers"] else None
+
+    @property
+    def sees_layers(self) -> bool:
+        """Whether layers are looked at in this step, each of which then has to be called."""
+        return self._layers is not None and self._layers.is_looking
 
     def before(self, step: int) -> None:
         """A step begins (from 1)."""
@@ -161,5 +199,19 @@ class Watch:
         return square / self._gang.size if is_whole else square
 
     def take(self) -> list[Event]:
-        """What was seen of the layers since the last report."""
-        return self._layers.take() if self._layers is not None else []
+        """What was seen of the layers since the last report; before the first, what is missing of it."""
+        seen = self._layers.take() if self._layers is not None else []
+        if seen and self._remark:
+            seen = [Message(severity="note", text=self._remark), *seen]
+            self._remark = ""
+        return seen
+
+    def state_dict(self) -> dict[str, bool]:
+        """What is watched."""
+        return dict(self._is_on)
+
+    def load_state_dict(self, state: Mapping[str, bool]) -> None:
+        """Watch what was watched. Checkpoints of before this could change say nothing."""
+        for what, is_on in state.items():
+            if what in self._is_on and not (is_on and self.why_not(what)):
+                self.switch(what, is_on=bool(is_on))

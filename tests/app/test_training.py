@@ -130,6 +130,7 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
         facts.pause.click()
         for action in (facts.more.release, facts.more.checkpoint, facts.more.validate, facts.more.change):
             action.trigger()
+        facts.more.watches["layers"].trigger()
         asked = run.take_requests()
     assert asked == [
         {"do": "pause"},
@@ -137,6 +138,7 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
         {"do": "checkpoint"},
         {"do": "validate"},
         {"do": "set", "rate": 0.5},
+        {"do": "watch", "layers": 1},
     ]
 
 

@@ -60,6 +60,7 @@ def test_a_run_waits_goes_on_and_obeys_meanwhile(tmp_path: Path) -> None:
         assert engine("validate", folder).endswith(f"{at}\n"), "nothing is trained while it waits"
         assert (folder / "checkpoints" / at.replace(",", "").zfill(9)).is_dir()
         assert engine("set", folder, "--rate", "0.25").startswith("rate 0.25: done")
+        assert engine("watch", folder, "--gradient-norm", "on").startswith("watch_gradient_norm on: done")
         assert engine("resume", folder) == f"resume: done at iteration {at}\n"
         run.folder.request("stop")
         done = run.finish()
@@ -68,6 +69,8 @@ def test_a_run_waits_goes_on_and_obeys_meanwhile(tmp_path: Path) -> None:
     assert states == ["starting", "running", "paused", "running", "stopping"]
     assert int(at.replace(",", "")) in done.curve("validation", "loss")
     assert done.events("progress")[-1]["rate"] == 0.25
+    trained = [event["values"] for event in done.events("points") if event["split"] == "training"]
+    assert ("gradient_norm" in trained[0], "gradient_norm" in trained[-1]) == (False, True)
 
 
 def test_what_was_superseded_is_left_out(tmp_path: Path) -> None:

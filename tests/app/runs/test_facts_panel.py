@@ -7,7 +7,7 @@ import pytest
 from app.runs.facts_panel import STATES, FactsPanel
 from app.runs.supervisor import Outcome
 from designer import theme
-from engine.runs.events import Best, Failed, Points, Progress, Requested, Resumed, Started, StateChanged
+from engine.runs.events import Best, Failed, Points, Progress, Refused, Requested, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder
 
 STARTED = Started(
@@ -193,3 +193,37 @@ def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
         "20  goes on: Worker 1 was killed",
     ]
     assert panel.epoch.text() == "Epoch 2 of 40"
+
+
+def test_what_a_run_watches_is_ticked_as_it_says(panel: FactsPanel) -> None:
+    run(panel)
+    ticked = {what: action.isChecked for what, action in panel.more.watches.items()}
+    panel.take(StateChanged(state="running"))
+    panel.take(Requested(what="watch_layers", iteration=3, value=1.0))
+    panel.take(Points(split="training", first_step=3, steps_apart=1, values={"loss": [1.0], "gradient_norm": [2.0]}))
+    assert ticked["layers"]()
+    assert ticked["gradient_norm"]()
+    panel.take(Refused(what="watch_layers", iteration=4, reason="a compiled network shows nothing of its layers"))
+    assert not ticked["layers"]()
+    assert panel.lines.text().splitlines() == [
+        "3  layers watched, by you",
+        "4  refused: a compiled network shows nothing of its layers",
+    ]
+    run(panel)
+    assert not ticked["gradient_norm"](), "of another run nothing is known"
+
+
+def test_a_run_on_disk_says_so_and_asks_for_less(panel: FactsPanel) -> None:
+    run(panel)
+    for event in (STARTED, StateChanged(state="running"), progress(20, epoch=2), StateChanged(state="paused")):
+        panel.take(event)
+    assert panel.more.release.text() == "Free its memory"
+    panel.take(Requested(what="release", iteration=20))
+    panel.take(StateChanged(state="paused", reason="its memory is given back"))
+    assert panel.status.text() == "‖ Paused, on disk"
+    assert panel.where.text("Memory") == "given back"
+    assert not panel.more.release.isEnabled()
+    panel.take(StateChanged(state="starting"))
+    panel.take(StateChanged(state="running"))
+    assert panel.status.text() == "● Training"
+    assert panel.more.release.isEnabled()

@@ -15,6 +15,12 @@ from engine.training.requests import NOTHING, Asked, asked
         ([{"do": "set", "rate_factor": 0.5}, {"do": "set", "rate_factor": 0.5}], Asked(rate_factor=0.25)),
         ([{"do": "set", "rate_factor": 0.5}, {"do": "set", "rate": 0.01}], Asked(rate=0.01)),
         ([{"do": "set", "rate": 0.01, "epochs": 9}], Asked(rate=0.01, epochs=9)),
+        ([{"do": "pause", "release": 1}, {"do": "pause"}], Asked(pause=1, release=True)),
+        ([{"do": "pause", "release": 1}, {"do": "resume"}], Asked(pause=-1)),
+        (
+            [{"do": "watch", "layers": 1}, {"do": "watch", "gradient_norm": 0}],
+            Asked(watch_layers=1, watch_gradient_norm=-1),
+        ),
         ([{"do": "checkpoint"}, {"do": "validate"}], Asked(checkpoint=True, validate=True)),
     ],
 )
@@ -29,6 +35,7 @@ def test_several_at_once(requests: list[dict[str, Any]], expected: Asked) -> Non
         {},
         {"do": "dance"},
         {"do": ["stop"]},
+        {"do": "watch", "layers": "yes", "gradient_norm": 2},
         {"do": "set", "rate": "fast", "epochs": None},
         {"do": "set", "rate": -1.0, "rate_factor": 0.0, "epochs": 0},
         {"do": "set", "rate": 10**400, "rate_factor": float("inf"), "epochs": 10**400},

@@ -1,14 +1,18 @@
 """What is watched beside the loss, against sums made by hand; and how seldom layers are looked at."""
 
 import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
 from engine.environments.gang import SoloGang
-from engine.runs.events import Health
+from engine.runs.events import Event, Health, Points, Refused, Requested
+from engine.training.requests import asked
 from engine.training.watching import LayerWatch, Watch, sizes_of_units
+from tests.small_training import Small
 
 
 class Now:
@@ -100,11 +104,59 @@ def test_outputs_that_are_no_numbers_or_that_overflow_half_precision() -> None:
 
 def test_the_norm_is_that_of_all_gradients_together() -> None:
     net = network()
-    watch = Watch(net.parameters(), SoloGang(), gradient_norm=True, layers=None)
+    watch = Watch(net.parameters(), SoloGang(), gradient_norm=True)
     watch.before(1)
     net(torch.ones(2, 2)).sum().backward()
     square = watch.after()
     assert square is not None
     whole = torch.cat([p.grad.flatten() for p in net.parameters() if p.grad is not None])
     assert float(square) == pytest.approx(float(whole.square().sum()))
-    assert Watch(net.parameters(), SoloGang(), gradient_norm=False, layers=None).after() is None
+    assert Watch(net.parameters(), SoloGang()).after() is None
+
+
+def told(small: Small, kind: type[Event]) -> list[Any]:
+    return [event for event in small.outbox.events if isinstance(event, kind)]
+
+
+def losses(small: Small) -> list[float]:
+    return [loss for event in told(small, Points) if event.split == "training" for loss in event.values["loss"]]
+
+
+def test_watching_begins_and_ends_on_request(tmp_path: Path) -> None:
+    """What is learned stays the same to the bit. The network is one that trains without autograd where nobody looks."""
+    plain = Small(tmp_path, epochs=200)
+    plain.run()
+    watched = Small(tmp_path, epochs=200)
+    watched.asked = (asked([{"do": "watch", "gradient_norm": 1, "layers": 1}]), asked([{"do": "watch", "layers": 0}]))
+    watched.asked += (asked([{"do": "watch", "gradient_norm": 0}]),)
+    watched.run()
+    assert losses(watched) == losses(plain)
+    done = [(event.what, event.value) for event in told(watched, Requested)]
+    assert done == [("watch_gradient_norm", 1), ("watch_layers", 1), ("watch_layers", 0), ("watch_gradient_norm", 0)]
+    begin, _, _, end = (event.iteration for event in told(watched, Requested))
+    curves = [event for event in told(watched, Points) if event.split == "training"]
+    assert [begin < event.first_step <= end for event in curves] == ["gradient_norm" in c.values for c in curves]
+    assert all(norm > 0 for event in curves for norm in event.values.get("gradient_norm", ()))
+    (seen,) = told(watched, Health)
+    assert seen.iteration == begin + 1
+    assert seen.layers["fc"][0] == pytest.approx(curves[1].values["gradient_norm"][0], rel=1e-2)
+
+
+def test_what_cannot_be_watched_is_refused_in_words(tmp_path: Path) -> None:
+    small = Small(tmp_path)
+    small.refusals = {"layers": "a stage has only some of them"}
+    small.asked = (asked([{"do": "watch", "layers": 1}]),)
+    small.run()
+    (refused,) = told(small, Refused)
+    assert (refused.what, refused.iteration, refused.reason) == ("watch_layers", 1, "a stage has only some of them")
+    assert not told(small, Requested)
+
+
+def test_what_was_watched_is_watched_after_a_checkpoint() -> None:
+    watch, again = (Watch(network().parameters(), SoloGang(), refusals={"layers": "no"}) for _ in range(2))
+    watch.switch("gradient_norm", is_on=True)
+    watch.switch("layers", is_on=True)
+    again.load_state_dict(watch.state_dict())
+    assert again.state_dict() == {"gradient_norm": True, "layers": False}
+    again.load_state_dict({})
+    assert again.state_dict()["gradient_norm"], "a checkpoint of before this could change says nothing"
