@@ -149,7 +149,8 @@ class Advisor(Trials):
         """A line for each way, and the advice above them."""
         if "way" in line:
             way = line["way"]
-            words = f"{way['name']}: {1000 * way['seconds']:.3g} ms a step, {bytes_in_words(way['memory_bytes'])}"
+            step = "time not known" if way["seconds"] is None else f"{way['step']} a step"
+            words = f"{way['name']}: {step}, {bytes_in_words(way['memory_bytes'])}"
             words += " a worker" if way["workers"] > 1 else ""
             notes = [note for note in (way["note"], "" if way["fits"] else "does not fit") if note]
             self._ways.append(words + (f" ({'; '.join(notes)})" if notes else ""))

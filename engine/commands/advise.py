@@ -51,4 +51,4 @@ def _row(way: dict[str, Any]) -> tuple[str, ...]:
     notes = [way["note"]] if way["note"] else []
     notes += [] if way["fits"] else ["does not fit"]
     memory = f"{bytes_in_words(way['memory_bytes'])} each"
-    return way["name"], str(way["workers"]), memory, f"{1000 * way['seconds']:.3g} ms", "; ".join(notes)
+    return way["name"], str(way["workers"]), memory, way["step"], "; ".join(notes)

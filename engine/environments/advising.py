@@ -29,23 +29,20 @@ def _advise(project: Project) -> None:
     for refusal in refusals(project):
         raise UserError(refusal)
 
-    def seconds(samples: int, device: str, threads: int) -> float:
+    def seconds(samples: int, device: str, threads: int) -> float | None:
         """A run takes one thread where that is faster."""
-        if device == "cpu" and threads > 1:
-            return min(one(samples, device, 1), one(samples, device, threads))
-        return one(samples, device, threads)
+        found = {one(samples, device, count) for count in ({1, threads} if device == "cpu" else {threads})}
+        return min((took for took in found if took is not None), default=None)
 
     @cache
-    def one(samples: int, device: str, threads: int) -> float:
+    def one(samples: int, device: str, threads: int) -> float | None:
         tried = attempt(project, samples, device, threads, STEPS)
-        if tried.refusal:
-            raise UserError(f"{samples:,} samples on {device} cannot be tried: {tried.refusal}.")
-        return tried.seconds
+        return None if tried.refusal else tried.seconds
 
     found: list[Way] = []
     for way in ways(project, probe(), seconds):
         found.append(way)
-        _say({"way": {**asdict(way), "name": way.name, "fits": way.fits}})
+        _say({"way": {**asdict(way), "name": way.name, "fits": way.fits, "step": way.step}})
     _say({"advice": advice(found)})
 
 

@@ -4,7 +4,7 @@ The layers in their order are cut where the largest stage is least, by floating-
 of the cuts that are as good where the fewest bytes cross. The largest stage decides how fast a pipeline is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 
@@ -28,7 +28,7 @@ def balanced_stages(network: Network, analysis: Analysis, count: int, cost: Cost
     learning = enough_learning(network, analysis, count)
     costs = [0, *accumulate(cost(id) for id in order)]
     learns = [0, *accumulate(id in learning for id in order)]
-    crossing = crossing_bytes(network, analysis)
+    crossing = crossing_bytes(network, analysis, {id: place for place, id in enumerate(order)})
     # Of all ways to cut the first layers, first what the largest stage must at least have, then the fewest bytes.
     most = _best_cuts(costs, learns, [0] * len(crossing), count, None)[1]
     cuts, _ = _best_cuts(costs, learns, crossing, count, most)
@@ -79,11 +79,11 @@ def _best_cuts(
     return cuts[::-1], best[size][0]
 
 
-def crossing_bytes(network: Network, analysis: Analysis) -> list[int]:
-    """Bytes a sample that go from worker to worker if the layers are cut before this one. Every worker has the data by
-    itself; what is needed by a later stage passes through all between."""
-    at = {id: number for number, id in enumerate(network.order)}
-    bytes_at = [0] * (len(at) + 1)
+def crossing_bytes(network: Network, analysis: Analysis, at: Mapping[str, int]) -> list[int]:
+    """Bytes a sample that go from worker to worker if layers are cut before each of these places, or stages, which the
+    layers have by id. Every worker has the data by itself; what is needed by a later stage passes through all
+    between."""
+    bytes_at = [0] * (max(at.values(), default=0) + 2)
     reach: dict[tuple[str, str], int] = {}
     for connection in network.connections:
         source = (connection.source.layer, connection.source.name)

@@ -62,11 +62,15 @@ def test_it_can_be_stopped_and_says_what_goes_wrong(qtbot, monkeypatch) -> None:
 
 def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
     way = {"name": "cpu", "workers": 1, "seconds": 0.02, "memory_bytes": 2**20, "note": "", "fits": False}
-    code = says({"way": way}, {"advice": "Use cpu."})
+    way["step"] = "20 ms"
+    untried = {**way, "name": "gpu", "seconds": None, "step": "not known", "fits": True}
+    code = says({"way": way}, {"way": untried}, {"advice": "Use cpu."})
     monkeypatch.setattr(Advisor, "command", lambda self, path: [sys.executable, "-c", code])
     dialog = TrainingOptionsDialog(Project())
     qtbot.addWidget(dialog)
     dialog.show()
     dialog.advisor.button.click()
     qtbot.waitUntil(lambda: not dialog.advisor.trial.is_running, timeout=60_000)
-    assert dialog.advisor.state.text() == "Use cpu.\ncpu: 20 ms a step, 1.0 MiB (does not fit)"
+    assert dialog.advisor.state.text() == (
+        "Use cpu.\ncpu: 20 ms a step, 1.0 MiB (does not fit)\ngpu: time not known, 1.0 MiB"
+    )
