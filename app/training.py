@@ -137,6 +137,7 @@ class Training(QObject):
         monitor.facts.more.validate_clicked.connect(self.validate_now)
         monitor.facts.more.change_clicked.connect(self.change)
         monitor.facts.more.watch_clicked.connect(self.watch)
+        monitor.facts.offer_clicked.connect(self.take_offer)
         monitor.export_requested.connect(self._window.dialogs.export_network)
         monitor.facts.add_panel(self.turns.make_panel())
 
@@ -339,16 +340,21 @@ class Training(QObject):
         elif self.can_resume and self._supervisor is not None:
             self.resume_run(self._supervisor.folder)
 
-    def resume_run(self, folder: "RunFolder") -> None:
-        """Go on with a run that has ended, in its folder; one that is complete is given more epochs, which is asked
-        for."""
+    def take_offer(self, setting: str) -> None:
+        """Go on with the run that failed, with what is said to help."""
+        if self._supervisor is not None:
+            self.resume_run(self._supervisor.folder, [setting])
+
+    def resume_run(self, folder: "RunFolder", settings: list[str] | None = None) -> None:
+        """Go on with a run that has ended, in its folder, with other values of some options; one that is complete is
+        given more epochs, which is asked for."""
         from app.dialogs.more_epochs import ask_for_more
 
         if self.is_running:
             self._window.hint("Another run is shown that is under way. Stop it first, or resume this one later.")
             return
         try:
-            settings = ask_for_more(self._window, folder)
+            settings = settings or ask_for_more(self._window, folder)
         except UserError as error:
             self._window.show_error("The run cannot go on", str(error))
             return
@@ -368,6 +374,7 @@ class Training(QObject):
         self._is_starting = False
         if self._monitor is not None:
             self._monitor.facts.resume.setEnabled(True)
+            self._monitor.facts.offer.setEnabled(True)
         self._window.show_error("The run cannot go on", message)
         self.state_changed.emit()
 

@@ -58,6 +58,7 @@ STATES = {
 }
 
 
+ACCUMULATION = "training.gradient_accumulation"
 RESUMABLE = ("stopped", "failed", "lost")
 """Ends that a run goes on from as it is; a finished one needs more epochs."""
 RESUME_TIPS = ("Go on where the run is, from its last checkpoint", "Go on with more epochs; how many is asked for")
@@ -129,6 +130,7 @@ class FactsPanel(QWidget):
     resume_clicked = Signal()
     train_clicked = Signal()
     export_clicked = Signal()
+    offer_clicked = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,6 +139,7 @@ class FactsPanel(QWidget):
         self._started: Started | None = None
         self._state = ""
         self._has_released = False
+        self._offer = self._offered = ""
         self._lines: list[tuple[str, str]] = []
         self.name = ElidedLabel()
         theme.mark(self.name, "role", "title")
@@ -149,6 +152,10 @@ class FactsPanel(QWidget):
         self.reason = QLabel()
         self.reason.setWordWrap(True)
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.offer = QPushButton()
+        self.offer.setToolTip("Less memory, the same mini-batch, the same numbers")
+        self.offer.clicked.connect(lambda: self.offer_clicked.emit(self._offer))
+        self._show_offer("")
         self.progress = FactsTable("Progress", PROGRESS)
         self.where = FactsTable("Where", WHERE)
         self.lines = QLabel()
@@ -176,6 +183,7 @@ class FactsPanel(QWidget):
         below.addWidget(self.left)
         column.addLayout(below)
         column.addWidget(self.reason)
+        column.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(self._make_buttons())
         self._panels = QVBoxLayout()
         column.addLayout(self._panels)
@@ -234,6 +242,7 @@ class FactsPanel(QWidget):
         self.resume.setText("Resume…" if state == "finished" else "Resume")
         self.resume.setToolTip(RESUME_TIPS[state == "finished"])
         self.resume.setEnabled(True)
+        self.offer.setEnabled(True)
         self.more.setVisible(alive)
         self.more.show_state(state, has_released=self._has_released)
         self.stop.setVisible(alive)
@@ -249,6 +258,8 @@ class FactsPanel(QWidget):
 
     def _reset(self, name: str) -> None:
         self._started, self._last_progress, self._lines = None, None, []
+        self._offered = ""
+        self._show_offer("")
         for what in WATCHABLE:
             self.more.show_watched(what, is_on=False)
         self.name.setText(name)
@@ -261,6 +272,14 @@ class FactsPanel(QWidget):
         self.progress.hide()
         self.where.hide()
         self._show_lines()
+
+    def _show_offer(self, setting: str) -> None:
+        """A setting with which a run that failed may go on, or none."""
+        self._offer = setting
+        name, _, value = setting.partition("=")
+        is_pieces = name == ACCUMULATION and value.isdecimal()
+        self.offer.setText(f"Resume in {int(value):,} pieces a batch" if is_pieces else f"Resume with {setting}")
+        self.offer.setVisible(bool(setting))
 
     def _set_reason(self, text: str, role: str) -> None:
         self.reason.setText(text)
@@ -303,6 +322,7 @@ class FactsPanel(QWidget):
             self.pause.setEnabled(False)
         elif what == "resume":
             self.resume.setEnabled(False)
+            self.offer.setEnabled(False)
 
     @property
     def rate_and_epochs(self) -> tuple[float, int] | None:
@@ -318,6 +338,7 @@ class FactsPanel(QWidget):
         self.progress.set("Remaining", "")
         reason = outcome.reason[:1].upper() + outcome.reason[1:]
         self._set_reason(reason, "error" if outcome.state in ("failed", "lost") else "help")
+        self._show_offer(self._offered if outcome.state == "failed" else "")
         self._lines = [line for line in self._lines if line[1] != outcome.reason]  # it is said above
         self._show_lines()
 
@@ -350,11 +371,14 @@ class FactsPanel(QWidget):
                 self._set_state(self._state)  # its button may be pressed again
                 self.more.show_watched(event.what.removeprefix("watch_"), is_on=False)
             case Resumed():
+                self._offered = ""
+                self._show_offer("")
                 self.progress.set("Test", "")
                 self._set_reason("", "help")
                 self.add_line(f"{event.iteration:,}", f"goes on: {event.reason}")
             case Failed():
                 self.add_line("✕", event.cause)
+                self._offered = event.offer
             case Ended():
                 self._state = event.state  # of a run that was resumed, what follows counts again
                 self.bar.setValue(1000 if event.state == "finished" else self.bar.value())

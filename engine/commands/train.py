@@ -1,6 +1,7 @@
 """`train PROJECT`: train in the foreground (Ctrl-C is a stop request), or detached."""
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +140,5 @@ def summary(result: dict[str, Any]) -> None:
         if result.get(part):
             print(f"{part}: " + ", ".join(metric_value(name, float(v)) for name, v in result[part].items()))
     print(f"run: {result['run_dir']}")
+    if offer := result.get("offer"):
+        print(f"to go on with less memory: netwright-engine resume {shlex.quote(result['run_dir'])} --set {offer}")

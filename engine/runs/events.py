@@ -191,13 +191,15 @@ class Message(Event):
 @dataclass(frozen=True, kw_only=True)
 class Failed(Event):
     """The run failed. `cause` says why in words; `worker` is its rank or -1; `detail` is the end of a traceback or log;
-    `defect` tells a defect of ours from a user's mistake or the machine's."""
+    `defect` tells a defect of ours from a user's mistake or the machine's. `offer` is a setting with which the run may
+    go on, such as `training.gradient_accumulation=2`, where there is one."""
 
     kind: ClassVar[str] = "failed"
     cause: str
     worker: int = -1
     detail: str = ""
     defect: bool = False
+    offer: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -208,4 +208,5 @@ class Attempt:
             defect=error["defect"],
             exit_code=error["exit_code"],
             remedy="again" if error["is_lost_peer"] else error.get("remedy", ""),
+            offer=error.get("offer", ""),
         )

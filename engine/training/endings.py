@@ -68,10 +68,12 @@ def failed(
     defect: bool = False,
     exit_code: int = EXIT_RUN_FAILED,
     remedy: str = "",
+    offer: str = "",
 ) -> Ending:
     """Failed, for this cause."""
     cause = shorten(cause, CAUSE_BYTES)
-    failure = Failed(cause=cause, worker=worker, detail=shorten(detail, DETAIL_BYTES, tail=True), defect=defect)
+    detail = shorten(detail, DETAIL_BYTES, tail=True)
+    failure = Failed(cause=cause, worker=worker, detail=detail, defect=defect, offer=offer)
     return Ending("failed", cause, EXIT_DEFECT if defect else exit_code, failure, remedy=remedy)
 
 
@@ -108,8 +110,8 @@ def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> E
     who, log = f"Worker {rank}", folder.log
     if code == -signal.SIGKILL and memory_ran_out:
         begin = f"{who} was killed by the system because memory ran out (signal 9, SIGKILL)"
-        cause, rows = out_of_memory.cause(folder, begin)
-        return failed(cause, worker=rank, detail=rows or _end_of(log))
+        found = out_of_memory.cause(folder, begin)
+        return failed(found.words, worker=rank, detail=found.rows or _end_of(log), offer=found.offer)
     if code == -signal.SIGKILL:
         cause = f"{who} was killed by signal 9 (SIGKILL): by somebody, or by the system because memory ran out."
     elif code < 0:
@@ -238,6 +240,7 @@ def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Ta
         "run_dir": str(folder.path),
         "project_sha256": info.get("project_sha256", ""),
         "seconds": round(told["seconds"] if told is not None else tally.seconds, 3),
+        **({"offer": ending.failure.offer} if ending.failure is not None and ending.failure.offer else {}),
     }
     return {key: to_json(value) for key, value in whole.items()}
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -17,6 +18,7 @@ from engine.project.training import TrainingOptions
 from engine.runs.folder import RunFolder, frozen_code
 
 MOST_ROWS = 12
+ACCUMULATION = "training.gradient_accumulation"
 _ASKED = re.compile(r"tried to allocate (\d+) bytes")
 _WORDS = ("can't allocate memory", "out of memory", "cannot allocate memory", "bad_alloc", "could not create a memory")
 
@@ -59,15 +61,26 @@ def _module_of(frame: TracebackType) -> Any:
     return given if hasattr(given, "named_modules") else None
 
 
-def cause(folder: RunFolder, words: str, where: str = "") -> tuple[str, str]:
-    """Why it failed and what helps, and what takes how much memory as a table. `words` begin the sentence."""
+@dataclass(frozen=True)
+class Cause:
+    """Why it failed and what helps, in words; what takes how much memory, as a table; and a setting with which the run
+    may go on, as for `--set`, where there is one."""
+
+    words: str
+    rows: str = ""
+    offer: str = ""
+
+
+def cause(folder: RunFolder, words: str, where: str = "") -> Cause:
+    """What is to be said of a run that ran out of memory. `words` begin the sentence."""
     begin = f"{words}, {where}." if where else f"{words}."
     with contextlib.suppress(Exception):  # whatever is wrong with the project, memory ran out, and that is said
         project = load(folder.project).project
         ready(project, folder.path, frozen_code(folder))
         memory, rows = _table(project, _samples(folder))
-        return f"{begin} A step is estimated to take {memory.in_words()}. {offer(project.training, memory)}", rows
-    return f"{begin} Use a smaller mini-batch, a smaller network, or a machine or device with more memory.", ""
+        helps, setting = offer(project.training, memory)
+        return Cause(f"{begin} A step is estimated to take {memory.in_words()}. {helps}", rows, setting)
+    return Cause(f"{begin} Use a smaller mini-batch, a smaller network, or a machine or device with more memory.")
 
 
 def _samples(folder: RunFolder) -> int:
@@ -75,24 +88,25 @@ def _samples(folder: RunFolder) -> int:
     return sum(int(place["samples"]) for place in folder.read_info()["places"])
 
 
-def offer(options: TrainingOptions, memory: Memory) -> str:
-    """What helps most with these options."""
+def offer(options: TrainingOptions, memory: Memory) -> tuple[str, str]:
+    """What helps most with these options, in words; and the setting to go on with, where one is enough."""
     pieces = options.gradient_accumulation
     fixed = memory.weights + memory.gradients + memory.optimizer
     if options.solver == "lm" or (options.is_full_batch and fixed > memory.activations):
-        return "Use a smaller network or a solver that keeps less (training.solver), or a machine with more memory."
+        text = "Use a smaller network or a solver that keeps less (training.solver), or a machine with more memory."
+        return text, ""
     if fixed > memory.activations:
-        return (
-            "Most of it is for the weights: use a smaller network, a solver that keeps less (training.solver=sgdm), "
-            "or share it among devices (environment.strategy=fully-sharded)."
-        )
+        text = "Most of it is for the weights: use a smaller network, a solver that keeps less (training.solver=sgdm), "
+        return text + "or share it among devices (environment.strategy=fully-sharded).", ""
     if 2 * pieces > memory.batch:
-        return "A piece is one sample already: use a smaller network, or a machine or device with more memory."
-    return (
-        f"Compute a mini-batch in more pieces, which gives the same numbers: resume the run with "
-        f"--set training.gradient_accumulation={2 * pieces}, or more; or keep less for the backward pass "
-        "(training.gradient_checkpointing=auto), or train anew with a smaller mini-batch."
+        return "A piece is one sample already: use a smaller network, or a machine or device with more memory.", ""
+    setting = f"{ACCUMULATION}={2 * pieces}"
+    text = (
+        f"Compute a mini-batch in more pieces, which gives the same numbers: resume the run with --set {setting}, or "
+        "more; or keep less for the backward pass (training.gradient_checkpointing=auto), or train anew with a smaller "
+        "mini-batch."
     )
+    return text, setting
 
 
 def _table(project: Project, samples: int) -> tuple[Memory, str]:

@@ -81,8 +81,8 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     words = str(error).strip().partition("\n")[0][:300]
     if out_of_memory.is_one(error):
         begin = f"There is not enough memory to train ({out_of_memory.in_words(error)})"
-        cause, rows = out_of_memory.cause(folder, begin, out_of_memory.place_of(error))
-        return {**known, "cause": cause, "detail": rows or detail}
+        found = out_of_memory.cause(folder, begin, out_of_memory.place_of(error))
+        return {**known, "cause": found.words, "detail": found.rows or detail, "offer": found.offer}
     if isinstance(error, OSError):
         return {**known, "cause": f"A file could not be read or written: {words}."}
     if known["is_lost_peer"]:

@@ -15,7 +15,7 @@ from app.window import MainWindow
 from engine.project.data import DataOptions
 from engine.project.file import dumps, save
 from engine.project.project import Project
-from engine.runs.events import Ended, Progress, Started, StateChanged
+from engine.runs.events import Ended, Failed, Progress, Started, StateChanged
 from engine.runs.folder import EventLog, RunFolder, create, runs_beside, take_lock, update_info
 from tests.builders import classifier
 
@@ -200,6 +200,25 @@ def test_a_run_that_ended_is_resumed_with_more_epochs(
         ("resume", {"run_dir": str(run.path), "settings": ["training.max_epochs=9"]})
     ]
     assert window.training.is_running
+
+
+def test_a_run_that_failed_goes_on_with_what_it_offers(
+    qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, dict]] = []
+    monkeypatch.setattr(window.server, "request", lambda do, given, *_: asked.append((do, given)))
+    run, setting = run_of(one, "run"), "training.gradient_accumulation=2"
+    log = EventLog(run)
+    for event in (STARTED, Failed(cause="no memory", offer=setting), Ended(state="failed", reason="", result={})):
+        log.append(event)
+    log.close()
+    update_info(run, state="failed")
+    window.training.follow(run)
+    facts = monitor_of(window).facts
+    qtbot.waitUntil(lambda: not facts.offer.isHidden())
+    facts.offer.click()
+    assert [given for do, given in asked if do == "resume"] == [{"run_dir": str(run.path), "settings": [setting]}]
+    assert not facts.offer.isEnabled()
 
 
 def test_a_run_is_shown_by_its_folder(

@@ -42,6 +42,8 @@ def test_memory_that_runs_out_is_named_and_half_of_it_is_offered(workshop: Works
     assert "    32 MiB  conv_2 (128 × 8 × 8)" in failed.detail.splitlines()
     assert "   131 MiB  in all" in failed.detail.splitlines()
     assert run.said()["exit_code"] == 3
+    assert failed.offer == "training.gradient_accumulation=2"
+    assert (run.folder.read_result() or {})["offer"] == failed.offer
     again = workshop.resume(run.folder, memory_bytes=LITTLE, settings=["training.gradient_accumulation=8"])
     assert again.end().folder.state() == "finished", again.printed()
 

@@ -227,3 +227,18 @@ def test_a_run_on_disk_says_so_and_asks_for_less(panel: FactsPanel) -> None:
     panel.take(StateChanged(state="running"))
     assert panel.status.text() == "● Training"
     assert panel.more.release.isEnabled()
+
+
+def test_what_helps_a_run_that_ran_out_of_memory_is_a_button(qtbot, panel: FactsPanel) -> None:
+    run(panel)
+    panel.take(STARTED)
+    assert panel.offer.isHidden()
+    panel.take(Failed(cause="there is not enough memory", offer="training.gradient_accumulation=4"))
+    panel.show_outcome(Outcome("failed", "there is not enough memory"))
+    assert panel.offer.isVisible()
+    assert panel.offer.text() == "Resume in 4 pieces a batch"
+    with qtbot.waitSignal(panel.offer_clicked) as clicked:
+        panel.offer.click()
+    assert clicked.args == ["training.gradient_accumulation=4"]
+    panel.take(Resumed(iteration=20, after=5, reason="resumed on request"))
+    assert panel.offer.isHidden()

@@ -65,20 +65,22 @@ def test_the_place_is_a_layer_or_the_backward_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "memory", "words"),
+    ("options", "memory", "words", "pieces"),
     [
-        ({}, Memory(64, 900, 10, 10, 10, True), "training.gradient_accumulation=2, or more"),
-        ({"gradient_accumulation": 8}, Memory(64, 900, 10, 10, 10, True), "gradient_accumulation=16"),
-        ({"gradient_accumulation": 64}, Memory(64, 900, 10, 10, 10, True), "A piece is one sample already"),
-        ({}, Memory(64, 10, 900, 900, 900, True), "Most of it is for the weights"),
-        ({"solver": "lm"}, Memory(64, 900, 10, 10, 10, True), "a solver that keeps less"),
+        ({}, Memory(64, 900, 10, 10, 10, True), "training.gradient_accumulation=2, or more", 2),
+        ({"gradient_accumulation": 8}, Memory(64, 900, 10, 10, 10, True), "gradient_accumulation=16", 16),
+        ({"gradient_accumulation": 64}, Memory(64, 900, 10, 10, 10, True), "A piece is one sample already", 0),
+        ({}, Memory(64, 10, 900, 900, 900, True), "Most of it is for the weights", 0),
+        ({"solver": "lm"}, Memory(64, 900, 10, 10, 10, True), "a solver that keeps less", 0),
     ],
 )
-def test_what_helps(options: dict[str, Any], memory: Memory, words: str) -> None:
-    assert words in out_of_memory.offer(TrainingOptions(**options), memory)
+def test_what_helps(options: dict[str, Any], memory: Memory, words: str, pieces: int) -> None:
+    text, setting = out_of_memory.offer(TrainingOptions(**options), memory)
+    assert words in text
+    assert setting == (f"training.gradient_accumulation={pieces}" if pieces else "")
 
 
 def test_a_project_that_cannot_be_read_hides_nothing(tmp_path: Path) -> None:
-    words, rows = out_of_memory.cause(RunFolder(tmp_path), "Memory ran out", "in the layer x")
-    assert words.startswith("Memory ran out, in the layer x. Use a smaller mini-batch")
-    assert rows == ""
+    found = out_of_memory.cause(RunFolder(tmp_path), "Memory ran out", "in the layer x")
+    assert found.words.startswith("Memory ran out, in the layer x. Use a smaller mini-batch")
+    assert (found.rows, found.offer) == ("", "")
