@@ -78,9 +78,10 @@ class ChoiceEditor(FormCombo):
         super().__init__()
         self.field = field
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.addItems(list(field.options))
         for index, word in enumerate(field.options):
-            self.addItem(word)
-            self.setItemData(index, field.notes.get(word, ""), Qt.ItemDataRole.ToolTipRole)
+            if note := field.notes.get(word):
+                self.setItemData(index, note, Qt.ItemDataRole.ToolTipRole)
         self.setCurrentText(str(value))
         self.textActivated.connect(changed)
 

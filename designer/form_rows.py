@@ -267,7 +267,7 @@ class Row:
 
     def is_changed(self, record: Record) -> bool:
         """Whether the value is not the default, or not the same in all records."""
-        return self.field.name in record.changed() or bool(self.error) or self.is_several
+        return record.is_changed(self.field.name) or bool(self.error) or self.is_several
 
     def _in_words(self, value: Any) -> str:
         if isinstance(self.field, Bool):

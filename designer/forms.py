@@ -15,7 +15,7 @@ from engine.fields import Record
 LABEL_WIDTH = 128
 WIDE_LABEL_WIDTH = 220
 WIDE_FIELD_WIDTH = 210
-_AT_ONCE = 12
+_AT_ONCE = 6
 
 
 class Form(QWidget):

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
-from designer import icons, stylesheet
+from designer import dressing, icons, stylesheet
 from engine.drawing import colours
 
 Scheme = Literal["system", "light", "dark"]
@@ -163,7 +163,7 @@ def apply(app: QApplication, scheme: Scheme = "system") -> None:
         app.setFont(_font(app))
     theme.palette = palette
     app.setPalette(_qt_palette(palette))
-    app.setStyleSheet(stylesheet.sheet(palette, _arrows(theme, palette)))
+    dressing.dress(app, stylesheet.sheet(palette, _arrows(theme, palette)))
     theme.changed.emit()
 
 
@@ -187,8 +187,9 @@ def mark(widget: QWidget, name: str, value: object) -> None:
         widget.setProperty(name, value)
         # Without this a subclass of QWidget shows no ground of its own.
         widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
+        if widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):  # else it is dressed when it is first shown
+            widget.style().unpolish(widget)
+            widget.style().polish(widget)
 
 
 def figures(font: QFont) -> QFont:

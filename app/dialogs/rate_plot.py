@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -32,6 +32,8 @@ class RatePlot(QWidget):
         self.setAccessibleName("Learn rate over the run")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(HEIGHT)
+        self._soon = QTimer(self, singleShot=True, interval=0)  # the dialog opens first: it is further down
+        self._soon.timeout.connect(self._describe)
 
     def sizeHint(self) -> QSize:
         """As wide as the form makes it."""
@@ -40,10 +42,14 @@ class RatePlot(QWidget):
     def show_options(self, options: TrainingOptions, samples: int | None, scale: float = 1.0) -> None:
         """Draw so many times the rate of these options, for so many training samples; None where that is not known."""
         self.options, self.samples, self.scale = options, samples, scale
+        self._soon.start()
+        self.update()
+
+    def _describe(self) -> None:
+        """In words, for who does not see it."""
         rates = [rate for _, rate in self.points(101)]
         from_to = " to ".join(_figure(rate) for rate in (rates[0], rates[-1]))
         self.setAccessibleDescription(f"{self.caption}. From {from_to}, at most {_figure(max(rates))}.")
-        self.update()
 
     @property
     def extent(self) -> Extent:

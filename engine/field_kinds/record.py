@@ -72,6 +72,10 @@ class Record:
         """The values that differ from their defaults."""
         return {name: self._values[name] for name in self.fields if name in self._values}
 
+    def is_changed(self, name: str) -> bool:
+        """Whether the field's value differs from its default."""
+        return name in self._values
+
     def is_visible(self, name: str) -> bool:
         """Whether the field applies, given the other values."""
         rule = self.fields[name].visible_when

@@ -37,9 +37,10 @@ def test_without_data_it_says_what_it_assumes(plot: RatePlot) -> None:
     assert plot.caption == "Learn rate over 40 iterations, each of all samples"
 
 
-def test_it_tells_those_who_do_not_see_it(plot: RatePlot) -> None:
+def test_it_tells_those_who_do_not_see_it(qtbot, plot: RatePlot) -> None:
     plot.show_options(TrainingOptions(schedule="warmup", warmup_iterations=4, initial_learn_rate=1e-5), 1280)
-    assert plot.accessibleDescription().endswith("From 2.5e-6 to 1e-5, at most 1e-5.")
+    words = "From 2.5e-6 to 1e-5, at most 1e-5."
+    qtbot.waitUntil(lambda: plot.accessibleDescription().endswith(words), timeout=60_000)
 
 
 @pytest.mark.parametrize("samples", [None, 0, 1, 10**9])

@@ -1,0 +1,78 @@
+"""A style sheet that is changed: what is seen has it at once, what is hidden when it is shown, as if it always had."""
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from designer import theme
+
+
+def pages() -> QStackedWidget:
+    stack = QStackedWidget()
+    stack.resize(QSize(300, 120))
+    for words in ("one", "two"):
+        page = QWidget()
+        column = QVBoxLayout(page)
+        for role in ("section", "large", "error", "help"):
+            label = QLabel(f"{words} {role}")
+            theme.mark(label, "role", role)
+            column.addWidget(label)
+        stack.addWidget(page)
+    return stack
+
+
+def picture(widget: QWidget) -> QImage:
+    return widget.grab().toImage()
+
+
+def test_pages_look_as_if_they_had_been_made_with_the_sheet(qapp: QApplication, qtbot) -> None:
+    theme.apply(qapp, "dark")
+    fresh, switched = pages(), pages()
+    for stack in (fresh, switched):
+        qtbot.addWidget(stack)
+    with qtbot.waitExposed(fresh):
+        fresh.show()
+    fresh.setCurrentIndex(1)
+    wanted = picture(fresh)
+    fresh.setCurrentIndex(0)
+    first = picture(fresh)
+    theme.apply(qapp, "light")
+    with qtbot.waitExposed(switched):
+        switched.show()
+    switched.setCurrentIndex(1)
+    switched.setCurrentIndex(0)
+    theme.apply(qapp, "dark")
+    assert picture(switched) == first
+    switched.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: picture(switched) == wanted, timeout=60_000)
+    theme.apply(qapp, "light")
+
+
+def test_what_is_marked_while_it_is_hidden_has_its_look_when_it_is_shown(qapp: QApplication, qtbot) -> None:
+    theme.apply(qapp, "light")
+    stack = pages()
+    qtbot.addWidget(stack)
+    with qtbot.waitExposed(stack):
+        stack.show()
+    stack.setCurrentIndex(1)
+    stack.setCurrentIndex(0)
+    theme.apply(qapp, "dark")
+    page = stack.widget(1)
+    assert page is not None
+    label = page.findChild(QLabel)
+    assert isinstance(label, QLabel)
+    theme.mark(label, "role", "large")
+    stack.setCurrentIndex(1)
+    assert label.font().pixelSize() == 24
+    theme.apply(qapp, "light")
+
+
+def test_a_window_that_is_not_shown_is_dressed_at_once(qapp: QApplication, qtbot) -> None:
+    theme.apply(qapp, "light")
+    label = QLabel("large")
+    qtbot.addWidget(label)
+    label.ensurePolished()
+    theme.mark(label, "role", "error")
+    theme.apply(qapp, "dark")
+    assert label.palette().windowText().color() == theme.dark().error
+    theme.apply(qapp, "light")
