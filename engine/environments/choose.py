@@ -157,9 +157,11 @@ def _on_cpu(options: EnvironmentOptions, inventory: DeviceInventory, batch: int)
     threads = options.threads or max(1, inventory.num_cores)
     reason = refusal("gpu", inventory) or ""
     if threads >= inventory.num_cores > 1:  # who knows multi-cpu wonders why it was not taken
-        reason += ", and one process already uses every core"
+        reason += ", and one process can use every core"
     sentence = f"One process on the CPU with {plural(threads, 'thread')}; {plural(batch, 'sample')} a step."
     sentence += _chosen_because(options, reason)
+    if options.target == "auto" and not options.threads and inventory.num_cores > 1:
+        sentence += " A longer run may take several processes, where a trial at its start finds them faster."
     return Placement(options.target, "cpu", "", (WorkerPlace("cpu", threads, batch),), sentence)
 
 

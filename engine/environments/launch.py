@@ -218,12 +218,17 @@ def _be_child(seat: Seat, work: Callable[[Seat], int], private: Iterable[int], p
 
 def begin(seat: Seat) -> None:
     """First thing in a worker, forked or fresh: die with the coordinator, leave its keyboard, tell of a crash."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != seat.parent:
-        os._exit(EXIT_BROKEN)  # the coordinator ended before the signal was set
+    die_with(seat.parent)
     for number in _SIGNALS:
         # Ctrl-C, a closed terminal and a service manager reach the whole group; the coordinator decides what it means.
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     faulthandler.enable(file=2)
+
+
+def die_with(parent: int) -> None:
+    """End when this process, which started this one, does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(EXIT_BROKEN)  # it ended before the signal was set

@@ -49,6 +49,7 @@ class Memory:
 
     map: mmap.mmap
     path: str
+    descriptor: int = -1
 
     @classmethod
     def make(cls, size: int) -> "Memory":
@@ -56,7 +57,7 @@ class Memory:
         descriptor = os.memfd_create("netwright-sums", os.MFD_CLOEXEC)
         os.ftruncate(descriptor, _bytes(size))
         # The descriptor stays open: it is how the others get at the memory.
-        return cls(mmap.mmap(descriptor, _bytes(size)), f"/proc/{os.getpid()}/fd/{descriptor}")
+        return cls(mmap.mmap(descriptor, _bytes(size)), f"/proc/{os.getpid()}/fd/{descriptor}", descriptor)
 
     @classmethod
     def open(cls, path: str, size: int) -> "Memory":
@@ -66,6 +67,11 @@ class Memory:
             return cls(mmap.mmap(descriptor, _bytes(size)), path)
         finally:
             os.close(descriptor)
+
+    def close(self) -> None:
+        """Nobody can open it any more. It goes with the last one that uses it."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
 
 
 def can_share() -> bool:
@@ -172,3 +178,23 @@ class SharedSums:
             time.sleep(seconds)
             return False
         return bool(select.select([process], [], [], seconds)[0])
+
+
+class SharedGang:
+    """Several processes of this machine that have nothing in common but the memory they were forked with."""
+
+    def __init__(self, memory: Memory, rank: int, size: int, *, timeout_s: float) -> None:
+        """A collective. Raises `PeerGoneError`, and `OSError` where another one cannot be watched."""
+        self.rank, self.size, self.sending_s = rank, size, 0.0
+        self._sums = SharedSums(memory, rank, size, timeout_s=timeout_s)
+        self._sums.sum(torch.zeros(1))
+        self._sums.meet()
+
+    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The sum over all of them, in place. Raises `PeerGoneError`."""
+        self._sums.sum(tensor)
+        return tensor
+
+    def close(self) -> None:
+        """Part from the others."""
+        self._sums.close()

@@ -33,7 +33,7 @@ class EnvironmentOptions(Record):
         notes={
             "auto": "The fastest that is here",
             "cpu": "One process on the CPU",
-            "multi-cpu": "Several processes on the CPU, over gloo",
+            "multi-cpu": "Several processes on the CPU",
             "gpu": "One GPU",
             "multi-gpu": "Several GPUs of this machine, over nccl",
             "parallel": "A cluster, by a profile",
@@ -49,8 +49,8 @@ class EnvironmentOptions(Record):
         label="Workers",
         unit="workers",
         group="Environment",
-        help="Processes that share each batch; default 0: one a core, up to 8. MATLAB: the workers of a pool; torch: "
-        "torchrun --nproc-per-node",
+        help="Processes that share each batch; default 0: one a core, up to 8; a run of some length tries at its start "
+        "whether fewer with more threads are faster. MATLAB: the workers of a pool; torch: torchrun --nproc-per-node",
         visible_when=_target("multi-cpu"),
     )
     devices = Ints(

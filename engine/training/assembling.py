@@ -283,8 +283,8 @@ def choose_threads(
     """
     place, options = setting.info["places"][rank], setting.project.training
     searches_alike = options.is_full_batch and len(setting.info["places"]) > 1
-    is_given = setting.project.environment.threads or options.deterministic or searches_alike or setting.has_stages
-    if setting.device.type != "cpu" or place["threads"] == 1 or is_given:
+    is_given = setting.project.environment.threads or options.deterministic or setting.info.get("threads_are_chosen")
+    if setting.device.type != "cpu" or place["threads"] == 1 or is_given or searches_alike or setting.has_stages:
         return []
     trial = copy.deepcopy(network)
     make_trainable(setting, trial, SoloGang(), Share())

@@ -7,10 +7,12 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from engine.environments import launch
+from engine.environments.candidates import decided, is_undecided
 from engine.runs.events import Event, Message, read_event
 from engine.runs.folder import RunFolder, update_info
 from engine.training import endings
@@ -55,7 +57,7 @@ class Attempt:
     ) -> None:
         self._folder = folder
         self._lock = lock
-        self._start = start
+        self._begins = start
         self._write = write
         self._obey = obey
         self._strategy = strategy
@@ -63,6 +65,7 @@ class Attempt:
         self._patience_s = patience_s
         self._worrying: set[int] = set()
         self._workers: list[launch.Worker] = []
+        self._start: Callable[[int], None] = lambda count: None
         self._lines: dict[int, Lines] = {}
         self._outcome: dict[str, Any] | None = None
         self._errors: list[tuple[int, dict[str, Any]]] = []
@@ -85,18 +88,25 @@ class Attempt:
         meeting = self._folder.path / f".meeting-{secrets.token_hex(4)}"
         try:
             meeting.mkdir(0o700)
-            for rank in range(len(self._folder.read_info()["places"])):
-                self._start_worker(rank, meeting / "store", work)
-            update_info(self._folder, workers=[worker.pid for worker in self._workers])
             with selectors.DefaultSelector() as selector:
-                for worker in self._workers:
-                    selector.register(worker.reports, selectors.EVENT_READ, worker.rank)
+                self._start = partial(self._start_up_to, selector, meeting / "store", work)
+                info = self._folder.read_info()
+                self._start(1 if is_undecided(info) else len(info["places"]))
                 return self._watch(selector)
         finally:
             for worker in self._workers:
                 worker.kill()
                 worker.close()
             shutil.rmtree(meeting, ignore_errors=True)
+
+    def _start_up_to(
+        self, selector: selectors.BaseSelector, meeting: Path, work: Callable[[launch.Seat], int], count: int
+    ) -> None:
+        """Start those of so many workers that are not there yet."""
+        for rank in range(len(self._workers), count):
+            self._start_worker(rank, meeting, work)
+            selector.register(self._workers[rank].reports, selectors.EVENT_READ, rank)
+        update_info(self._folder, workers=[worker.pid for worker in self._workers])
 
     def _start_worker(self, rank: int, meeting: Path, work: Callable[[launch.Seat], int]) -> None:
         private = [self._lock]
@@ -109,9 +119,9 @@ class Attempt:
             private=private,
             log=self._folder.log,
             strategy=self._strategy,
-            checkpoint=self._start.checkpoint,
-            rate_factor=self._start.rate_factor,
-            asked=self._start.asked if rank == 0 else "",
+            checkpoint=self._begins.checkpoint,
+            rate_factor=self._begins.rate_factor,
+            asked=self._begins.asked if rank == 0 else "",
         )
         self._workers.append(worker)
         self._lines[rank] = Lines(worker.reports)
@@ -149,6 +159,10 @@ class Attempt:
             self._worrying.discard(rank)
             if "event" in message:
                 self._write(read_event(message["event"]))
+            elif "chosen" in message:
+                changes = decided(self._folder.read_info(), **message["chosen"])
+                update_info(self._folder, **changes)
+                self._start(len(changes["places"]))
             elif "error" in message:
                 self._told.add(rank)
                 self._errors.append((rank, message["error"]))

@@ -3,6 +3,7 @@
 {"event": {...}}                                            for the run's log
 {"done": {...}}                                             the outcome; empty but for the first worker
 {"error": {"cause", "exit_code", "defect", "is_lost_peer", "detail"}}
+{"chosen": {"choice", "threads"}}                           where the run executes: see `candidates.decided`
 {"alive": true}                                             once a second, from a thread of its own
 
 and the other way, to the first worker, requests as they stand in the run's folder: {"do": "set", "rate_factor": 0.1}

@@ -272,6 +272,7 @@ class _Coordinator:
         with contextlib.suppress(OSError):  # a terminal that was closed ends no run
             self._on_event(event)
         if isinstance(event, Started):
+            self._info = {**self._info, "environment": event.environment}  # it may have been chosen meanwhile
             self._is_running = True
             if not self._is_leaving:
                 self._change_state("running")

@@ -5,13 +5,12 @@ import importlib.metadata
 import os
 import platform
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from engine.custom import known, trust
-from engine.environments.arithmetic import words
-from engine.environments.devices import hardware
+from engine.data.facts import DataFacts
+from engine.environments.candidates import open_placements, placed
 from engine.environments.placing import place
 from engine.errors import UserError
 from engine.project import code
@@ -41,21 +40,20 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     facts = _facts(project, base)
     report = check(project, facts)
     report.refuse_errors()
-    placement, inventory = place(project.environment, project.training, facts.samples.get("training"))
+    samples = facts.samples.get("training")
+    placement, inventory = place(project.environment, project.training, samples)
     from engine.training.loading import loading_of  # here, since it brings what reads data along
 
     how = loading_of(project, facts, placement, inventory)
+    candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
     text = dumps(project)
     info = {
         "project_path": str(project_path) if project_path else None,
         "base": str(base),
         "name": name,
         "project_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "environment": placement.write(),
-        "places": [asdict(place) for place in placement.workers],
-        "hardware": hardware(placement, inventory),
-        "sentence": placement.sentence,
-        "arithmetic": words(placement, project, facts.samples.get("training")),
+        **placed(placement, project, inventory, samples),
+        "candidates": [] if how.is_streamed else candidates,
         **({"code": {file: known.hash_of_bytes(data) for file, data in files.items()}} if files else {}),
         "warnings": [describe(problem) for problem in report.option_warnings],
         "max_restarts": project.run.max_restarts,
@@ -78,6 +76,12 @@ def go_back(project: Project) -> float:
     return options.go_back_rate_factor if options.non_finite_loss == "go-back" else 0.0
 
 
+def longest_sequence(facts: DataFacts) -> int:
+    """Steps of the longest sequence in the data; 1 where there are none."""
+    known = [given.lengths[1] if given.lengths else given.type["T"] for given in facts.inputs if given.type.has("T")]
+    return max((steps for steps in known if isinstance(steps, int)), default=1)
+
+
 def hold(folder: RunFolder, lock: int) -> None:
     """Keep the lock of a run until its coordinator asks for it."""
     _held[folder.path] = lock
@@ -89,7 +93,7 @@ def lock_of(folder: RunFolder) -> int:
     return take_lock(folder) if held is None else held
 
 
-def _facts(project: Project, base: Path) -> Any:
+def _facts(project: Project, base: Path) -> DataFacts:
     if project.data.source == "none":
         raise UserError(
             "The project has no data to learn from. Choose a data source on the Data tab, or try the built-in digits "

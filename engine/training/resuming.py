@@ -3,12 +3,11 @@
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.environments.arithmetic import words
-from engine.environments.devices import hardware
+from engine.environments.candidates import chosen_before, placed
 from engine.environments.placing import place
 from engine.errors import RunError, UserError, plural
 from engine.files import write_atomically
@@ -73,7 +72,11 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
 
     known = facts(project.data, base)
     check(project, known).refuse_errors()
-    placement, inventory = place(project.environment, project.training, known.samples.get("training"))
+    # A choice that the run made when it began stands, so that it gives the same numbers.
+    chosen = dict(chosen_before(info)) if project.environment == before.environment else {}
+    samples = known.samples.get("training")
+    placement, inventory = place(project.environment.replace(**chosen), project.training, samples)
+    placement = replace(placement, target=project.environment.target)
     how = loading_of(project, known, placement, inventory)
     try:
         text = dumps(project).encode()
@@ -84,11 +87,9 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
         folder.result.unlink(missing_ok=True)
         update_info(
             folder,
-            environment=placement.write(),
-            places=[asdict(place) for place in placement.workers],
-            hardware=hardware(placement, inventory),
-            sentence=placement.sentence,
-            arithmetic=words(placement, project, known.samples.get("training")),
+            **placed(placement, project, inventory, samples),
+            candidates=[],
+            threads_are_chosen=bool(chosen),
             max_restarts=project.run.max_restarts,
             checkpoints_kept=project.training.checkpoints_kept,
             loading=how.write(),

@@ -14,6 +14,7 @@ from engine.build.module import prefixes
 from engine.build.parameters import parameter_options
 from engine.data.facts import DataFacts
 from engine.data.load import LoadedData
+from engine.environments.candidates import is_undecided
 from engine.environments.gang import Gang, ProcessGang, SoloGang
 from engine.environments.launch import Seat
 from engine.environments.threads import keep_to
@@ -90,8 +91,11 @@ def set_up(seat: Seat) -> Setting:
     project = load_project(folder.project).project
     ready(project, folder.path, frozen_code(folder))
     place = info["places"][seat.rank]
-    keep_to(place.get("cores", ()))  # before threads are made, which stay where they were made
-    torch.set_num_threads(place["threads"])
+    if is_undecided(info):  # a process that has computed with several threads cannot be forked, as this one will be
+        torch.set_num_threads(1)
+    else:
+        keep_to(place.get("cores", ()))  # before threads are made, which stay where they were made
+        torch.set_num_threads(place["threads"])
     if project.training.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)

@@ -42,6 +42,7 @@ from engine.training.metrics.metric import Metric
 from engine.training.order import Order
 from engine.training.plan import Plan
 from engine.training.precision import Precision
+from engine.training.probe import choose_place
 from engine.training.replay import Replay
 from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
 from engine.training.saving import Saver, nowhere
@@ -94,7 +95,7 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
 
 def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     """The outcome, and the gang, which is still together."""
-    setting = set_up(seat)
+    setting, choice = choose_place(set_up(seat), seat, reports)
     gang = gang_for(seat, setting)
     is_first = gang.rank == 0
     options = setting.project.training
@@ -105,7 +106,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     assert training is not None  # `prepare` refuses a project whose training part is empty
     loading = Loading.read(setting.info.get("loading"))
     told = [loading.sentence()] if loading.is_streamed or loading.because else []
-    notes = [*told, *precision.notes, *choose_threads(setting, network, precision, training, seat.rank)]
+    notes = [*choice, *told, *precision.notes, *choose_threads(setting, network, precision, training, seat.rank)]
     whole = extent(options, len(training))
     order = Order(
         len(training),

@@ -46,7 +46,8 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             options("auto"),
             128,
             "One process on the CPU with 8 threads; 128 samples a step. "
-            "Chosen because no GPU was found, and one process already uses every core.",
+            "Chosen because no GPU was found, and one process can use every core. "
+            "A longer run may take several processes, where a trial at its start finds them faster.",
         ),
         (
             ONE_CORE,
@@ -60,7 +61,8 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             options("auto"),
             64,
             "One process on the CPU with 16 threads; 64 samples a step. "
-            f"Chosen because cuda:0: {BUSY}, and one process already uses every core.",
+            f"Chosen because cuda:0: {BUSY}, and one process can use every core. "
+            "A longer run may take several processes, where a trial at its start finds them faster.",
         ),
         (
             LAPTOP,
