@@ -23,6 +23,8 @@ from engine.project.staging import stage_bytes
 from engine.project.strategies import pieces_of_batch, stages_of, strategy_problems
 
 WAYS = ("data-parallel", "fully-sharded", "local-sgd", "pipeline")
+_UNTRIED = ("data-parallel", "", "fully-sharded", "local-sgd", "pipeline")
+"""In which order they are advised where no time is known."""
 NOTES = {
     "fully-sharded": "less memory for weights, more communication",
     "local-sgd": "other numbers than one worker gives",
@@ -63,7 +65,9 @@ class Way:
     @property
     def step(self) -> str:
         """The time of a step in words."""
-        return "not known" if self.seconds is None else f"{1000 * self.seconds:.3g} ms"
+        if self.seconds is None:
+            return "not known"
+        return f"{1000 * self.seconds:.3g} ms" if self.seconds < 0.9995 else f"{self.seconds:.3g} s"
 
 
 def ways(project: Project, inventory: DeviceInventory, probe: Probe) -> Iterator[Way]:
@@ -203,8 +207,8 @@ def advice(found: Sequence[Way]) -> str:
 
 
 def _slowness(way: Way) -> tuple[bool, float, int]:
-    """Where nothing is known of the time, what takes less memory goes before."""
-    return way.seconds is None, way.seconds or 0.0, way.memory_bytes
+    """Where nothing is known of the time, what is tried and tested goes before."""
+    return way.seconds is None, way.seconds or 0.0, _UNTRIED.index(way.strategy)
 
 
 def _may_be_faster(way: Way, best: Way) -> bool:

@@ -19,6 +19,7 @@ from engine.project.file import load
 from engine.project.project import Project
 
 STEPS = 20
+LONG_S = 0.2
 
 
 def _say(line: dict[str, Any]) -> None:
@@ -30,9 +31,12 @@ def _advise(project: Project) -> None:
         raise UserError(refusal)
 
     def seconds(samples: int, device: str, threads: int) -> float | None:
-        """A run takes one thread where that is faster."""
-        found = {one(samples, device, count) for count in ({1, threads} if device == "cpu" else {threads})}
-        return min((took for took in found if took is not None), default=None)
+        """A run takes one thread where that is faster, which it is for short steps alone."""
+        found = one(samples, device, threads)
+        if found is None or found > LONG_S or device != "cpu" or threads == 1:
+            return found
+        alone = one(samples, device, 1)
+        return found if alone is None else min(found, alone)
 
     @cache
     def one(samples: int, device: str, threads: int) -> float | None:

@@ -63,6 +63,8 @@ def test_the_advice_names_the_fastest_that_fits_and_gives_the_same_numbers() -> 
         [large]
     )
     assert "can run here" in advice([])
+    assert Way("cpu", "", 1, 2**20, 1.26, 0).step == "1.26 s"
+    assert Way("cpu", "", 1, 2**20, None, 0).step == "not known"
 
 
 def with_room(gib: float, *, batch: int = 128, normalised: bool = False, **environment: object) -> dict[str, Way]:
@@ -85,10 +87,10 @@ def test_what_one_device_cannot_hold_is_divided() -> None:
     assert [way.fits for way in (whole, parts, stages)] == [False, True, True]
     assert stages.memory_bytes < parts.memory_bytes < whole.memory_bytes
     assert stages.note == "experimental"
-    # Not even one sample fits: nothing can be tried, and what takes less memory goes first.
+    # Not even one sample fits: nothing can be tried, and what is experimental goes last.
     assert {way.seconds for way in rows.values()} == {None}
     assert advice(list(rows.values())) == (
-        "Use multi-gpu, pipeline (experimental): a step could not be tried, 387 MiB a worker; "
+        "Use multi-gpu, fully-sharded: a step could not be tried, 517 MiB a worker; "
         "multi-gpu, data-parallel is not expected to fit: it needs 773 MiB of 614 MiB."
     )
 
