@@ -31,7 +31,7 @@ class StartPage(QWidget):
     def __init__(self, documents: Documents, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._documents = documents
-        self._was_painted = False
+        self._was_painted = self._is_filled = False
         # The shipped ones wait for no disk that a recent one may be on.
         self._sketchers = {"recent": Sketcher(self), "shipped": Sketcher(self)}
         for sketcher in self._sketchers.values():
@@ -153,6 +153,7 @@ class StartPage(QWidget):
             QTimer.singleShot(0, self, self._fill)
 
     def _fill(self) -> None:
+        self._is_filled = True
         self.refresh()
         for key, grid in self.grids.items():
             sketcher = self._sketchers["recent" if key == "recent" else "shipped"]
@@ -180,7 +181,7 @@ class StartPage(QWidget):
     @property
     def is_drawn(self) -> bool:
         """Whether every card has its picture, or says why not."""
-        return self._was_painted and all(sketcher.is_done for sketcher in self._sketchers.values())
+        return self._is_filled and all(sketcher.is_done for sketcher in self._sketchers.values())
 
     def _filter(self, search: str) -> None:
         shown = {key: grid.filter(search) for key, grid in self.grids.items()}

@@ -1,7 +1,10 @@
-"""No network unless it is asked for: a whole training, begun as a user begins it, names no other machine."""
+"""No network unless it is asked for: a training, a window and exports, begun as a user begins them, name no other
+machine."""
 
+import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,13 +13,18 @@ from typing import Any
 
 import pytest
 
+from engine.commands.curves import FORMATS
 from engine.project.file import save
 from engine.runs.folder import RunFolder
 from tests.faults.conftest import project_of
 from tests.faults.network import NOTES
+from tests.faults.test_golden_runs import GOLDEN
 from tests.runs import PATIENCE_S, ROOT
 from tests.system.test_training import TWO
 
+HAS_QT = importlib.util.find_spec("PySide6") is not None
+EXPORTS = {"onnx": "net.onnx", "pytorch": "net.py"}
+EXPORTING = "import json, sys; from engine.cli import main; sys.exit(any([main(w) for w in json.loads(sys.argv[1])]))"
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 AWAY = """
 import contextlib, os, socket
@@ -36,22 +44,29 @@ with contextlib.suppress(OSError):
 """Addresses that lead nowhere (RFC 5737), one of them from a forked process."""
 
 
-def watched(folder: Path, words: Sequence[str]) -> list[dict[str, Any]]:
-    """What a Python program, and what it starts, asks of the network; it is watched before its first line."""
+def watched(folder: Path, words: Sequence[str], patience_s: float = PATIENCE_S) -> tuple[list[dict[str, Any]], str]:
+    """What a Python program, and what it starts, asks of the network, and what it says; it is watched before its first
+    line."""
     site, notes = folder / "site", folder / "notes"
     site.mkdir()
     (site / "sitecustomize.py").write_text("from tests.faults.network import install_where_asked as i\ni()\n")
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}", NOTES: str(notes)}
-    done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
+    done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, timeout=patience_s)
     assert done.returncode == 0, done.stdout + done.stderr
-    return [json.loads(line) for line in notes.read_text().splitlines()]
+    return [json.loads(line) for line in notes.read_text().splitlines()], done.stdout
+
+
+def away(seen: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What of it names another machine."""
+    return [one for one in seen if one["what"] != "watched" and one["host"] not in LOOPBACK]
 
 
 def test_what_is_asked_of_the_network_is_seen(tmp_path: Path) -> None:
-    seen = watched(tmp_path, ["-c", AWAY])
+    seen, _ = watched(tmp_path, ["-c", AWAY])
     named = [(one["what"], one["host"]) for one in seen if one["what"] != "watched"]
-    away, bound, asked = ("socket.connect", "192.0.2.1"), ("socket.bind", ""), "socket.getaddrinfo"
-    assert named == [away, bound, (asked, "192.0.2.2")]
+    connected, bound, asked = ("socket.connect", "192.0.2.1"), ("socket.bind", ""), "socket.getaddrinfo"
+    assert named == [connected, bound, (asked, "192.0.2.2")]
+    assert len(away(seen)) == 3
     assert len({one["pid"] for one in seen}) == 2
 
 
@@ -59,9 +74,33 @@ def test_what_is_asked_of_the_network_is_seen(tmp_path: Path) -> None:
 def test_training_names_no_other_machine(environment: dict[str, Any] | None, tmp_path: Path) -> None:
     file, run = tmp_path / "digits.netwright", RunFolder(tmp_path / "run")
     save(project_of(environment, max_epochs=2), file)
-    seen = watched(tmp_path, ["-m", "engine", "train", str(file), "--run-dir", str(run.path)])
+    seen, _ = watched(tmp_path, ["-m", "engine", "train", str(file), "--run-dir", str(run.path)])
     assert run.state() == "finished"
     workers = {int(pid) for pid in run.read_info()["workers"]}
     assert len(workers) == (2 if environment else 1)
     assert workers | {int(run.read_info()["coordinator"])} <= {one["pid"] for one in seen}, "all were watched"
-    assert {one["host"] for one in seen if one["what"] != "watched"} <= LOOPBACK, seen
+    assert away(seen) == []
+
+
+@pytest.mark.skipif(not HAS_QT, reason="PySide6 is not installed")
+def test_the_window_names_no_other_machine(tmp_path: Path) -> None:
+    """From its start to the list of experiments, with every process that it starts; it has no socket of its own."""
+    seen, printed = watched(tmp_path, ["-m", "tests.faults.window_user"], 250)
+    said = json.loads(printed.splitlines()[-1])
+    assert away(seen) == []
+    assert (said["ends"], said["has_qt_network"]) == ([], False)
+    run = RunFolder(Path(said["run"]))
+    assert run.state() == "finished"
+    workers = {int(pid) for pid in run.read_info()["workers"]}
+    assert workers | {int(run.read_info()["coordinator"])} <= {one["pid"] for one in seen}, "all were watched"
+
+
+def test_exports_name_no_other_machine(tmp_path: Path) -> None:
+    """A network in both forms, and curves in all three."""
+    run = shutil.copytree(GOLDEN / "2_finished", tmp_path / "run")
+    export = [["export", run, "--format", form, "-o", tmp_path / file] for form, file in EXPORTS.items()]
+    curves = [["curves", run, "--format", form, "-o", tmp_path / f"{form}.x"] for form in FORMATS]
+    commands = [list(map(str, words)) for words in (*export, *curves)]
+    seen, _ = watched(tmp_path, ["-c", EXPORTING, json.dumps(commands)])
+    assert away(seen) == []
+    assert all((tmp_path / name).exists() for name in (*EXPORTS.values(), *(f"{form}.x" for form in FORMATS)))
