@@ -106,14 +106,15 @@ class Training(QObject):
                 self._window.bar.environment.setToolTip(str(refused))
         self._window.bar.set_environment(text)
 
-    def edit_options(self) -> None:
-        """The Training Options dialog."""
+    def edit_options(self, search: str = "") -> None:
+        """The Training Options dialog; with words only what they find."""
         from app.dialogs.training_options import TrainingOptionsDialog
 
         editor = self._window.editor
         window = self._window
         base = window.documents.base
         dialog = TrainingOptionsDialog(editor.project, self.inventory, window.facts.facts, window, base=base)
+        dialog.search.setText(search)
         self.inventory_changed.connect(dialog.set_inventory)  # devices may be found while the dialog is open
         if dialog.exec():
             chosen = dialog.project()

@@ -149,7 +149,16 @@ def _preview(given: dict[str, Any]) -> Answer:
     from engine.data.load import preview
 
     options = DataOptions.read(given["data"], "data")
-    return preview(options, Path(given["base"]), Path(given["folder"]), int(given.get("count", 24)))
+    wanted = (options, Path(given["base"]), Path(given["folder"]), int(given.get("count", 24)))
+    if not given.get("epoch"):
+        return preview(*wanted)
+    from engine.environments.apart import apart
+    from engine.project.training import TrainingOptions
+    from engine.training.augmenting.making import change_for
+
+    # It computes with torch, which this process must never do.
+    change = change_for(TrainingOptions.read(given["training"], "training"), options, int(given["epoch"]))
+    return apart(lambda: preview(*wanted, change))
 
 
 def _inventory(given: dict[str, Any]) -> Answer:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.data.augmented import AugmentedBar
 from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles, class_colour
 from app.elided import ElidedLabel
 from designer import theme
@@ -40,10 +41,14 @@ class Preview(QWidget):
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         outer.addWidget(self._area)
         self.content = QWidget()
+        self.bar: AugmentedBar | None = None
+        self.tiles: Tiles | None = None
 
     def show_answer(self, answer: dict[str, Any], facts: DataFacts) -> None:
-        """Show what `preview` of the engine answered."""
+        """Show what `preview` of the engine answered. Images have a bar over them, which the caller fills."""
         self.content = QWidget()
+        self.bar = AugmentedBar() if facts.inputs and facts.inputs[0].type.layout == "image" else None
+        self.tiles = None
         column = QVBoxLayout(self.content)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
@@ -51,7 +56,8 @@ class Preview(QWidget):
         for note in answer.get("notes") or []:
             column.addWidget(_muted(note))
         if answer.get("pictures"):
-            column.addWidget(_card("Samples", _pictures(answer["pictures"])))
+            self.tiles = _pictures(answer["pictures"])
+            column.addWidget(_card("Samples", self.tiles, self.bar))
         if answer.get("series"):
             column.addWidget(_card("Samples", _series(answer["series"])))
         if answer.get("columns"):
@@ -71,6 +77,19 @@ class Preview(QWidget):
         column.addStretch(1)
         self._area.setWidget(self.content)
 
+    def show_pictures(self, pictures: list[dict[str, Any]]) -> None:
+        """Show other pictures in the place of those that are there; all else stays."""
+        if self.tiles is None or not pictures:
+            return
+        old, self.tiles = self.tiles, _pictures(pictures)
+        holder = old.parentWidget()
+        assert holder is not None
+        layout = holder.layout()
+        assert layout is not None
+        layout.replaceWidget(old, self.tiles)
+        old.hide()
+        old.deleteLater()
+
 
 def _muted(text: str) -> QLabel:
     label = QLabel(text)
@@ -79,7 +98,7 @@ def _muted(text: str) -> QLabel:
     return label
 
 
-def _card(title: str, content: QWidget) -> QFrame:
+def _card(title: str, content: QWidget, corner: QWidget | None = None) -> QFrame:
     frame = QFrame()
     theme.mark(frame, "role", "card")
     column = QVBoxLayout(frame)
@@ -87,7 +106,13 @@ def _card(title: str, content: QWidget) -> QFrame:
     column.setSpacing(12)
     heading = QLabel(title.upper())
     theme.mark(heading, "role", "section")
-    column.addWidget(heading)
+    if corner is None:
+        column.addWidget(heading)
+    else:
+        row = QHBoxLayout()
+        row.addWidget(heading)
+        row.addWidget(corner, 1)
+        column.addLayout(row)
     column.addWidget(content)
     return frame
 
@@ -123,7 +148,7 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
     return row
 
 
-def _pictures(pictures: list[dict[str, Any]]) -> QWidget:
+def _pictures(pictures: list[dict[str, Any]]) -> Tiles:
     return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['part']})") for p in pictures])
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -20,14 +20,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.data.augmented import changes_of
 from app.data.preview import Preview
 from app.documents import Documents
-from app.engine_process import EngineServer
+from app.engine_process import EngineServer, OnError, OnResult
 from app.facts import FactsKeeper
 from designer import theme
 from designer.editor import Editor
 from designer.forms import Form
 from engine.data.facts import DataFacts
+from engine.project.augmentation import augmentation_problems
 from engine.project.data import DataOptions
 
 PREVIEW_SAMPLES = 40
@@ -38,10 +40,18 @@ MESSAGE_WIDTH = 480
 class DataTab(QWidget):
     """Edits the section `data` of the project, and shows what the engine finds there."""
 
+    augmentation_wanted = Signal()
+    """The options of random changes are asked for."""
+
     def __init__(self, editor: Editor, documents: Documents, server: EngineServer, facts: FactsKeeper) -> None:
         super().__init__()
         self._editor, self._documents, self._server, self._facts = editor, documents, server, facts
         self._shown: tuple[DataOptions, str] | None = None
+        self._epoch = 0
+        """Whose random changes of the samples are shown; 0: the samples as they are."""
+        self._changes = changes_of(editor.project)
+        self._looked: object = None
+        """What the samples were asked for last that are shown in the place of others."""
         self._folder = tempfile.mkdtemp(prefix="netwright-preview-")
         self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
         self.setAcceptDrops(True)
@@ -195,8 +205,11 @@ class DataTab(QWidget):
     def _on_project_changed(self, _project: object = None) -> None:
         if self._editor.project.data != self.form.record:
             self.form.set_record(self._editor.project.data)
+        changes, self._changes = self._changes, changes_of(self._editor.project)
         if self._shown is None or self._editor.project.data != self._shown[0]:
             self._on_facts(self._facts.facts)
+        elif changes != self._changes and self._facts.facts is not None:
+            self._look_again(self._epoch)
 
     def _on_facts(self, facts: DataFacts | None) -> None:
         options, base = self._editor.project.data, str(self._documents.base)
@@ -229,18 +242,62 @@ class DataTab(QWidget):
         self.pages.setCurrentWidget(self.message_page)
 
     def _ask(self, options: DataOptions, base: str, facts: DataFacts) -> None:
-        folder = tempfile.mkdtemp(dir=self._folder)
-
         def show(answer: dict[str, Any]) -> None:
             if self._shown == (options, base):
-                self.preview.show_answer(answer, facts)
-                self.pages.setCurrentWidget(self.preview)
-            QTimer.singleShot(0, self, lambda: shutil.rmtree(folder, ignore_errors=True))
+                self._show_answer(answer, facts)
 
         def fail(message: str) -> None:
             if self._shown == (options, base):
                 self._shown = None
                 self._say(message, is_error=True)
 
-        wanted = {"data": options.write(), "base": base, "folder": folder, "count": PREVIEW_SAMPLES}
-        self._server.request("preview", wanted, show, fail)
+        self._request({}, show, fail)
+
+    def _show_answer(self, answer: dict[str, Any], facts: DataFacts) -> None:
+        self.preview.show_answer(answer, facts)
+        self.pages.setCurrentWidget(self.preview)
+        if self.preview.bar is not None:
+            self.preview.bar.epoch_chosen.connect(self._look_again)
+            self.preview.bar.options_wanted.connect(self.augmentation_wanted)
+            self._look_again(self._epoch)
+
+    def _request(self, more: dict[str, Any], show: OnResult, fail: OnError) -> None:
+        """Ask for samples, which lie in a folder until they are shown."""
+        folder = tempfile.mkdtemp(dir=self._folder)
+
+        def done(answer: dict[str, Any]) -> None:
+            show(answer)
+            QTimer.singleShot(0, self, lambda: shutil.rmtree(folder, ignore_errors=True))
+
+        data, base = self._editor.project.data.write(), str(self._documents.base)
+        wanted = {"data": data, "base": base, "folder": folder, "count": PREVIEW_SAMPLES, **more}
+        self._server.request("preview", wanted, done, fail)
+
+    # ---- samples as training changes them ----
+
+    def _look_again(self, epoch: int) -> None:
+        """Show the samples as this epoch changes them, or as they are; if the options let it."""
+        facts, bar = self._facts.facts, self.preview.bar
+        if facts is None or bar is None:
+            return
+        project = self._editor.project
+        problem = next((found.message for found in augmentation_problems(project, facts)), "")
+        was, self._epoch = self._epoch, epoch if project.training.augments and not problem else 0
+        bar.show_state(project.training, problem, self._epoch)
+        if was or self._epoch:
+            self._ask_for_epoch()
+
+    def _ask_for_epoch(self) -> None:
+        options, epoch = self._editor.project.training, self._epoch
+        looked = self._looked = (self._shown, epoch, self._changes)
+
+        def show(answer: dict[str, Any]) -> None:
+            if self._looked == looked and self._shown is not None:
+                self.preview.show_pictures(answer.get("pictures") or [])
+
+        def fail(message: str) -> None:
+            if self._looked == looked and self.preview.bar is not None:
+                self._epoch = 0
+                self.preview.bar.show_state(options, message, 0)
+
+        self._request({"epoch": epoch, "training": options.write()} if epoch else {}, show, fail)

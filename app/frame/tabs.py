@@ -49,7 +49,9 @@ class Tabs(QObject):
         if key == "data":
             from app.data.tab import DataTab
 
-            return DataTab(window.editor, window.documents, window.server, window.facts)
+            tab = DataTab(window.editor, window.documents, window.server, window.facts)
+            tab.augmentation_wanted.connect(lambda: window.training.edit_options("augmentation"))
+            return tab
         if key == "experiments":
             return self._make_experiments()
         from app.runs.monitor import Monitor

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.data import split as splitting
 from engine.data.facts import PARTS, DataFacts
-from engine.data.preview import describe
+from engine.data.preview import Change, describe
 from engine.data.sources.masks import Masks
 from engine.data.sources.places import locate
 from engine.data.sources.registry import SOURCES
@@ -168,14 +168,14 @@ def _noted(known: DataFacts, notes: Sequence[str]) -> DataFacts:
     return replace(known, notes=(*known.notes, *(note for note in notes if note not in known.notes)))
 
 
-def preview(options: DataOptions, base: Path, folder: Path, count: int) -> dict[str, Any]:
+def preview(options: DataOptions, base: Path, folder: Path, count: int, change: Change | None = None) -> dict[str, Any]:
     """A look at the data for the Data tab, in the shape that `engine.data.preview` describes. Raises `UserError`."""
     opened = _open(options, base)
 
     def read(chosen: Array) -> Samples:
         return opened.source.samples(options, opened.path, opened.outline, chosen)
 
-    return describe(opened.outline, opened.counts, opened.numbers, read, folder, count)
+    return describe(opened.outline, opened.counts, opened.numbers, read, folder, count, change)
 
 
 def _open(options: DataOptions, base: Path) -> Opened:

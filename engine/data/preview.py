@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
@@ -22,6 +22,15 @@ MOST_NAMES = 12
 NOTHING = 255
 
 
+class Change(Protocol):
+    """What training makes of images, N C H W, and the classes of their pixels, if they have any."""
+
+    def __call__(
+        self, images: Array, maps: Array | None, places: Array, whole: Callable[[], Array]
+    ) -> tuple[Array, Array | None]:
+        """Others in their place. `places`: those of the samples in the training part, which `whole` reads."""
+
+
 def describe(
     outline: Outline,
     counts: Sequence[Counts],
@@ -29,8 +38,10 @@ def describe(
     read: Callable[[Array], Samples],
     folder: Path,
     count: int,
+    change: Change | None = None,
 ) -> dict[str, Any]:
-    """A JSON object; the first input is what is looked at. Keys that do not apply are empty lists.
+    """A JSON object; the first input is what is looked at. Keys that do not apply are empty lists. With a change only
+    samples of the training part are shown, as they are then; without one, some of all parts.
 
     `kind`      `pictures`, `table` or `series`
     `classes`   [{"name", "training", "validation", "test"}], empty for numbers: how many `counted` are of each class
@@ -44,7 +55,8 @@ def describe(
     `notes`     findings, a line each
     """
     kind = _kind(outline.inputs[0])
-    chosen = _spread(outline, min(count, MOST_SERIES) if kind == "series" else count)
+    some = np.arange(len(outline)) if change is None else numbers["training"]
+    chosen = _spread(outline, some, min(count, MOST_SERIES) if kind == "series" else count)
     samples = read(chosen)
     look: dict[str, Any] = {
         "kind": kind,
@@ -58,8 +70,13 @@ def describe(
     }
     captions = _captions(outline, numbers, chosen)
     if kind == "pictures":
-        maps = _found(outline, "pixel", "voxel")
-        look["pictures"] = _pictures(samples.arrays[0], captions, folder, None if maps is None else maps[chosen])
+        found = _found(outline, "pixel", "voxel")
+        images, maps = samples.arrays[0], None if found is None else found[chosen]
+        span = _range(images)
+        if change is not None and outline.inputs[0].type.layout == "image":
+            places = np.argsort(numbers["training"])[np.searchsorted(np.sort(numbers["training"]), chosen)]
+            images, maps = change(images, maps, places, lambda: read(numbers["training"]).arrays[0])
+        look["pictures"] = _pictures(images, span, captions, folder, maps)
     elif kind == "series":
         look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
         if (steps := _found(outline, "step")) is not None:
@@ -111,11 +128,10 @@ def _kind(given: InputFacts) -> str:
     return {"image": "pictures", "volume": "pictures", "sequence": "series"}.get(given.type.layout, "table")
 
 
-def _spread(outline: Outline, count: int) -> Array:
-    """Numbers of some samples, spread evenly over the classes."""
-    total = len(outline)
-    order = np.argsort(outline.groups, kind="stable")
-    places = np.linspace(0, total - 1, max(1, min(count, total))).round().astype(np.int64)
+def _spread(outline: Outline, some: Array, count: int) -> Array:
+    """So many of these samples, spread evenly over the classes."""
+    order = some[np.argsort(outline.groups[some], kind="stable")]
+    places = np.linspace(0, len(order) - 1, max(1, min(count, len(order)))).round().astype(np.int64)
     return np.asarray(order[np.unique(places)])
 
 
@@ -149,9 +165,11 @@ def _said(facts: TargetFacts, target: Array) -> str:
     return ", ".join(f"{float(value):.4g}" for value in target[:4]) + (", ..." if len(target) > 4 else "")
 
 
-def _pictures(images: Array, captions: list[dict[str, str]], folder: Path, maps: Array | None) -> list[dict[str, str]]:
+def _pictures(
+    images: Array, span: tuple[float, float], captions: list[dict[str, str]], folder: Path, maps: Array | None
+) -> list[dict[str, str]]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    black, white = _range(images)
+    black, white = span
     written = []
     for index, (values, caption) in enumerate(zip(images, captions, strict=True)):
         planes = values if values.ndim == 3 else values[:, values.shape[1] // 2]  # the middle slice of a volume

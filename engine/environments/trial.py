@@ -8,7 +8,6 @@ import contextlib
 import importlib
 import json
 import os
-import select
 import signal
 import sys
 import time
@@ -16,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from engine.environments.apart import read_all
 from engine.network.analysis import analyse
 from engine.project import code
 from engine.project.project import Project
@@ -46,7 +46,7 @@ def attempt(
         os.close(reading)
         _be_child(writing, project, samples, device, threads, steps, limit_bytes)
     os.close(writing)
-    told = _read(reading)
+    told = read_all(reading, PATIENCE_S)
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -59,17 +59,6 @@ def _warm() -> None:
     """Import once what every child needs; torch's optimizers import the compiler at their first step."""
     for module in ("torch._dynamo", "engine.training.trying"):
         importlib.import_module(module)
-
-
-def _read(descriptor: int) -> bytes | None:
-    """All that the child says; None where it takes too long."""
-    deadline, said = time.monotonic() + PATIENCE_S, b""
-    with os.fdopen(descriptor, "rb", buffering=0) as pipe:
-        while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            if not (data := pipe.read(4096)):
-                return said
-            said += data
-    return None
 
 
 def _be_child(writing: int, project: Project, samples: int, device: str, *how: int) -> None:

@@ -40,7 +40,7 @@ def _of_scale(what: str, matlab: str) -> Any:
         label=f"Scale of the {what}",
         group=GROUP,
         help=f"Range of the factor that the {what} of an image is multiplied by about its centre; default 1, 1: none. "
-        f"MATLAB: {matlab}, which does not count either where both are scaled alike",
+        f"MATLAB: {matlab}, which is ignored there, too, where both are scaled alike",
         visible_when=_scales_apart,
     )
 
@@ -54,7 +54,7 @@ def _of_shear(axis: str, formula: str, matlab: str) -> Any:
         unit="degrees",
         label=f"Shear along {axis}",
         group=GROUP,
-        help=f"Range of the angle that images are slanted by along {axis}: {formula}; default 0, 0: none. "
+        help=f"Range of the angle of a slant along {axis}: {axis} becomes {formula}; default 0, 0: none. "
         f"MATLAB: {matlab}; torch: RandomAffine, shear",
     )
 
@@ -128,8 +128,8 @@ class AugmentationOptions(Record):
     )
     rand_x_scale = _of_scale("width", "RandXScale")
     rand_y_scale = _of_scale("height", "RandYScale")
-    rand_x_shear = _of_shear("x", "x + y tan(angle), y downwards from the centre", "RandXShear")
-    rand_y_shear = _of_shear("y", "y + x tan(angle), y downwards from the centre", "RandYShear")
+    rand_x_shear = _of_shear("x", "x + y · tan(angle), y counted downwards from the centre", "RandXShear")
+    rand_y_shear = _of_shear("y", "y + x · tan(angle), x counted from the centre", "RandYShear")
     rand_x_translation = _of_translation("to the right", "RandXTranslation")
     rand_y_translation = _of_translation("down", "RandYTranslation")
     rand_crop_padding = Int(

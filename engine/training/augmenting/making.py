@@ -2,7 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+import torch
+
 from engine.data.facts import InputFacts
+from engine.data.preview import Change
+from engine.data.sources.source import Array
 from engine.project.data import DataOptions
 from engine.project.targets import Wanted
 from engine.project.training import TrainingOptions
@@ -24,7 +29,36 @@ def augmentation_for(
     if not options.augments:
         return None
     chosen = [place for place, facts in enumerate(given) if facts.type.layout == "image"]
-    # Of picture files black and white are always the same, whatever there is of them in the training part.
-    images = [Image(place, PICTURES if data.source == "images" else span(place)) for place in chosen]
+    images = [Image(place, span(place) if _needs_span(options, data) else PICTURES) for place in chosen]
     maps = [Map(place, one.facts.task) for place, one in enumerate(wanted) if one.facts.per == "pixel"]
     return Augmentation(options, images, maps, options.seed)
+
+
+def _needs_span(options: TrainingOptions, data: DataOptions) -> bool:
+    """Whether black and white must be looked for, which may take reading all data. Of picture files they are always
+    the same, whatever there is of them in the training part."""
+    return data.source != "images" and any(name.startswith("jitter") for name in options.augments)
+
+
+def change_for(options: TrainingOptions, data: DataOptions, epoch: int) -> Change:
+    """What an epoch makes of some images of the data's first input, for a person to look at: the same as in a run."""
+
+    def change(
+        images: Array, maps: Array | None, places: Array, whole: Callable[[], Array]
+    ) -> tuple[Array, Array | None]:
+        x = _tensor(images)
+        span = PICTURES
+        if _needs_span(options, data):
+            all_of_them = whole()
+            span = float(all_of_them.min()), float(all_of_them.max())
+        shown = () if maps is None else (torch.from_numpy(maps),)
+        made = Augmentation(options, [Image(0, span)], [Map(n, "classes") for n in range(len(shown))], options.seed)
+        inputs, targets = made((x,), shown, torch.from_numpy(places), epoch)
+        return inputs[0].numpy(), targets[0].numpy() if targets else None
+
+    return change
+
+
+def _tensor(images: Array) -> torch.Tensor:
+    """As a part of the data holds them, in memory of their own."""
+    return torch.from_numpy(images.astype(np.float32))
