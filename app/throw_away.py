@@ -42,7 +42,7 @@ class ThrowAway(QObject):
         )
         assert self.process.stdout is not None
         self._lines = Lines(self.process.stdout.fileno(), self)
-        self._lines.received.connect(lambda line: self.said.emit(json.loads(line)))
+        self._lines.received.connect(self._take)
         self._lines.closed.connect(self._on_closed)
 
     def stop(self) -> None:
@@ -57,6 +57,12 @@ class ThrowAway(QObject):
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
+
+    def _take(self, line: bytes) -> None:
+        """Pass on what is a JSON object; a library that prints is passed over."""
+        with contextlib.suppress(ValueError, RecursionError):
+            if isinstance(told := json.loads(line), dict):
+                self.said.emit(told)
 
     def _on_closed(self) -> None:
         self.stop()

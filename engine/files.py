@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import secrets
+import shutil
 import stat
 from io import BufferedReader
 from pathlib import Path
@@ -60,6 +61,14 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666, follow_li
         with contextlib.suppress(OSError):
             beside.unlink()
         raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a folder with all in it, or a link, which is not followed. Raises `OSError`."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any, *, mode: int = 0o600, follow_link: bool = True) -> None:

@@ -38,6 +38,10 @@ MOST_PRESETS = 200
 SIZE_LIMIT = 2**20
 
 
+def _is_name(name: str) -> bool:
+    return 0 < len(name) <= 60 and name.isprintable()
+
+
 class Presets:
     """The presets of this user, all in one file, which is read anew each time: another window may have written it."""
 
@@ -49,6 +53,8 @@ class Presets:
         try:
             given = json.loads(read_file(self.file, SIZE_LIMIT).decode("utf-8"))
             sections = dict(sorted(given["presets"].items(), key=lambda item: str(item[0]).casefold()))
+            if len(sections) > MOST_PRESETS or not all(map(_is_name, sections)):
+                raise ValueError("names that no preset has")
             return {name: TrainingOptions.read(values, name) for name, values in sections.items()}
         except FileNotFoundError:
             return {}
@@ -62,7 +68,7 @@ class Presets:
     def save(self, name: str, options: TrainingOptions) -> None:
         """Keep the options under this name, in place of others that had it. Raises `UserError`."""
         name = name.strip()
-        if not 0 < len(name) <= 60 or not name.isprintable():
+        if not _is_name(name):
             raise UserError("A preset needs a name of 1 to 60 characters.")
         if name in BUILT_IN:
             raise UserError(f"'{name}' is the name of a preset that everybody has. Choose another one.")

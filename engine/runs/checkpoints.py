@@ -12,14 +12,13 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
-from engine.files import open_file, read_file, write_json
+from engine.files import open_file, read_file, remove, write_json
 from engine.runs.folder import RunFolder
 
 STATE, TENSORS, MANIFEST = "state.json", "tensors.safetensors", "manifest.json"
@@ -104,10 +103,12 @@ def put_in_place(folder: RunFolder, iteration: int, kept: int) -> None:
 def _remove(path: Path) -> None:
     """Remove a checkpoint, which takes time: a crash meanwhile leaves none in place that is half."""
     gone = path.with_name(f".{path.name}.gone.tmp")
-    shutil.rmtree(gone, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        remove(gone)
     with contextlib.suppress(FileNotFoundError):
         path.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        remove(gone)
 
 
 def _flush(path: Path) -> None:

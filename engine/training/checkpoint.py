@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save_file
 from engine.environments.gang import Gang
 from engine.errors import RunError, UserError
 from engine.fields import path_part, printable
+from engine.files import remove
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
 
 JsonState = dict[str, Any]
@@ -136,7 +137,8 @@ def write(state: JsonState, path: Path, iteration: int) -> None:
     """Write a checkpoint into this folder, whole and flushed, replacing what is there. Raises `RunError`."""
     tensors: list[torch.Tensor] = []
     try:
-        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(OSError):  # making the folder says why
+            remove(path)
         path.parent.mkdir(0o700, parents=True, exist_ok=True)
         path.mkdir(0o700)
         text = json.dumps(plain(state, tensors), separators=(",", ":"))

@@ -7,7 +7,6 @@ as long as the run, the main one best: workers die with the thread that started 
 import contextlib
 import importlib
 import os
-import shutil
 import signal
 import sys
 import traceback
@@ -19,7 +18,7 @@ from typing import Any
 from engine.environments import launch
 from engine.environments.threads import calm_threads
 from engine.errors import EXIT_RUN_FAILED, RunError, UserError
-from engine.files import write_json
+from engine.files import remove, write_json
 from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
 from engine.runs.events import (
@@ -315,7 +314,7 @@ class _Coordinator:
         left += [weights.with_name(f".{weights.name}.old") for weights in kept if weights.is_dir()]
         for one in left:
             with contextlib.suppress(OSError):
-                shutil.rmtree(one) if one.is_dir() else one.unlink(missing_ok=True)
+                remove(one)
 
     @contextlib.contextmanager
     def _listening_to_signals(self) -> Iterator[None]:

@@ -26,7 +26,8 @@ def says(*lines: dict[str, Any]) -> str:
 
 def test_the_number_that_is_found_becomes_the_mini_batch_size(qtbot, monkeypatch) -> None:
     reads = "import sys; assert open(sys.argv[1]).read().startswith('{')\n"
-    dialog = make(qtbot, monkeypatch, reads + says(TRIED, DONE))
+    prints = "print('a library says')\nprint('[1]')\nprint('[' * 100_000)\n"
+    dialog = make(qtbot, monkeypatch, reads + prints + says(TRIED, DONE))
     finder = dialog.batch_finder
     finder.button.click()
     assert finder.button.text() == "Stop"

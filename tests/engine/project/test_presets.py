@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,12 @@ def test_a_name_that_cannot_be(presets: Presets, name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"presets": []}', '{"presets": {"a": 1}}', '{"presets": {"a": {"solver": "x"}}}', "[" * 100_000],
+    [
+        *("", "[]", "{}", '{"presets": []}', '{"presets": {"a": 1}}', '{"presets": {"a": {"solver": "x"}}}'),
+        *("[" * 100_000, '{"presets": {"": {}}}', f'{{"presets": {{"{"x" * 61}": {{}}}}}}'),
+        json.dumps({"presets": {"a\nb": {}}}),
+        json.dumps({"presets": {str(number): {} for number in range(201)}}),
+    ],
 )
 def test_a_file_that_cannot_be_read_is_named_and_left_alone(presets: Presets, text: str) -> None:
     presets.file.parent.mkdir()

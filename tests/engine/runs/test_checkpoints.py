@@ -116,3 +116,20 @@ def test_a_strange_manifest_whose_checksum_fits_is_damage(tmp_path: Path, change
     checkpoint, refused = newest_whole(folder)
     assert checkpoint is None
     assert "manifest.json is not what was saved" in refused[0]
+
+
+def test_a_link_among_the_checkpoints_leads_nowhere(run: RunFolder, tmp_path: Path) -> None:
+    """A stranger's run folder: what is removed or written there is the link, never what it leads to."""
+    goal = tmp_path / "goal"
+    goal.mkdir()
+    (goal / "thesis.txt").write_text("important")
+    run.checkpoints.mkdir()
+    for path in (place(run, 7), place(run, 14), run.checkpoints / f".{place(run, 14).name}.gone.tmp"):
+        path.symlink_to(goal)
+    assert newest_whole(run)[0] is None
+    make(run, 14)
+    make(run, 21, kept=1)
+    assert [one.iteration for one in all_checkpoints(run)] == [21]
+    assert sorted(path.name for path in run.checkpoints.iterdir()) == [place(run, 21).name]
+    assert (goal / "thesis.txt").read_text() == "important"
+    assert [path.name for path in goal.iterdir()] == ["thesis.txt"]
