@@ -23,6 +23,7 @@ from engine.environments.threads import calm_threads
 from engine.errors import EXIT_DONE, UserError
 from engine.project.data import DataOptions
 from engine.project.file import loads
+from engine.project.training import TrainingOptions
 from engine.runs.folder import RunFolder, open_run
 
 REQUEST_LIMIT_BYTES = 128 * 2**20
@@ -150,15 +151,15 @@ def _preview(given: dict[str, Any]) -> Answer:
 
     options = DataOptions.read(given["data"], "data")
     wanted = (options, Path(given["base"]), Path(given["folder"]), int(given.get("count", 24)))
+    training = TrainingOptions.read(given.get("training") or {}, "training")
     if not given.get("epoch"):
-        return preview(*wanted)
+        return preview(*wanted, training=training)
     from engine.environments.apart import apart
-    from engine.project.training import TrainingOptions
     from engine.training.augmenting.making import change_for
 
     # It computes with torch, which this process must never do.
-    change = change_for(TrainingOptions.read(given["training"], "training"), options, int(given["epoch"]))
-    return apart(lambda: preview(*wanted, change))
+    change = change_for(training, options, int(given["epoch"]))
+    return apart(lambda: preview(*wanted, change, training=training))
 
 
 def _inventory(given: dict[str, Any]) -> Answer:

@@ -53,7 +53,7 @@ class Preview(QWidget):
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(12)
         column.addLayout(_counts(facts))
-        for note in answer.get("notes") or []:
+        for note in (*filter(None, [answer.get("loading")]), *(answer.get("notes") or [])):
             column.addWidget(_muted(note))
         if answer.get("pictures"):
             self.tiles = _pictures(answer["pictures"])

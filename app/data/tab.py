@@ -269,8 +269,9 @@ class DataTab(QWidget):
             show(answer)
             QTimer.singleShot(0, self, lambda: shutil.rmtree(folder, ignore_errors=True))
 
-        data, base = self._editor.project.data.write(), str(self._documents.base)
-        wanted = {"data": data, "base": base, "folder": folder, "count": PREVIEW_SAMPLES, **more}
+        project, base = self._editor.project, str(self._documents.base)
+        wanted = {"data": project.data.write(), "base": base, "folder": folder, "count": PREVIEW_SAMPLES}
+        wanted = {**wanted, "training": project.training.write(), **more}
         self._server.request("preview", wanted, done, fail)
 
     # ---- samples as training changes them ----
@@ -300,4 +301,4 @@ class DataTab(QWidget):
                 self._epoch = 0
                 self.preview.bar.show_state(options, message, 0)
 
-        self._request({"epoch": epoch, "training": options.write()} if epoch else {}, show, fail)
+        self._request({"epoch": epoch} if epoch else {}, show, fail)

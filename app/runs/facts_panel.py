@@ -382,6 +382,8 @@ class FactsPanel(QWidget):
             case Ended():
                 self._state = event.state  # of a run that was resumed, what follows counts again
                 self.bar.setValue(1000 if event.state == "finished" else self.bar.value())
+                if said := event.result.get("held_back_by"):
+                    self.add_line("", str(said))
 
     def _on_started(self, event: Started) -> None:
         self._started = event

@@ -54,7 +54,8 @@ def line_of(event: Event) -> str:
         case Failed():
             return f"Failed: {event.cause}" + (f"\n{event.detail}" if event.detail else "")
         case Ended():
-            return f"The run has {'ended: ' if event.state == 'failed' else ''}{event.state}: {event.reason}"
+            said = f"The run has {'ended: ' if event.state == 'failed' else ''}{event.state}: {event.reason}"
+            return f"{said}\n{event.result.get('held_back_by', '')}".rstrip()
     return ""
 
 

@@ -139,6 +139,8 @@ def summary(result: dict[str, Any]) -> None:
     for part in ("validation", "test"):
         if result.get(part):
             print(f"{part}: " + ", ".join(metric_value(name, float(v)) for name, v in result[part].items()))
+    if result.get("held_back_by"):
+        print(result["held_back_by"])
     print(f"run: {result['run_dir']}")
     if offer := result.get("offer"):
         print(f"to go on with less memory: netwright-engine resume {shlex.quote(result['run_dir'])} --set {offer}")

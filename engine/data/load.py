@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,12 +14,14 @@ from engine.data import split as splitting
 from engine.data.facts import PARTS, DataFacts
 from engine.data.preview import Change, describe
 from engine.data.sources.masks import Masks
-from engine.data.sources.places import locate
+from engine.data.sources.places import free_memory, locate, refuse_too_large
 from engine.data.sources.registry import SOURCES
 from engine.data.sources.source import Array, Arrays, Outline, Samples, Source, Stored
 from engine.data.stored import Chosen, Kept, RealSteps, aligned
 from engine.errors import FieldErrors, UserError
 from engine.project.data import DataOptions
+from engine.project.loading import loading
+from engine.project.training import TrainingOptions
 
 T = TypeVar("T")
 KEPT = 2
@@ -168,14 +171,37 @@ def _noted(known: DataFacts, notes: Sequence[str]) -> DataFacts:
     return replace(known, notes=(*known.notes, *(note for note in notes if note not in known.notes)))
 
 
-def preview(options: DataOptions, base: Path, folder: Path, count: int, change: Change | None = None) -> dict[str, Any]:
-    """A look at the data for the Data tab, in the shape that `engine.data.preview` describes. Raises `UserError`."""
+def preview(
+    options: DataOptions,
+    base: Path,
+    folder: Path,
+    count: int,
+    change: Change | None = None,
+    *,
+    training: TrainingOptions | None = None,
+) -> dict[str, Any]:
+    """A look at the data for the Data tab, in the shape that `engine.data.preview` describes, and in `loading` how a
+    run with these options and one worker loads it. Raises `UserError`."""
     opened = _open(options, base)
+    how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
+    is_large = how.held_bytes > KEPT_BYTES and not opened.outline.resident_because
 
     def read(chosen: Array) -> Samples:
+        if is_large:
+            return _some(opened, chosen)
         return opened.source.samples(options, opened.path, opened.outline, chosen)
 
-    return describe(opened.outline, opened.counts, opened.numbers, read, folder, count, change)
+    look = describe(opened.outline, opened.counts, opened.numbers, read, folder, count, change, is_large=is_large)
+    return {**look, "loading": how.sentence()}
+
+
+def _some(opened: Opened, chosen: Array) -> Samples:
+    """A few samples of many, read where they lie."""
+    found = opened.source.streams(opened.options, opened.path, opened.outline)
+    lengths = tuple(None if given is None else given[chosen] for given in found.lengths)
+    needed = sum(4 * len(chosen) * prod(given.shape[1:]) for given in found.inputs)
+    refuse_too_large(needed, f"{len(chosen):,} samples", "Use fewer samples or smaller ones.")
+    return Samples(tuple(Chosen(given, chosen)[:] for given in found.inputs), found.notes, lengths)
 
 
 def _open(options: DataOptions, base: Path) -> Opened:

@@ -19,6 +19,7 @@ MOST_CHANNELS = 6
 MOST_ROWS = 20
 MOST_COLUMNS = 50
 MOST_NAMES = 12
+MOST_COUNTED = 10_000
 NOTHING = 255
 
 
@@ -39,9 +40,12 @@ def describe(
     folder: Path,
     count: int,
     change: Change | None = None,
+    *,
+    is_large: bool = False,
 ) -> dict[str, Any]:
     """A JSON object; the first input is what is looked at. Keys that do not apply are empty lists. With a change only
-    samples of the training part are shown, as they are then; without one, some of all parts.
+    samples of the training part are shown, as they are then; without one, some of all parts. Where there is much of it
+    (`is_large`), low, mean and high of columns are those of some samples.
 
     `kind`      `pictures`, `table` or `series`
     `classes`   [{"name", "training", "validation", "test"}], empty for numbers: how many `counted` are of each class
@@ -83,7 +87,11 @@ def describe(
             for shown, sample, target in zip(look["series"], _real(samples), steps[chosen], strict=True):
                 shown["steps"] = _classes_of_steps(sample, target)
     elif not outline.rows:
-        _tabulate(look, outline, read(np.arange(len(outline))).arrays[0])
+        every = np.arange(len(outline))
+        every = np.sort(_spread(outline, every, MOST_COUNTED)) if is_large else every
+        if len(every) < len(outline):
+            look["notes"].append(f"Low, mean and high are those of {len(every):,} of {len(outline):,} samples.")
+        _tabulate(look, outline, read(every).arrays[0], every)
     return look
 
 
@@ -224,15 +232,18 @@ def _rounded(value: Any) -> float:
     return float(f"{float(value):.6g}")
 
 
-def _tabulate(look: dict[str, Any], outline: Outline, array: Array) -> None:
-    """Columns, and the first rows, for an array of features or tokens."""
+def _tabulate(look: dict[str, Any], outline: Outline, array: Array, chosen: Array) -> None:
+    """Columns, and the first rows, for an array of features or tokens; of the chosen samples."""
     name, count = outline.inputs[0].name, min(array.shape[1], MOST_COLUMNS)
     columns = [Column(f"{name}[{i}]", "input", "number", *_spans(array[:, i])) for i in range(count)]
     columns.append(Column("response", "response", outline.wanted[0].spoken()))
     if count < array.shape[1]:
         look["notes"].append(f"The first {count} of {array.shape[1]:,} columns are shown.")
     look["columns"] = [asdict(column) for column in columns]
-    look["rows"] = [[*map(_rounded, row[:count]), _label(outline, i)] for i, row in enumerate(array[:MOST_ROWS])]
+    look["rows"] = [
+        [*map(_rounded, row[:count]), _label(outline, i)]
+        for i, row in zip(chosen.tolist(), array[:MOST_ROWS], strict=False)
+    ]
 
 
 def _spans(values: Array) -> tuple[float, float, float]:

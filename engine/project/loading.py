@@ -7,6 +7,7 @@ from typing import Any
 from engine.data.facts import DataFacts
 from engine.network.memory import bytes_in_words
 from engine.network.problems import Problem
+from engine.project.data import DataOptions
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -85,12 +86,20 @@ def loading_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
         yield Problem("error", "", "", "data.loading", message)
 
 
-def loading(project: Project, facts: DataFacts, *, free_bytes: int, workers: int = 1, device_bytes: int = 0) -> Loading:
+def loading(
+    data: DataOptions,
+    training: TrainingOptions,
+    facts: DataFacts,
+    *,
+    free_bytes: int,
+    workers: int = 1,
+    device_bytes: int = 0,
+) -> Loading:
     """How a run loads its data, with so many workers on a machine with so much free memory; `device_bytes`: what the
     smallest of their devices has, where they have some, each its own."""
-    held = held_bytes(project.data.source, facts)
-    because = resident_because(project.training, facts)
-    wish = project.data.loading if project.data.is_visible("loading") else "auto"
+    held = held_bytes(data.source, facts)
+    because = resident_because(training, facts)
+    wish = data.loading if data.is_visible("loading") else "auto"
     is_large = held * workers > free_bytes * MOST_OF_FREE
     resident = Loading(False, held, free_bytes, workers)
     if because or wish == "memory":

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED
+from engine.runs.bottleneck import held_back_by
 from engine.runs.events import (
     Best,
     EpochEnded,
@@ -207,9 +208,14 @@ class Tally:
                     self._scores[step] = {name: values[i] for name, values in event.values.items()}
 
 
+def _is_streamed(info: Mapping[str, Any]) -> bool:
+    return bool((info.get("loading") or {}).get("is_streamed"))
+
+
 def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Tally) -> dict[str, Any]:
     """What `result.json` holds and `train --json` prints. What was not measured is null or empty."""
     told = ending.outcome
+    measured: dict[str, Any]
     if told is None:
         measured = {
             "epochs": tally.epochs,
@@ -236,6 +242,7 @@ def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Ta
         "state": ending.state,
         "reason": ending.reason,
         **measured,
+        "held_back_by": held_back_by(measured["time_shares"], is_streamed=_is_streamed(info)),
         "environment": info.get("environment", {}),
         "run_dir": str(folder.path),
         "project_sha256": info.get("project_sha256", ""),

@@ -16,7 +16,8 @@ def loading_of(project: Project, facts: DataFacts, placement: Placement, invento
     used = {worker.device for worker in placement.workers}
     devices = [device.memory_bytes for device in inventory.devices if device.name in used]
     return loading(
-        project,
+        project.data,
+        project.training,
         facts,
         free_bytes=free_memory(),
         workers=len(placement.workers),

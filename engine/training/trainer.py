@@ -13,7 +13,6 @@ from engine.errors import RunError, UserError, plural
 from engine.project.training import TrainingOptions
 from engine.runs.events import Checkpointed, Message
 from engine.training.batches import Batch, Batches
-from engine.training.bottleneck import holding_back
 from engine.training.control import Control
 from engine.training.course import Course
 from engine.training.hooks import Hooks, NoHooks
@@ -265,7 +264,6 @@ class Trainer:
         if self._saver.is_on and self._saver.last_step != course.step:
             self._save()
         speed, time_shares = self._reporter.samples_per_second, self._reporter.time_shares()
-        self._reporter.tell(*holding_back(time_shares))
         self._validate()
         self._reporter.send_waiting()
         # A request or patience may have come with the last step.

@@ -32,6 +32,7 @@ SUMMARY_KEYS = {
     "test",
     "samples_per_second",
     "time_shares",
+    "held_back_by",
     "environment",
     "run_dir",
     "project_sha256",

@@ -48,7 +48,8 @@ def is_deep(path: Path) -> bool:
 def read(path: Path, channels: str, height: int, width: int) -> Array:
     """C H W, uint8, or float32 for 16 bits a channel. Raises `BadPictureError`."""
     with _opened(path) as picture:
-        return _numbers(ImageOps.exif_transpose(picture), channels, height, width)
+        ImageOps.exif_transpose(picture, in_place=True)  # otherwise it copies what stands upright
+        return _numbers(picture, channels, height, width)
 
 
 def read_mask(path: Path, height: int, width: int) -> Array:
@@ -102,11 +103,12 @@ def _numbers(picture: Image.Image, channels: str, height: int, width: int) -> Ar
         resized = deep if deep.size == size else deep.resize(size, Image.Resampling.BILINEAR)
         one = np.asarray(resized, dtype=np.float32)[np.newaxis]
         return one if channels == "grey" else np.repeat(one, 3, axis=0)
-    flat = _without_alpha(picture).convert("L" if channels == "grey" else "RGB")
+    flat, mode = _without_alpha(picture), "L" if channels == "grey" else "RGB"
+    flat = flat if flat.mode == mode else flat.convert(mode)  # which copies
     if flat.size != size:
         flat = flat.resize(size, Image.Resampling.BILINEAR)
     numbers = np.asarray(flat, dtype=np.uint8)
-    return numbers[np.newaxis] if channels == "grey" else np.ascontiguousarray(numbers.transpose(2, 0, 1))
+    return numbers[np.newaxis] if channels == "grey" else numbers.transpose(2, 0, 1)
 
 
 def _without_alpha(picture: Image.Image) -> Image.Image:

@@ -12,7 +12,7 @@ from engine.data.facts import PARTS
 from engine.data.load import facts, preview
 from engine.project.data import DataOptions
 
-KEYS = {"kind", "classes", "counted", "pictures", "columns", "rows", "series", "notes"}
+KEYS = {"kind", "classes", "counted", "pictures", "columns", "rows", "series", "notes", "loading"}
 
 
 def look(options: DataOptions, folder: Path, count: int = 8) -> dict[str, Any]:
@@ -157,3 +157,20 @@ def test_steps_have_classes_and_labels_are_counted(tmp_path):
     found = look(arrays(tmp_path, x=np.ones((10, 2)), y=labels), tmp_path)
     assert {row["name"]: sum(row[part] for part in PARTS) for row in found["classes"]} == {"0": 10, "1": 0, "2": 10}
     assert found["rows"][0][-1] == "0, 2"
+
+
+def test_of_much_data_some_samples_are_read_and_it_says_how_a_run_loads_it(tmp_path, monkeypatch):
+    drawn = np.random.default_rng(0)
+    np.savez(tmp_path / "some.npz", x=drawn.normal(size=(50, 3)).astype(np.float32), y=np.arange(50) % 2)
+    options = DataOptions(source="arrays", path="some.npz")
+    whole = look(options, tmp_path)
+    assert whole["loading"].startswith("Held in memory while training: 1.2 KiB, of ")
+    monkeypatch.setattr("engine.data.load.KEPT_BYTES", 100)
+    monkeypatch.setattr("engine.data.preview.MOST_COUNTED", 10)
+    monkeypatch.setattr("engine.data.load.free_memory", lambda: 2000)
+    found = look(options, tmp_path)
+    assert found["loading"] == "Streamed while training: held in memory it takes 1.2 KiB, of 2.0 KiB free."
+    assert "Low, mean and high are those of 10 of 50 samples." in found["notes"]
+    assert len(found["rows"]) == 10
+    monkeypatch.setattr("engine.data.preview.MOST_COUNTED", 50)
+    assert look(options, tmp_path)["columns"] == whole["columns"]

@@ -22,6 +22,10 @@ def project(loading: str = "auto", source: str = "images", **training: object) -
     return replace(made, data=data, training=made.training.replace(**training))
 
 
+def decided(project: Project, facts: DataFacts, **given: int) -> Loading:
+    return loading(project.data, project.training, facts, **given)
+
+
 def test_the_size_follows_from_what_is_known() -> None:
     assert held_bytes("images", FACTS) == HELD
     assert held_bytes("arrays", FACTS) == 100 * 300 * 8
@@ -42,23 +46,23 @@ def test_the_size_follows_from_what_is_known() -> None:
 def test_what_takes_more_than_half_of_the_free_memory_is_streamed(
     free: int, workers: int, device: int, *, is_streamed: bool
 ) -> None:
-    found = loading(project(), FACTS, free_bytes=free, workers=workers, device_bytes=device)
+    found = decided(project(), FACTS, free_bytes=free, workers=workers, device_bytes=device)
     assert found.is_streamed is is_streamed
     assert found.sentence().startswith("Streamed while training" if is_streamed else "Held in memory")
     assert Loading.read(found.write()) == found
 
 
 def test_what_is_asked_for_is_done() -> None:
-    assert loading(project("stream"), FACTS, free_bytes=99 * HELD).is_streamed
-    assert not loading(project("memory"), FACTS, free_bytes=HELD).is_streamed
+    assert decided(project("stream"), FACTS, free_bytes=99 * HELD).is_streamed
+    assert not decided(project("memory"), FACTS, free_bytes=HELD).is_streamed
 
 
 def test_what_cannot_be_streamed_is_held_and_says_why() -> None:
     whole = replace(FACTS, resident_because="it is compressed")
-    found = loading(project(), whole, free_bytes=HELD)
+    found = decided(project(), whole, free_bytes=HELD)
     assert not found.is_streamed
     assert found.sentence().endswith("It cannot be streamed: it is compressed.")
-    assert "cannot" not in loading(project(), whole, free_bytes=99 * HELD).sentence()
+    assert "cannot" not in decided(project(), whole, free_bytes=99 * HELD).sentence()
 
 
 @pytest.mark.parametrize(("facts", "options", "why"), [

@@ -1,26 +1,31 @@
-"""Where the time of the steps went is measured, and said in words where it holds a run back."""
+"""Where the time of the steps went is measured, and what holds a run back is said in words."""
 
 import math
 from pathlib import Path
 
 import pytest
 
-from engine.training.bottleneck import holding_back
+from engine.runs.bottleneck import held_back_by
 from engine.training.reporting import Clock
 from tests.runs import train
 from tests.system.test_training import TWO, digits, mlp
 
 
 @pytest.mark.parametrize(("shares", "said"), [
-    ({"data": 0.1, "communication": 0.1}, []),
-    ({"data": 0.5, "communication": math.nan}, ["waited for data for 50%"]),
-    ({"data": 0.3, "communication": 0.62}, ["waited for data for 30%", "waited for other workers for 62%"]),
-    ({}, []),
+    ({"data": 0.1, "communication": 0.1}, "Computing holds the run back: 80%"),
+    ({"data": 0.1, "communication": "NaN"}, "Computing holds the run back: 90%"),
+    ({"data": 0.5, "communication": math.nan}, "Data holds the run back: steps waited for it for 50%"),
+    ({"data": 0.3, "communication": 0.62}, "Other workers hold the run back: steps waited for them for 62%"),
+    ({}, ""),
 ])  # fmt: skip
-def test_what_takes_long_is_named_with_a_way_out(shares: dict, said: list[str]) -> None:
-    notes = [message.text for message in holding_back(shares)]
-    assert len(notes) == len(said)
-    assert all(words in note for words, note in zip(said, notes, strict=True))
+def test_what_takes_longest_is_named_with_a_way_out(shares: dict, said: str) -> None:
+    sentence = held_back_by(shares)
+    assert sentence.startswith(said)
+    assert not said or sentence.endswith(("faster.", "larger pieces."))
+
+
+def test_for_data_that_was_streamed_there_is_more_to_do() -> None:
+    assert "data.decoded_cache" in held_back_by({"data": 0.5, "communication": 0.0}, is_streamed=True)
 
 
 def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +48,9 @@ def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_result_says_where_the_time_of_the_steps_went(tmp_path: Path) -> None:
-    one = train(digits(mlp(), max_epochs=3), tmp_path / "one").result["time_shares"]
+    result = train(digits(mlp(), max_epochs=3), tmp_path / "one").result
+    one = result["time_shares"]
+    assert result["held_back_by"] == held_back_by(one)
     assert one["communication"] == 0
     assert 0 <= one["data"] < 1
     done = train(digits(mlp(), TWO, max_epochs=3), tmp_path / "two")

@@ -1,0 +1,159 @@
+"""An image folder that is streamed, beside the same one in memory and beside torch's DataLoader over the same files.
+
+    python benchmarks/streaming.py [--images 5000] [--rounds 3]
+
+Every peer trains the same small network with the same batches; an epoch of each in turns, in one process, and its speed
+as a ratio to that of the data in memory within the same round. Then each once more in a process of its own, whose
+largest memory is told.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+from engine.data.load import load
+from engine.data.sources.pictures import read
+from engine.environments.gang import SoloGang
+from engine.project.data import DataOptions
+from engine.training.batches import Batches, Resident
+from engine.training.order import Order
+from engine.training.sequences import Padding
+from engine.training.streaming import streamed
+
+SIZE, BATCH = 64, 64
+Pair = tuple[torch.Tensor, torch.Tensor]
+Epoch = Callable[[int], Iterator[Pair]]
+PEERS = ("in memory", "streamed", "streamed, decoded cache", "DataLoader, 0 workers", "DataLoader, 2 workers")
+
+
+def pictures(folder: Path, count: int) -> None:
+    """Photographs of nothing: smooth, as JPEG has it, in two classes."""
+    drawn = np.random.default_rng(0)
+    for number in range(count):
+        place = folder / "pictures" / f"class_{number % 2}"
+        place.mkdir(parents=True, exist_ok=True)
+        small = Image.fromarray(drawn.integers(0, 256, (12, 12, 3), dtype=np.uint8))
+        small.resize((96, 96), Image.Resampling.BICUBIC).save(place / f"{number:06d}.jpg", quality=90)
+
+
+class Files(Dataset[Pair]):
+    """As one writes it for torch: a file a sample, decoded in the worker."""
+
+    def __init__(self, folder: Path) -> None:
+        classes = sorted((folder / "pictures").iterdir())
+        self._files = [(file, label) for label, place in enumerate(classes) for file in sorted(place.iterdir())]
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __getitem__(self, number: int) -> Pair:
+        file, label = self._files[number]
+        return torch.from_numpy(read(file, "rgb", SIZE, SIZE)).float(), torch.tensor(label)
+
+
+def netwright(folder: Path, *, is_streamed: bool, cache_bytes: int = 0) -> Epoch:
+    """The engine's own batches."""
+    options = DataOptions(source="images", path="pictures", image_size=SIZE, validation_share=0.0, test_share=0.0)
+    part = load(options, folder, is_streamed=is_streamed, cache_bytes=cache_bytes).part("training")
+    cpu = torch.device("cpu")
+    held: Resident = (
+        streamed(part.inputs, ["real"], part.targets, cpu, [], Padding(), [None])
+        if is_streamed
+        else Resident.of(part.inputs, ["real"], part.targets, cpu)
+    )
+    batches = Batches(held, Order(len(held), BATCH, "every-epoch", 0), SoloGang())
+    return lambda epoch: ((b.inputs[0], b.targets[0]) for b in batches.of_epoch(epoch))
+
+
+def data_loader(folder: Path, workers: int) -> Epoch:
+    """torch's, which keeps its workers between epochs."""
+    loader = DataLoader(Files(folder), BATCH, shuffle=True, num_workers=workers, persistent_workers=workers > 0)
+    return lambda epoch: iter(loader)
+
+
+def peer(name: str, folder: Path) -> Epoch:
+    """One of `PEERS`."""
+    match name:
+        case "in memory":
+            return netwright(folder, is_streamed=False)
+        case "streamed":
+            return netwright(folder, is_streamed=True)
+        case "streamed, decoded cache":
+            return netwright(folder, is_streamed=True, cache_bytes=2**30)
+    return data_loader(folder, int(name.removeprefix("DataLoader, ")[0]))
+
+
+class Small:
+    """A network with a few layers, and its optimizer."""
+
+    def __init__(self, width: int) -> None:
+        torch.manual_seed(0)
+        self._network = nn.Sequential(
+            nn.Conv2d(3, width, 3, stride=2), nn.ReLU(), nn.Conv2d(width, width, 3, stride=2), nn.ReLU(),
+            nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 2),
+        )  # fmt: skip
+        self._optimizer = torch.optim.SGD(self._network.parameters(), 0.01, momentum=0.9, fused=True)
+
+    def epoch(self, batches: Iterator[Pair]) -> float:
+        """Samples a second."""
+        began, count = time.perf_counter(), 0
+        for inputs, targets in batches:
+            self._optimizer.zero_grad()
+            nn.functional.cross_entropy(self._network(inputs / 255.0), targets).backward()
+            self._optimizer.step()
+            count += len(targets)
+        return count / (time.perf_counter() - began)
+
+
+def compare(folder: Path, rounds: int, width: int) -> None:
+    """Print the speed of each."""
+    peers = {name: peer(name, folder) for name in PEERS}
+    networks = {name: Small(width) for name in PEERS}
+    speeds: dict[str, list[float]] = {name: [] for name in PEERS}
+    for number in range(rounds + 1):  # the first one fills the cache
+        for name in PEERS:
+            speed = networks[name].epoch(peers[name](number + 1))
+            if number:
+                speeds[name].append(speed)
+    print(f"network of width {width}")
+    for name in PEERS:
+        ratios = [one / held for one, held in zip(speeds[name], speeds["in memory"], strict=True)]
+        print(f"| {name} | {statistics.median(speeds[name]):,.0f} | {statistics.median(ratios):.2f} |", flush=True)
+
+
+def main() -> None:
+    """Make the pictures, compare, and measure memory in processes of their own."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--images", type=int, default=5000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--only", nargs=2, metavar=("PEER", "FOLDER"))
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    if given.only:
+        name, folder = given.only
+        Small(8).epoch(peer(name, Path(folder))(1))
+        print(next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line))
+        return
+    with tempfile.TemporaryDirectory() as made:
+        pictures(Path(made), given.images)
+        for width in (8, 48):
+            compare(Path(made), given.rounds, width)
+        for name in PEERS:
+            command = [sys.executable, __file__, "--only", name, made]
+            print(f"| {name} | {float(subprocess.check_output(command)) / 1024:,.0f} MiB |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""What holds a run back, in one sentence with what to do: the data, the other workers, or the computing."""
+
+import math
+from collections.abc import Mapping
+
+WORTH_SAYING = 0.3
+"""So much of the time of all steps."""
+
+
+def held_back_by(shares: Mapping[str, object], *, is_streamed: bool = False) -> str:
+    """From the shares of the time of all steps (`data`, `communication`), of which NaN is not known; nothing where
+    none was measured. `is_streamed`: the data was read while the run trained."""
+    if not shares:
+        return ""
+    data, sending = (_known(shares.get(name)) for name in ("data", "communication"))
+    if max(data, sending) < WORTH_SAYING:
+        return (
+            f"Computing holds the run back: {1 - data - sending:.0%} of the time of its steps. A faster device or more "
+            "of them, a lower precision or a smaller network would be faster."
+        )
+    if sending > data:
+        return (
+            f"Other workers hold the run back: steps waited for them for {sending:.0%} of their time. Fewer workers, "
+            "a larger mini-batch, or the strategy local-sgd with a longer interval would be faster."
+        )
+    begin = f"Data holds the run back: steps waited for it for {data:.0%} of their time."
+    if is_streamed:
+        return (
+            f"{begin} Hold it in memory (data.loading) or more of it decoded (data.decoded_cache), store pictures in "
+            "the size they are used in, or give the run more cores."
+        )
+    return f"{begin} A larger mini-batch takes it in larger pieces."
+
+
+def _known(share: object) -> float:
+    value = float(share) if isinstance(share, (int, float, str)) else 0.0
+    return 0.0 if math.isnan(value) else value
