@@ -46,7 +46,7 @@ from engine.project.unused import unused_options
 ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"
 _CONTENT_WIDTH = 776
-_FIRST_ROWS = 14
+_FIRST_ROWS = 24
 """As many as are seen at first."""
 
 

@@ -4,16 +4,20 @@ The run does not know that it is watched. A run that some other window or termin
 """
 
 import time
+from collections import deque
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.errors import UserError
-from engine.runs.events import ENDS, Ended, Failed
-from engine.runs.folder import EventReader, RunFolder
+from engine.runs.events import ENDS, Ended, Event, Failed
+from engine.runs.folder import EventReader, RunFolder, event_in
 
 POLL_MS = 100
-BUDGET_S = 0.012
+BUDGET_S = 0.008
+"""Half of a frame: the other half is for painting what came."""
+GO_ON_MS = 4
+"""Leaves a turn to what was painted meanwhile."""
 LOST = "The engine of this run is gone without having ended it. What was saved before is in the run's folder."
 
 
@@ -44,10 +48,13 @@ class Supervisor(QObject):
         self.folder = folder
         self.outcome: Outcome | None = None
         self._reader = EventReader(folder, limit_bytes=2**17)
+        self._unsaid: deque[bytes] = deque()
         self._cause = ""
         self._ended: Ended | None = None
         self._timer = QTimer(self, interval=poll_ms)
         self._timer.timeout.connect(self.poll)
+        self._go_on = QTimer(self, singleShot=True, interval=GO_ON_MS)
+        self._go_on.timeout.connect(self.poll)
 
     def start(self) -> None:
         """Read what is there, and go on reading."""
@@ -57,6 +64,7 @@ class Supervisor(QObject):
     def close(self) -> None:
         """Stop following; the run goes on."""
         self._timer.stop()
+        self._go_on.stop()
 
     def stop_run(self, *, after_epoch: bool = False) -> str:
         """Ask the run to stop. Returns why that cannot be asked, or nothing."""
@@ -67,27 +75,35 @@ class Supervisor(QObject):
         return ""
 
     def poll(self) -> None:
-        """Pass on new events, for at most a few milliseconds a time, so that the window stays responsive."""
+        """Pass on new events, for at most half a frame at a time; the rest after what else the window has to do."""
         if self.outcome is not None:
             return
         state = self.folder.state()  # asked first: what is read after an end is all there is
         deadline = time.monotonic() + BUDGET_S
-        while events := self._reader.read():
-            for event in events:
-                self.received.emit(event)
-                if isinstance(event, Failed):
-                    self._cause = event.cause
-                # One that was resumed goes on behind its end.
-                self._ended = event if isinstance(event, Ended) else None
+        while self._unsaid or self._read():
+            if (event := event_in(self._unsaid.popleft())) is not None:
+                self._tell(event)
             if time.monotonic() > deadline:
-                return  # the rest at the next tick
+                self._go_on.start()
+                return
         if state in ENDS:
             if self._ended is not None:
                 self._end(self._ended.state, self._ended.reason or self._cause)
             else:
                 self._end(state, LOST if state == "lost" else self._cause)
 
+    def _read(self) -> bool:
+        self._unsaid.extend(self._reader.lines())
+        return bool(self._unsaid)
+
+    def _tell(self, event: Event) -> None:
+        self.received.emit(event)
+        if isinstance(event, Failed):
+            self._cause = event.cause
+        # One that was resumed goes on behind its end.
+        self._ended = event if isinstance(event, Ended) else None
+
     def _end(self, state: str, reason: str) -> None:
-        self._timer.stop()
+        self.close()
         self.outcome = Outcome(state, reason)
         self.ended.emit(self.outcome)

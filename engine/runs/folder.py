@@ -434,6 +434,10 @@ class EventReader:
 
     def read(self) -> list[Event]:
         """The events that came since the last call, at most about `limit_bytes` of them. Damaged lines are left out."""
+        return [event for line in self.lines() if (event := event_in(line)) is not None]
+
+    def lines(self) -> list[bytes]:
+        """The lines that came since the last call, for who has no time to understand all of them at once."""
         try:
             with open_file(self._path) as file:
                 file.seek(self._offset)
@@ -448,11 +452,14 @@ class EventReader:
             self._is_within = True
             rest = b""
         self._offset += len(data) - len(rest)
-        events = []
-        for line in lines:
-            with contextlib.suppress(ValueError, RecursionError, AttributeError):
-                events.append(read_event(json.loads(line)))
-        return events
+        return lines
+
+
+def event_in(line: bytes) -> Event | None:
+    """The event that a line of the log holds, or None where it is damaged."""
+    with contextlib.suppress(ValueError, RecursionError, AttributeError):
+        return read_event(json.loads(line))
+    return None
 
 
 def read_all(folder: RunFolder) -> list[Event]:
