@@ -7,9 +7,10 @@ WORTH_SAYING = 0.3
 """So much of the time of all steps."""
 
 
-def held_back_by(shares: Mapping[str, object], *, is_streamed: bool = False) -> str:
+def held_back_by(shares: Mapping[str, object], *, is_streamed: bool = False, augments: bool = False) -> str:
     """From the shares of the time of all steps (`data`, `communication`), of which NaN is not known; nothing where
-    none was measured. `is_streamed`: the data was read while the run trained."""
+    none was measured. `is_streamed`: the data was read while the run trained. `augments`: its images were changed at
+    random, which counts with the data."""
     if not shares:
         return ""
     data, sending = (_known(shares.get(name)) for name in ("data", "communication"))
@@ -23,13 +24,14 @@ def held_back_by(shares: Mapping[str, object], *, is_streamed: bool = False) -> 
             f"Other workers hold the run back: steps waited for them for {sending:.0%} of their time. Fewer workers, "
             "a larger mini-batch, or the strategy local-sgd with a longer interval would be faster."
         )
-    begin = f"Data holds the run back: steps waited for it for {data:.0%} of their time."
+    what = "it, and for the random changes of its images," if augments else "it"
+    begin = f"Data holds the run back: steps waited for {what} for {data:.0%} of their time."
     if is_streamed:
         return (
             f"{begin} Hold it in memory (data.loading) or more of it decoded (data.decoded_cache), store pictures in "
             "the size they are used in, or give the run more cores."
         )
-    return f"{begin} A larger mini-batch takes it in larger pieces."
+    return f"{begin} A larger mini-batch takes it in larger pieces{', fewer changes take less' if augments else ''}."
 
 
 def _known(share: object) -> float:

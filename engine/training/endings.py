@@ -242,7 +242,9 @@ def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Ta
         "state": ending.state,
         "reason": ending.reason,
         **measured,
-        "held_back_by": held_back_by(measured["time_shares"], is_streamed=_is_streamed(info)),
+        "held_back_by": held_back_by(
+            measured["time_shares"], is_streamed=_is_streamed(info), augments=bool(info.get("augments"))
+        ),
         "environment": info.get("environment", {}),
         "run_dir": str(folder.path),
         "project_sha256": info.get("project_sha256", ""),

@@ -28,6 +28,12 @@ def test_for_data_that_was_streamed_there_is_more_to_do() -> None:
     assert "data.decoded_cache" in held_back_by({"data": 0.5, "communication": 0.0}, is_streamed=True)
 
 
+def test_random_changes_of_images_count_with_the_data() -> None:
+    sentence = held_back_by({"data": 0.5}, augments=True)
+    assert "steps waited for it, and for the random changes of its images, for 50%" in sentence
+    assert sentence.endswith("fewer changes take less.")
+
+
 def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now, sent = [0.0], [0.0]
     monkeypatch.setattr("engine.training.reporting.time.perf_counter", lambda: now[0])

@@ -1,0 +1,118 @@
+"""What random changes of images cost, as a share of a training step without them, in processor time of one thread.
+
+    python -m benchmarks.augmentation
+
+The network is W1 of the shared benchmark (three small convolutions) for images of several sizes; changes and steps take
+turns, and the best of the rounds counts. A batch has 128 images; small ones are changed several batches at a time, as
+a run does it.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from benchmarks.peer import WORKLOADS, network
+from engine.build.module import build
+from engine.environments.gang import SoloGang
+from engine.environments.strategies.single import Single
+from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
+from engine.network.analysis import analyse
+from engine.project.training import TrainingOptions
+from engine.training.augmenting.pictures import Augmentation, Image
+from engine.training.batches import GATHERED_BYTES, Batch
+from engine.training.solvers import Solver
+from engine.training.step import Unit
+
+ROUNDS = 12
+BATCH = 128
+SIZES = ((1, 8), (1, 28), (3, 32), (3, 64))
+AFFINE = {
+    "rand_rotation": (-20, 20),
+    "rand_scale": (0.8, 1.2),
+    "rand_x_shear": (-10, 10),
+    "rand_x_translation": (-3, 3),
+}
+COLOURS = {"jitter_brightness": 0.2, "jitter_contrast": 0.2}
+RECIPES: dict[str, dict[str, Any]] = {
+    "reflection": {"rand_x_reflection": 0.5},
+    "reflection and crop (CIFAR)": {"rand_x_reflection": 0.5, "rand_crop_padding": 4},
+    "reflection, rotation, scale, shear, translation": {"rand_x_reflection": 0.5, **AFFINE},
+    "brightness and contrast": COLOURS,
+    "saturation": {"jitter_saturation": 0.2},
+    "hue": {"jitter_hue": 0.1},
+    "noise": {"noise_deviation": 5.0},
+    "erasing": {"erasing_probability": 0.5},
+    "all of them": {
+        "rand_x_reflection": 0.5,
+        **AFFINE,
+        **COLOURS,
+        "jitter_saturation": 0.2,
+        "jitter_hue": 0.1,
+        "noise_deviation": 5.0,
+        "erasing_probability": 0.5,
+    },
+}
+
+
+def training_step(channels: int, size: int) -> Callable[[], object]:
+    """A step of W1 for images of this size."""
+    (_, given), *rest = WORKLOADS["W1"]["layers"]
+    made = network([("image_input", {**given, "channels": channels, "size": size}), *rest])
+    module, share, gang = build(made, analyse(made)), Share(), SoloGang()
+    join_batch_norms(module, gang, share)
+    inputs, targets = torch.rand(BATCH, channels, size, size), torch.randint(0, 10, (BATCH,))
+    batch = Batch((inputs,), (targets,), BATCH, BATCH)
+    unit = Unit(
+        module,
+        Single(module),
+        Solver(TrainingOptions(), module),
+        lambda outputs, wanted: functional.cross_entropy(outputs[0], wanted[0], reduction="sum"),
+        [],
+        gang,
+        share=share,
+        rate=lambda step: 0.01,
+    )
+    return partial(unit.train, batch, 0)
+
+
+def changing(channels: int, size: int, given: dict[str, Any]) -> tuple[Callable[[], object], int]:
+    """A change of so many batches at once, and how many those are."""
+    options = TrainingOptions(**given)
+    if channels == 1:
+        options = options.replace(jitter_saturation=0.0, jitter_hue=0.0)
+    batches = max(1, GATHERED_BYTES // (BATCH * (channels * size * size * 4 + 8)))
+    images = torch.rand(batches * BATCH, channels, size, size) * 255
+    change = Augmentation(options, [Image(0, (0.0, 255.0))])
+    numbers = torch.arange(len(images))
+    return partial(change, (images,), (numbers,), numbers, 1), batches
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Processor time of this thread."""
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
+
+
+def main() -> None:
+    """A line for each size of images: the step, and each recipe as a share of it."""
+    torch.set_num_threads(1)
+    for channels, size in SIZES:
+        step = training_step(channels, size)
+        works = {name: changing(channels, size, given) for name, given in RECIPES.items()}
+        best = dict.fromkeys(("step", *works), float("inf"))
+        for _ in range(ROUNDS):
+            best["step"] = min(best["step"], seconds(step))
+            for name, (work, batches) in works.items():
+                best[name] = min(best[name], seconds(work) / batches)
+        print(f"{channels} x {size} x {size}: a step takes {1000 * best['step']:.2f} ms")
+        for name in works:
+            print(f"  {name:50} {100 * best[name] / best['step']:5.1f} %")
+
+
+if __name__ == "__main__":
+    main()
