@@ -164,6 +164,7 @@ def _staged(
                 options, pieces_of_batch(project.environment, options.gradient_accumulation, gang.size)
             ),
             guard=guard_for(options, stage, gang),
+            new_solver=partial(Solver, options, stage, said),
             # What each has of the squared norm adds up, since no two have the same weight.
             watch=_watch(setting, stage, SoloGang()),
             confusion=confusion_for(in_order(project.network, setting.facts)),

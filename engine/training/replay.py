@@ -23,7 +23,7 @@ TAKEN_BACK = ("unit", "schedule", "random")
 class Replay:
     """Goes through the steps again, all workers together. Nothing of the run is of use afterwards: it has failed.
 
-    For workers that hold the whole network each and agree on it at every step.
+    Workers that have a part of the network each, or go their own way for some steps, do here what they did there.
     """
 
     def __init__(
@@ -47,6 +47,8 @@ class Replay:
         self._checkpoints = checkpoints
         self._most_s = most_s
         self._scale: JsonState = unit.scale_state()
+        self.why_not = ""
+        """In words, why nothing was found."""
         self.broke_off = False
         """Whether this worker left the others while they looked, who may wait for it until it has ended."""
 
@@ -55,22 +57,32 @@ class Replay:
         that cannot be found in the time or does not come again. A collective."""
         try:
             return self._look(bad)
-        except Exception:  # the run has failed already, and is to say why, not what went wrong in looking
+        except Exception as error:  # the run has failed already, and is to say why, not what went wrong in looking
             self.broke_off = True
+            self.why_not = f"the steps before it could not be gone through again ({type(error).__name__})"
             return ""
 
     def _look(self, bad: int) -> str:
         ends = time.monotonic() + self._most_s
         start = self._take_back(bad)
         if start is None:
+            self.why_not = "the state before it could not be taken back"
             return ""
         for step, batch in zip(range(start, bad), self._from(start), strict=False):
             done = self._unit.train(batch, step)
             if self._unit.left_out:
                 # Near by: what only rounding brought about somewhere else is another story than that of the run.
-                return self._words(step + 1, batch, done.loss) if step + 1 >= bad - 1 else ""
-            if self._count(time.monotonic() > ends):
+                if step + 1 >= bad - 1:
+                    return self._words(step + 1, batch, done.loss)
+                self.why_not = "it came at another step when the steps before it were gone through once more"
                 return ""
+            if self._count(time.monotonic() > ends):
+                self.why_not = (
+                    f"in {self._most_s:g} seconds the steps from iteration {start + 1:,} on could not be gone through "
+                    "again up to there; more checkpoints make that way shorter"
+                )
+                return ""
+        self.why_not = "it did not come again when the steps before it were gone through once more"
         return ""
 
     def _take_back(self, bad: int) -> int | None:

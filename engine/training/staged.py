@@ -10,6 +10,9 @@ from engine.environments.strategies.pipeline import Pipeline
 from engine.training.batches import Batch, Resident, Tensors, as_tuple
 from engine.training.step import Done, Unit, refuse_without_gradient, together
 
+MOST_OF_STAGE = 10**8
+"""No stage has so many layers or parameters."""
+
 
 class StagedUnit(Unit):
     """A unit whose network is this worker's stage. Every worker is given the whole batch, in pieces; the samples count
@@ -26,6 +29,9 @@ class StagedUnit(Unit):
             return as_tuple(self._precision.call(stage, *inputs))
         with self._precision.computing():
             return as_tuple(stage(*inputs))
+
+    def _along(self, number: int) -> int:
+        return self._gang.rank * MOST_OF_STAGE + number
 
     def _differentiate_all(self, batch: Batch) -> Done:
         self._share.is_empty = False

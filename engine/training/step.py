@@ -21,7 +21,7 @@ from engine.training.checkpoint import gathered_bytes
 from engine.training.clipping import Clip
 from engine.training.custom_step import CustomStep
 from engine.training.direct import Answer, Checked, direct_for
-from engine.training.guard import Guard, first_bad
+from engine.training.guard import Guard, first_bad, has_weights, own, recording
 from engine.training.lm import LevenbergMarquardt
 from engine.training.losses.choosing import Loss
 from engine.training.losses.ends import Ends
@@ -34,6 +34,8 @@ from engine.training.solvers import Solver
 from engine.training.watching import Watch
 
 State = dict[str, torch.Tensor]
+MOST_PARAMETERS = 10**11
+"""More than any network has, and a number for each."""
 
 
 @dataclass(frozen=True)
@@ -174,10 +176,33 @@ class Unit:
 
     def first_bad(self, batch: Batch) -> str:
         """Where what is no number comes from, in words: of the last step that was left out, else of this batch. A
-        collective, since it may be in the share of any worker."""
-        mine = first_bad(self.network, self._bad or batch)
-        told = gathered_bytes(f"{mine}\n".encode(), self._gang, batch.inputs[0].device)
-        return next((text for words in told if (text := words.decode().strip())), "")
+        collective, since it may be in the share of any worker, or in its part of the network."""
+        batch = self._bad or batch
+        number, words = (0, first_bad(self.network, batch)) if self.is_whole else self._seen(batch)
+        return self._first(number, words)
+
+    def _seen(self, batch: Batch) -> tuple[int, str]:
+        """Which the first is when all workers compute this batch together once more, and in words."""
+        with recording(self.network) as record:
+            self._strategy.clear()
+            self._share.part = batch.count / batch.total
+            self._differentiate_all(batch)
+        number, words = record.first_bad()
+        return (number, words) if has_weights(self.network) else (0, "")
+
+    def _first(self, number: int, words: str) -> str:
+        """The words of the worker that has something to say, and the lowest number. A collective."""
+        told = gathered_bytes(f"{self._along(number):012d}{words}".encode(), self._gang, self._device)
+        found = sorted(line for one in told if len(line := one.decode()) > 12)
+        return found[0][12:] if found else ""
+
+    def _along(self, number: int) -> int:
+        """Of something in this worker's part of the network, how far along the whole of it that is."""
+        return number
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.network.parameters()).device
 
     def train(self, batch: Batch, step: int) -> Done:
         """Forward, loss, backward, and one move of the weights. `step` counts from 0."""
@@ -369,9 +394,12 @@ class Unit:
         self.keep_guard()
 
     def last_bad_gradient(self) -> str:
-        """The last layer with a gradient that is no number, which the way back comes to first; or nothing."""
-        bad = [n for n, p in self.network.named_parameters() if p.grad is not None and not p.grad.isfinite().all()]
-        return bad[-1].rpartition(".")[0].replace(".", "/") if bad else ""
+        """The last layer with a gradient that is no number, which the way back comes to first; or nothing. A
+        collective."""
+        known = [(number, name, p.grad) for number, (name, p) in enumerate(self.network.named_parameters())]
+        bad = [(n, name) for n, name, grad in known if grad is not None and not own(grad).isfinite().all()]
+        number, name = bad[-1] if bad else (0, "")
+        return self._first(MOST_PARAMETERS - self._along(number), name.rpartition(".")[0].replace(".", "/"))
 
     def load(self, state: State) -> None:
         """Give the network these weights and statistics."""

@@ -231,6 +231,8 @@ class Trainer:
         rate = self._unit.rate(step - 1)
         if self._replay is not None:
             where = self._replay.look(step) or where
+            if not where and self._replay.why_not:
+                where = f"The layer that it came from is not known: {self._replay.why_not}."
         raise NonFiniteLossError(
             f"The loss became {'NaN' if math.isnan(loss) else 'infinite'} at iteration {step:,} "
             f"(epoch {(step - 1) // self._batches.order.steps_per_epoch + 1:,}). Use a lower initial learn rate (it is "

@@ -185,11 +185,10 @@ def _seed_own(seed: int, rank: int) -> None:
 def _replay_for(
     setting: Setting, precision: Precision, unit: Unit, batches: Batches, gang: Gang, saver: Saver
 ) -> Replay | None:
-    """Who looks where a loss that is no number came from; none where a guard finds it at once, where least squares are
-    solved, and where workers hold parts of the network or go their own ways."""
-    project = setting.project
-    options, is_alike = project.training, project.environment.strategy in ("auto", "data-parallel")
-    if options.non_finite_loss != "stop" or options.solver == "lm" or not (gang.size == 1 or is_alike):
+    """Who looks where a loss that is no number came from; none where a guard finds it at once, and where least squares
+    are solved, which moves no weight by what is no number: the network as it is tells."""
+    options = setting.project.training
+    if options.non_finite_loss != "stop" or options.solver == "lm":
         return None
 
     def initial() -> State:

@@ -68,3 +68,23 @@ def test_the_layer_is_named_from_the_first_weights_where_no_checkpoint_is(worksh
     reason = run.said()["result"]["reason"]
     assert f" at iteration {bad} (epoch 1)" in reason
     assert "The first layer whose output is no number is power_1." in reason
+
+
+@pytest.mark.parametrize("strategy", ["fully-sharded", "pipeline", "local-sgd"])
+def test_workers_that_are_not_alike_find_the_layer_together(workshop: Workshop, tmp_path: Path, strategy: str) -> None:
+    """Each has a part of the network, or weights of its own for some steps."""
+    bad = one_bad_row(tmp_path, "stop", **({"checkpoint_unit": "never"} if strategy == "local-sgd" else {}))
+    network = chain(
+        layer("feature_input", channels=2, normalization="none"),
+        layer("power", exponent=-1.0),
+        layer("fully_connected", outputs=4),
+        layer("tanh"),
+        layer("fully_connected", outputs=1),
+    )
+    more = {"averaging_interval": 3} if strategy == "local-sgd" else {}
+    environment = bad.environment.replace(strategy=strategy, **more)
+    run = workshop.train(replace(bad, network=network, environment=environment), tmp_path / "run")
+    assert bad_steps(run)
+    assert_over(run)
+    reason = run.said()["result"]["reason"]
+    assert reason.endswith("The first layer whose output is no number is power_1."), reason

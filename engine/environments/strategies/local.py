@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from engine.environments.gang import Gang
-from engine.environments.strategies.strategy import Moving, Whole
+from engine.environments.strategies.strategy import Moving, State, Whole
 from engine.environments.strategies.sync_batch_norm import Share
 
 
@@ -65,6 +65,11 @@ class LocalSgd(Whole):
         self._seen += self._share.part
         if self._steps >= self._interval:
             self.settle(solver)
+
+    def load(self, state: State) -> None:
+        """Give the network these, on which the workers agree: steps of their own are counted anew."""
+        super().load(state)
+        self._steps, self._seen = 0, 0.0
 
     @torch.no_grad()
     def settle(self, solver: Moving) -> None:

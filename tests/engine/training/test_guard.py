@@ -12,7 +12,7 @@ from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
 from engine.training.batches import Batch
-from engine.training.guard import first_bad, guard_for
+from engine.training.guard import first_bad, guard_for, recording
 from engine.training.losses.choosing import OfFirst
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
@@ -86,3 +86,22 @@ def test_the_first_layer_that_goes_wrong_is_named() -> None:
     for parameter in module.parameters():
         parameter.data.fill_(math.nan)
     assert first_bad(module, batch()) == "", "when all weights have gone no layer is to blame"
+
+
+def test_a_record_of_what_is_computed_together_names_the_same_layer_and_goes_on() -> None:
+    module = network()
+    module.get_submodule("fc_1").load_state_dict({"weight": torch.zeros(3, 2), "bias": torch.ones(3)})
+    with recording(module) as record:
+        plain = module(*batch().inputs)
+    assert record.first_bad() == (0, "")
+    assert torch.equal(module(*batch().inputs), plain)
+    module.eval()
+    module.get_submodule("norm").load_state_dict({"running_mean": torch.full((3,), 50.0)}, strict=False)
+    with recording(module) as record:
+        whole = module(*batch().inputs)
+        module(*batch().inputs)  # another piece of the same batch
+    assert whole.isnan().any(), "it went through all of it"
+    number, words = record.first_bad()
+    assert number > 0
+    assert words == "The first layer whose output is no number is sqrt."
+    assert "forward" not in vars(module), "nobody records it any more"
