@@ -29,7 +29,7 @@ NOTES = {
     "fully-sharded": "less memory for weights, more communication",
     "local-sgd": "other numbers than one worker gives",
     "pipeline": "experimental",
-    "power-sgd": "power-sgd is experimental in torch",
+    "power-sgd": "power-sgd gives other numbers than one worker",
 }
 PIECEWISE = "batch normalisation takes the statistics of each piece"
 _BETWEEN_GPUS_S, _BETWEEN_GPUS_BYTES_S = 5e-5, 1e10
@@ -127,11 +127,12 @@ class _Prediction:
             case "local-sgd":
                 meeting = self._meeting(memory.weights + memory.optimizer) / self._environment.averaging_interval
         note = NOTES.get(strategy, "")
+        is_exact = strategy != "local-sgd"
         if strategy == "data-parallel" and self._environment.gradient_compression == "power-sgd":
-            note = NOTES["power-sgd"]
+            note, is_exact = NOTES["power-sgd"], False
         alone = self._seconds(self._most.samples)
         seconds = None if alone is None else alone + meeting
-        return Way(self._target, strategy, self._count, held, seconds, self._room, note, strategy != "local-sgd")
+        return Way(self._target, strategy, self._count, held, seconds, self._room, note, is_exact)
 
     def _shard(self, memory: Memory) -> int:
         """Bytes of a worker that holds a part of each weight; all but the activations is on the CPU where that was

@@ -155,7 +155,7 @@ class EnvironmentOptions(Record):
         notes={
             "none": "Gradients are summed as they are",
             "fp16": "Sent as halves: half the traffic, rounded",
-            "power-sgd": "Sent as matrices of rank one, with the rest remembered; experimental in torch",
+            "power-sgd": "Sent as matrices of rank one, with the rest remembered (Vogels et al. 2019); other numbers",
         },
         group="Environment",
         help="What is sent between workers; default none. For slow connections; torch: DDP communication hooks",

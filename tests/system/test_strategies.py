@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from engine.cli import main
 from engine.exchange.weights import load as load_weights
 from engine.network.network import Network
 from engine.project.check import check
@@ -22,6 +23,14 @@ def weights(done: Done) -> dict[str, torch.Tensor]:
     return load_weights(done.folder.path / "last")[0]
 
 
+def leaves(done: Done) -> None:
+    """As ONNX, which is compared with ONNX Runtime on the way, and as PyTorch."""
+    for form, file in (("onnx", "out.onnx"), ("pytorch", "out.py")):
+        out = done.folder.path.parent / file
+        assert main(["export", str(done.folder.path), "--format", form, "-o", str(out)]) == 0
+        assert out.stat().st_size
+
+
 def test_sharded_workers_are_one(tmp_path: Path) -> None:
     """Large layers in shards of their own, small ones together; a worker with an empty share at the end."""
     options = {**OPTIONS, "solver": "adam", "gradient_threshold": 0.5, "gradient_threshold_method": "global-l2norm"}
@@ -33,6 +42,7 @@ def test_sharded_workers_are_one(tmp_path: Path) -> None:
         assert two.result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)
     for key, value in weights(one).items():
         torch.testing.assert_close(weights(two)[key], value, rtol=2e-3, atol=2e-4)
+    leaves(two)
 
 
 def test_workers_of_unequal_load_are_one(tmp_path: Path) -> None:
@@ -81,6 +91,7 @@ def test_local_steps_learn_and_agree_in_the_end(tmp_path: Path) -> None:
     assert done.result["test"]["accuracy"] > 0.8
     assert done.result["validation"]["loss"] < done.losses[0] / 2  # the statistics serve, too
     assert "averaged every 5 iterations" in done.folder.read_info()["sentence"]
+    leaves(done)
 
 
 def test_compressed_gradients_learn(tmp_path: Path) -> None:
@@ -93,6 +104,7 @@ def test_compressed_gradients_learn(tmp_path: Path) -> None:
     assert 0 < largest_difference(whole, halves) < 1e-3
     assert ranks.losses[:10] == pytest.approx(whole.losses[:10], rel=1e-5), "the first are sent as they are"
     assert ranks.losses[-1] < 0.75 * ranks.losses[0]
+    leaves(ranks)
 
 
 def test_what_searches_a_line_is_refused_with_parts_of_a_network(tmp_path: Path) -> None:
@@ -133,6 +145,7 @@ def test_stages_of_a_pipeline_are_one_worker_and_go_on(tmp_path: Path) -> None:
     assert result["metrics"] == pytest.approx(one.result["metrics"], rel=1e-2)
     for key, value in weights(one).items():
         torch.testing.assert_close(weights(two)[key], value, rtol=2e-3, atol=2e-4)
+    leaves(two)
 
 
 def test_what_does_not_go_with_stages_is_refused() -> None:

@@ -2,17 +2,20 @@
 
 import contextlib
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from engine.environments.gang import Gang
-from engine.environments.strategies.strategy import Whole
+from engine.environments.strategies.strategy import Moving, Whole
 
-POWER_SGD_FROM = 10
-"""So many steps send whole gradients first: the approximation does harm while those change a lot."""
+if TYPE_CHECKING:  # torch's hooks are imported where one is used
+    from engine.environments.strategies.power_sgd import PowerSgd
+
+COMPRESSION = "compression"
+"""What the hook remembers stands beside what the solver does."""
 
 
 class Ddp(Whole):
@@ -35,22 +38,19 @@ class Ddp(Whole):
                 broadcast_buffers=False,
                 gradient_as_bucket_view=True,
             )
+        self._power_sgd: PowerSgd | None = None
+        self._compress(compression, gang)
 
-        self._compress(compression)
-
-    def _compress(self, compression: str) -> None:
-        """Hooks of torch's that send gradients as halves, or as matrices of rank one."""
-        if compression == "none":
-            return
-        from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
-
+    def _compress(self, compression: str, gang: Gang) -> None:
+        """Hooks that send gradients as halves, or as matrices of rank one."""
         if compression == "fp16":
+            from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
             self._ddp.register_comm_hook(None, default_hooks.fp16_compress_hook)
-        else:
-            state = powerSGD_hook.PowerSGDState(
-                None, matrix_approximation_rank=1, start_powerSGD_iter=POWER_SGD_FROM, min_compression_rate=2
-            )
-            self._ddp.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+        elif compression == "power-sgd":
+            from engine.environments.strategies.power_sgd import PowerSgd
+
+            self._power_sgd = PowerSgd(self._ddp, gang)
 
     @property
     def module(self) -> nn.Module:
@@ -68,3 +68,14 @@ class Ddp(Whole):
     def backward(self, loss: torch.Tensor) -> None:
         """Add to the gradients, which are summed over the workers meanwhile."""
         torch.autograd.backward(loss * self._size)
+
+    def solver_state(self, solver: Moving) -> dict[str, Any]:
+        """With what compression remembers. A collective."""
+        state = super().solver_state(solver)
+        return state if self._power_sgd is None else {**state, COMPRESSION: self._power_sgd.state_dict()}
+
+    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+        """Let the solver go on from there, and the compression, if there was one."""
+        super().load_solver(solver, state)
+        if self._power_sgd is not None and COMPRESSION in state:
+            self._power_sgd.load_state_dict(state[COMPRESSION])

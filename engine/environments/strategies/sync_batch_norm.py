@@ -101,9 +101,10 @@ class JoinedBatchNorm(_BatchNorm):
         steps of padded sequences are real: the others do not count."""
         if self.training and lengths is not None:
             return over_real_steps(self.forward, input, lengths)
-        alone = self._gang.size == 1 and self._tally is None and input.numel() > input.shape[1]
         if not self.training:
             return super().forward(input)
+        has_none = self._gang.size == 1 and self._share.is_empty
+        alone = self._gang.size == 1 and not has_none and self._tally is None and input.numel() > input.shape[1]
         if alone and self._share.is_recomputing:
             # With the same tensors as the first time, whose number torch compares; copies move in their place.
             mean, variance = (None if x is None else x.clone() for x in (self.running_mean, self.running_var))
@@ -113,8 +114,8 @@ class JoinedBatchNorm(_BatchNorm):
         normalise: Callable[..., Any] = _Normalise.apply
         given = (input, self.weight, self.bias, self.eps, self._gang, self._share.is_empty)
         normalised, mean, variance, count = normalise(*given)
-        if self._share.is_recomputing:
-            pass
+        if self._share.is_recomputing or has_none:
+            pass  # nothing new was seen
         elif self._tally is None:
             self._follow(mean, variance, count)
         else:
@@ -153,7 +154,7 @@ class _Normalise(torch.autograd.Function):
         count = 0 if is_empty else x.numel() // x.shape[1]
         moments = torch.stack([local_mean, local_variance + local_mean.square()]) * count
         sums = gang.sum(torch.cat([moments.flatten(), moments.new_full((1,), count)]))
-        total = sums[-1]
+        total = sums[-1].clamp(min=1)  # alone with an empty share: nothing of it counts, and all of it is a number
         mean, square = (sums[:-1] / total).view(2, -1)
         variance = (square - mean.square()).clamp(min=0)
         y = functional.batch_norm(x, mean.to(kind), variance.to(kind), weight, bias, False, 0.0, eps)

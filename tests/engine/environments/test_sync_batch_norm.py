@@ -114,6 +114,20 @@ def test_one_value_a_channel_trains() -> None:
     assert all(torch.isfinite(value).all() for value in network.state_dict().values())
 
 
+@pytest.mark.parametrize("sizes", [(1, 3), (1, 3, 4, 4)])
+def test_an_empty_share_alone_counts_nowhere_and_is_a_number(sizes: tuple[int, ...]) -> None:
+    """As of a worker that goes its own way and has no sample of a small last batch."""
+    kind = nn.BatchNorm1d if len(sizes) == 2 else nn.BatchNorm2d
+    network, share = nn.Sequential(kind(3)), Share()
+    join_batch_norms(network, SoloGang(), share)
+    network(torch.randn(4, *sizes[1:]))
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    share.is_empty = True
+    torch.autograd.backward(network(torch.randn(sizes))[:0].sum())
+    assert all(p.grad is not None and not p.grad.any() for p in network.parameters())
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+
+
 @pytest.mark.parametrize("affine", [True, False])
 def test_a_frozen_one_normalises_in_training_as_it_does_later(affine: bool) -> None:
     torch.manual_seed(0)
