@@ -45,17 +45,20 @@ COMMANDS = (
 )
 _TOGETHER = dict.fromkeys(("pause", "checkpoint", "validate", "set", "watch"), "control")
 """Commands that share a file."""
+TRAINING = ("train", "resume")
+"""Commands that need torch in the end."""
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser with every command."""
+def parser(command: str = "") -> argparse.ArgumentParser:
+    """The parser with every command, or with this one, so that it does not wait for the modules of others."""
     top = argparse.ArgumentParser(
         prog="netwright-engine", description="Check, train and export neural networks without a screen."
     )
     top.add_argument("--version", action="version", version=f"netwright-engine {VERSION}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in dict.fromkeys(_TOGETHER.get(name, name) for name in COMMANDS):
+    wanted = [command] if command in COMMANDS else COMMANDS
+    for name in dict.fromkeys(_TOGETHER.get(name, name) for name in wanted):
         importlib.import_module(f"engine.commands.{name.replace('-', '_')}").register(commands)
     return top
 
@@ -77,18 +80,25 @@ def program() -> None:
 
     Where torch was loaded it ends at once: to take that down module by module takes as long as a small run.
     """
+    words = sys.argv[1:]
+    if words and words[0] in TRAINING and "--detach" not in words:
+        from engine.environments.loading import begin_loading
+
+        begin_loading()
     code = main()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()
-    if "torch" in sys.modules:
+    loading = sys.modules.get("engine.environments.loading")
+    if "torch" in sys.modules or (loading is not None and loading.has_begun()):
         os._exit(code)
     sys.exit(code)
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    given = sys.argv[1:] if argv is None else list(argv)
     try:
-        arguments = parser().parse_args(argv)
+        arguments = parser(given[0] if given else "").parse_args(given)
         code: int = arguments.run(arguments)
         return code
     except UserError as error:

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from engine.environments import launch
-from engine.environments.threads import calm_threads
+from engine.environments.loading import import_torch
 from engine.errors import EXIT_RUN_FAILED, RunError, UserError
 from engine.files import remove, write_json
 from engine.project.file import load as load_project
@@ -350,7 +350,7 @@ def preload(*, with_compiler: bool = True) -> Callable[[launch.Seat], int]:
     """
     if sys.platform != "linux":
         return lambda seat: launch.EXIT_BROKEN
-    calm_threads()
+    import_torch()
     if with_compiler:
         importlib.import_module("torch._dynamo")
     work: Callable[[launch.Seat], int] = importlib.import_module("engine.training.worker").work

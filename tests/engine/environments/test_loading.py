@@ -1,0 +1,67 @@
+"""torch without what a training has no use for becomes torch with all of it. In fresh processes: torch is here."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+BEGIN = """
+import sys
+from engine.environments import loading
+loading.begin_loading()
+loading.import_torch()
+import torch
+assert not loading.is_complete()
+"""
+COUNT = """
+names = torch._C._dispatch_get_all_op_names()
+has = torch._C._dispatch_has_kernel_for_dispatch_key
+print(sum(has(name, "Meta") for name in names if name.startswith("aten::")))
+"""
+
+
+def said(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_completed_it_has_every_kernel() -> None:
+    whole = said("import torch\n" + COUNT)
+    assert said(BEGIN + "loading.complete()\n" + COUNT) == whole
+    assert int(said(BEGIN + COUNT)) < int(whole), "nothing was left out"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "torch.export.export(model, (x,)).module()(x)",
+        "torch.compile(model, backend='eager')(x)",
+        "torch.export.ExportedProgram and model(x)",
+        "__import__('torch._refs')._refs and model(x)",
+    ],
+    ids=["exported", "compiled", "looked at", "imported"],
+)
+def test_it_completes_itself_where_it_is_asked_for(use: str) -> None:
+    code = f"""
+model, x = torch.nn.Linear(3, 2), torch.ones(4, 3)
+assert torch.equal({use}, model(x))
+assert torch._meta_registrations.__spec__ is not None and torch.export.__spec__ is not None
+print(type(sys.modules["torch.export"]) is type(sys))
+"""
+    assert said(BEGIN + code) == "True"
+
+
+def test_training_does_not_ask_for_it() -> None:
+    code = """
+import engine.training.worker
+from engine.project.training import TrainingOptions
+from engine.training.solvers import Solver
+model = torch.nn.Linear(3, 2)
+torch.autograd.backward(model(torch.ones(4, 3)).sum())
+Solver(TrainingOptions(), model).step(0.1)
+print(loading.is_complete())
+"""
+    assert said(BEGIN + code) == "False"
