@@ -30,15 +30,15 @@ class Loading:
     because: str = ""
 
     def sentence(self) -> str:
-        """`Held in memory while training: 1.2 GB of 12 GB that are free.`"""
+        """`Held in memory while training: 1.2 GiB; 12 GiB are free.`"""
         size = bytes_in_words(self.held_bytes * self.workers)
         copies = f" for {self.workers} workers" if self.workers > 1 else ""
         free = bytes_in_words(self.free_bytes)
         why = f" It cannot be streamed: {self.because}." if self.because else ""
         if not self.is_streamed:
-            return f"Held in memory while training: {size}{copies}, of {free} free.{why}"
+            return f"Held in memory while training: {size}{copies}; {free} are free.{why}"
         on = " on the device" if self.place == "device" else ""
-        return f"Streamed while training: held in memory it takes {size}{copies}, of {free} free{on}."
+        return f"Streamed while training: held in memory it takes {size}{copies}; {free} are free{on}."
 
     def write(self) -> dict[str, Any]:
         """As JSON."""

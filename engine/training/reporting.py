@@ -24,6 +24,8 @@ from engine.training.step import Done, Scores
 from engine.training.watching import Watch
 
 REPORT_EVERY_S = 0.25
+LATE_S = 2.0
+"""A report is late after so long."""
 MOST_STEPS = 2000
 MOST_HELD_BYTES = 32 * 2**20
 GROWTH = 8
@@ -193,8 +195,11 @@ class Recorder:
 
     @property
     def is_due(self) -> bool:
-        """Whether this is a report point. The same on all workers."""
-        return len(self._held) >= self._interval
+        """Whether this is a report point. The same on all workers. One that is alone also reports where steps have
+        become slow, as they do where data comes late: it is to hear of a stop without waiting for many of them."""
+        if len(self._held) >= self._interval:
+            return True
+        return self._gang.size == 1 and self._clock.elapsed_s - self._last_exchange_s > LATE_S
 
     @property
     def next_step(self) -> int:

@@ -164,12 +164,12 @@ def test_of_much_data_some_samples_are_read_and_it_says_how_a_run_loads_it(tmp_p
     np.savez(tmp_path / "some.npz", x=drawn.normal(size=(50, 3)).astype(np.float32), y=np.arange(50) % 2)
     options = DataOptions(source="arrays", path="some.npz")
     whole = look(options, tmp_path)
-    assert whole["loading"].startswith("Held in memory while training: 1.2 KiB, of ")
+    assert whole["loading"].startswith("Held in memory while training: 1.2 KiB; ")
     monkeypatch.setattr("engine.data.load.KEPT_BYTES", 100)
     monkeypatch.setattr("engine.data.preview.MOST_COUNTED", 10)
     monkeypatch.setattr("engine.data.load.free_memory", lambda: 2000)
     found = look(options, tmp_path)
-    assert found["loading"] == "Streamed while training: held in memory it takes 1.2 KiB, of 2.0 KiB free."
+    assert found["loading"] == "Streamed while training: held in memory it takes 1.2 KiB; 2.0 KiB are free."
     assert "Low, mean and high are those of 10 of 50 samples." in found["notes"]
     assert len(found["rows"]) == 10
     monkeypatch.setattr("engine.data.preview.MOST_COUNTED", 50)

@@ -11,7 +11,7 @@ from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.training.channel import Lines, Reports, RequestPipe
 from engine.training.metrics.errors import Rmse
 from engine.training.metrics.hits import Accuracy
-from engine.training.reporting import MOST_STEPS, Clock, Curve, Recorder, Reporter
+from engine.training.reporting import LATE_S, MOST_STEPS, Clock, Curve, Recorder, Reporter
 from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores
 
@@ -59,6 +59,17 @@ class Setup:
         output = torch.eye(2)[torch.tensor([1] * right + [0] * (of - right), dtype=torch.long)]
         targets = torch.ones(of, dtype=torch.long)
         return self.reporter.record(Done(torch.tensor(float(self.steps)), (output,), (targets,), of, of))
+
+
+def test_where_steps_become_slow_a_report_does_not_wait_for_as_many_as_before() -> None:
+    setup = Setup()
+    while not (setup.step(1, 1) and setup.steps > 20):
+        if setup.recorder.is_due:
+            setup.reporter.report(1, setup.steps, 0.1)
+    setup.reporter.report(1, setup.steps, 0.1)
+    assert not setup.step(1, 1)
+    setup.clock.now += LATE_S
+    assert setup.step(1, 1), "many more would be due at the speed of before"
 
 
 def test_every_step_is_told_once_with_its_own_figures() -> None:

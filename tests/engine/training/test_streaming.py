@@ -1,5 +1,6 @@
 """Batches of data that is streamed, beside those of the same data in memory: the same numbers at like addresses."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,12 @@ def test_a_few_samples_by_themselves(tmp_path: Path) -> None:
     assert len(read) == 37
     assert read.sample_bytes == held.sample_bytes
     assert read.span(0) == held.span(0)
+
+
+def test_an_epoch_that_is_left_in_the_middle_leaves_no_reader(tmp_path: Path) -> None:
+    _, read = both(tmp_path)
+    epoch = Batches(read, Order(37, 4, "never", 0), SoloGang()).of_epoch(1)
+    read_at_once = next(epoch)
+    assert read_at_once.count == 4
+    del epoch
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("reader")]
