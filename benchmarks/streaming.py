@@ -59,7 +59,8 @@ class Files(Dataset[Pair]):
 
     def __getitem__(self, number: int) -> Pair:
         file, label = self._files[number]
-        return torch.from_numpy(read(file, "rgb", SIZE, SIZE)).float(), torch.tensor(label)
+        numbers = torch.from_numpy(read(file, "rgb", SIZE, SIZE).astype(np.float32))
+        return numbers, torch.tensor(label)
 
 
 def netwright(folder: Path, *, is_streamed: bool, cache_bytes: int = 0) -> Epoch:

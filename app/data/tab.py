@@ -186,7 +186,7 @@ class DataTab(QWidget):
             return None
         path = Path(urls[0].toLocalFile())
         if path.is_dir():
-            return "images", path
+            return ("arrays" if any(path.glob("*.npy")) else "images"), path
         source = {".csv": "table", ".tsv": "table", ".txt": "table", ".npz": "arrays"}.get(path.suffix.lower())
         return (source, path) if source else None
 

@@ -1,4 +1,6 @@
-"""Arrays in a NumPy `.npz` file: one is the target (`y`, or what `engine.data.sources.targets` says), others inputs.
+"""Arrays in a NumPy `.npz` file, or in a folder of `.npy` files.
+
+One is the target (`y`, or what `engine.data.sources.targets` says), the others are inputs.
 
 The first axis of each counts the samples. What the others mean follows from their number:
 
@@ -19,85 +21,36 @@ numbers called `x_lengths` beside the sequences or tokens `x`. What stands behin
 Pickled objects are never loaded: they could run a program.
 """
 
-import io
-import warnings
-import zipfile
 from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from engine.data.facts import InputFacts
+from engine.data.sources.array_files import EXPECTED, Header, read, stamp
+from engine.data.sources.array_files import headers as read_headers
 from engine.data.sources.mapped import Place, StoredArray
-from engine.data.sources.places import file_stamp, refuse_too_large, unreadable
+from engine.data.sources.places import refuse_too_large
 from engine.data.sources.source import Array, Column, Outline, Samples, Streams
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
-from engine.errors import UserError, plural
-from engine.fields import printable, quoted
+from engine.errors import UserError
+from engine.fields import quoted
 from engine.layers.types import TensorType, features, image, sequence, tokens, volume
 from engine.project.data import DataOptions
 
-EXPECTED = "a .npz file, as numpy.savez(path, x=..., y=...) writes it"
-AGAIN = "Write the file again with numpy.savez."
-MOST_ARRAYS = 1000
-LONGEST_NAME = 200
 LARGEST = 2**63
-DIRECTORY_BYTES = 2**22
-"""Of a zip file; larger ones hold far more than the arrays that are looked at."""
-MOST_DEFLATED = 1032
-"""No byte of deflated data stands for more: see the manual of zlib, maximum compression factor."""
-
-
-@dataclass(frozen=True)
-class _Header:
-    """Shape and type of number of one array, known without reading it."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[np.generic]
-    offset: int = 0
-    """Where its numbers begin in the file; 0 where they cannot be read there one by one."""
-
-    @property
-    def bytes(self) -> int:
-        count = 1
-        for size in self.shape:
-            count *= size  # in Python's whole numbers, which do not overflow
-        return count * self.dtype.itemsize
-
-    @property
-    def is_complex(self) -> bool:
-        return self.dtype.kind == "c"
-
-
-class _Reader(io.BufferedReader):
-    """Hands out no more at a time than a directory may have: a zip file says itself how large its directory is."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(io.FileIO(path))
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """As asked, within the limit."""
-        wanted = DIRECTORY_BYTES + 1 if size is None or size < 0 else size
-        data = super().read(min(wanted, DIRECTORY_BYTES + 1))
-        if len(data) > DIRECTORY_BYTES:
-            raise ValueError(f"its directory has more than {DIRECTORY_BYTES:,} bytes")
-        return data
 
 
 class ArrayFile:
     """Inputs and targets from one file."""
 
     def stamp(self, path: Path) -> Hashable:
-        """Size and time of the file."""
-        return file_stamp(path, EXPECTED)
+        """Size and time of the file, or of all files of a folder."""
+        return stamp(path)
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """From the headers of the arrays, and the targets."""
-        headers = _headers(path)
+        headers = read_headers(path)
         names, timed = _roles(options.response, headers, path)
         inputs = {name: header for name, header in headers.items() if name not in (*names, *timed.values())}
         samples = _count(headers, path)
@@ -127,12 +80,12 @@ class ArrayFile:
 
     def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
         """The arrays where they lie in the file. The finiteness of samples is looked at as they are read."""
-        headers = _headers(path)
+        headers = read_headers(path)
         _, timed = _roles(options.response, headers, path)
         inputs, notes, lengths = [], [], []
         for given in outline.inputs:
             header = headers[given.name]
-            place = Place(path, header.name, header.shape, header.dtype, header.offset)
+            place = Place(header.path, header.name, header.shape, header.dtype, header.offset)
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
             largest = 0
             if given.type.kind == "index":
@@ -144,7 +97,7 @@ class ArrayFile:
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """The arrays as they are stored; only their finiteness is looked at."""
-        headers = _headers(path)
+        headers = read_headers(path)
         wanted = [headers[given.name] for given in outline.inputs]
         needed = sum(header.bytes // header.dtype.itemsize * (8 if header.is_complex else 4) for header in wanted)
         needed += sum(header.bytes * (2 if header.is_complex else 1) for header in wanted)
@@ -152,7 +105,7 @@ class ArrayFile:
         arrays, notes, lengths = [], [], []
         _, timed = _roles(options.response, headers, path)
         for given, header in zip(outline.inputs, wanted, strict=True):
-            array = _parts(_read(path, header))
+            array = _parts(read(header))
             real = _lengths(path, header, headers[timed[header.name]]) if header.name in timed else None
             if real is not None:
                 array = np.ascontiguousarray(array[:, : int(real.max())])  # no sequence needs the rest
@@ -166,110 +119,7 @@ class ArrayFile:
         return Samples(tuple(arrays), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Turns what can go wrong inside a damaged or foreign file into words."""
-    try:
-        yield
-    except UserError:
-        raise
-    except MemoryError:
-        raise UserError(f"{path} does not fit into memory. Use fewer samples or smaller ones.") from None
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except Exception as error:  # readers of zip files and of headers raise whatever they trip over
-        if isinstance(error, zipfile.BadZipFile) and "not a zip file" in str(error):
-            raise UserError(f"{path} is no .npz file, or was cut off. Expected {EXPECTED}. {AGAIN}") from None
-        first = printable(str(error).partition("\n")[0][:150]) or type(error).__name__
-        raise UserError(f"{path} is damaged: {first}. {AGAIN}") from None
-
-
-def _headers(path: Path) -> dict[str, _Header]:
-    """The arrays by name, in the order of the file. Raises `UserError`."""
-    found: dict[str, _Header] = {}
-    with _reading(path), _Reader(path) as opened, zipfile.ZipFile(opened) as file:
-        entries = [entry for entry in file.infolist() if entry.filename.endswith(".npy")]
-        if len(entries) > MOST_ARRAYS:
-            raise UserError(f"{path} holds {len(entries):,} arrays; at most {MOST_ARRAYS:,} are taken. {AGAIN}")
-        for entry in entries:
-            name = entry.filename.removesuffix(".npy")
-            _refuse_odd(entry, name, found, path)
-            with file.open(entry) as content:
-                shape, is_by_column, dtype = _npy_header(content)
-                begin = content.tell()
-            held = entry.file_size - begin
-            is_plain = entry.compress_type == zipfile.ZIP_STORED and not (is_by_column and len(shape) > 1)
-            found[name] = header = _Header(name, shape, dtype, _begin(opened, entry) + begin if is_plain else 0)
-            if dtype.hasobject:
-                raise UserError(
-                    f"Array '{name}' of {path} holds Python objects, which are not loaded because they could "
-                    "run a program. Expected numbers, or texts as responses. "
-                    f"Store it with a type, as in {name}.astype('float32')."
-                )
-            if header.bytes != held or any(size < 0 for size in shape):
-                raise ValueError(f"array '{name}' should have {header.bytes:,} bytes and has {held:,}")
-            if (0 in shape[1:] or not dtype.itemsize) and shape[:1] != (0,):
-                what = (
-                    f"has the shape {shape}: an axis of size 0" if dtype.itemsize else "holds texts without characters"
-                )
-                raise UserError(f"Array '{name}' of {path} {what}.")
-    if not found:
-        raise UserError(f"{path} holds no arrays. Expected {EXPECTED}.")
-    return found
-
-
-def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, _Header], path: Path) -> None:
-    """Refuse what numpy does not write, and sizes that cannot be true: nothing of them was read yet."""
-    if not name.isprintable() or len(name) > LONGEST_NAME:
-        raise UserError(f"{path} holds an array called {quoted(name)}. Expected names of letters and digits. {AGAIN}")
-    if name in found:
-        raise UserError(f"{path} holds two arrays called '{name}'. {AGAIN}")
-    most = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: MOST_DEFLATED}.get(entry.compress_type, 0)
-    if not most:
-        raise UserError(f"Array '{name}' of {path} is compressed in another way than numpy does it. {AGAIN}")
-    if entry.compress_size > path.stat().st_size or entry.file_size > most * (entry.compress_size + 1):
-        raise ValueError(f"array '{name}' cannot have {plural(entry.file_size, 'byte')}")
-
-
-def _begin(opened: IO[bytes], entry: zipfile.ZipInfo) -> int:
-    """Where the bytes of an entry begin, which its own header in the file says, behind a name and more."""
-    opened.seek(entry.header_offset)
-    header = opened.read(30)
-    return entry.header_offset + 30 + sum(int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
-
-
-def _npy_header(content: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
-    version = np.lib.format.read_magic(content)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"version {version[0]}.{version[1]} of NumPy's format is not known")
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the file was written by an old NumPy
-        shape, is_by_column, dtype = read(content)
-    return shape, is_by_column, dtype
-
-
-def _read(path: Path, header: _Header) -> Array:
-    refuse_too_large(header.bytes, f"Array '{header.name}' of {path}", "Use fewer samples or smaller ones.")
-    with _reading(path), zipfile.ZipFile(path) as file, file.open(f"{header.name}.npy") as content:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # as above
-            array: Array = np.lib.format.read_array(content, allow_pickle=False)
-        if (array.shape, array.dtype) != (header.shape, header.dtype):
-            raise ValueError(f"array '{header.name}' has changed meanwhile")
-    if array.dtype.kind == "U" and not _are_characters(array):
-        raise UserError(f"Array '{header.name}' of {path} holds texts with characters that do not exist. {AGAIN}")
-    return array
-
-
-def _are_characters(texts: Array) -> bool:
-    """Whether all of them are Unicode: numpy keeps a character as any number of 32 bits."""
-    whole = np.ascontiguousarray(texts)
-    codes = whole.view(np.dtype(np.uint32).newbyteorder(whole.dtype.byteorder))
-    return not bool(((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any())
-
-
-def _count(headers: Mapping[str, _Header], path: Path) -> int:
+def _count(headers: Mapping[str, Header], path: Path) -> int:
     """The samples, of which each array must have as many."""
     for name, header in headers.items():
         if not header.shape:
@@ -285,7 +135,7 @@ def _count(headers: Mapping[str, _Header], path: Path) -> int:
     return count
 
 
-def _type(header: _Header, path: Path) -> TensorType:
+def _type(header: Header, path: Path) -> TensorType:
     sizes = header.shape[1:]
     if header.is_complex:
         channels = _channel_axis(len(header.shape)) - 1
@@ -327,7 +177,7 @@ def _parts(array: Array) -> Array:
     return np.stack((array.real, array.imag), axis + 1).reshape(shape)
 
 
-def _doubts(header: _Header, type: TensorType) -> Iterator[str]:
+def _doubts(header: Header, type: TensorType) -> Iterator[str]:
     """What may have been meant otherwise."""
     if type.kind == "index" and not type.is_open:
         yield (
@@ -353,7 +203,7 @@ def _span_of_indices(place: Place, lengths: Array | None) -> tuple[int, int]:
     return low, high
 
 
-def _only_whole(header: _Header) -> str:
+def _only_whole(header: Header) -> str:
     """Why an array can only be read whole, or nothing."""
     if header.offset:
         return ""
@@ -374,7 +224,7 @@ def _vocabulary(low: int, high: int, name: str, path: Path) -> str:
     return f"The largest index in '{name}' is {high:,}: an embedding needs a vocabulary of at least {high + 1:,}."
 
 
-def _roles(response: str, headers: Mapping[str, _Header], path: Path) -> tuple[dict[str, str], dict[str, str]]:
+def _roles(response: str, headers: Mapping[str, Header], path: Path) -> tuple[dict[str, str], dict[str, str]]:
     """For each array of targets the target's name; for each array of sequences the one that holds their lengths."""
     names = target_names(response, list(headers), str(path))
     pairs = {name: f"{name}{LENGTHS}" for name in headers}
@@ -394,14 +244,14 @@ def _roles(response: str, headers: Mapping[str, _Header], path: Path) -> tuple[d
     return names, timed
 
 
-def _is_sequence(header: _Header) -> bool:
+def _is_sequence(header: Header) -> bool:
     return len(header.shape) == 3 or (len(header.shape) == 2 and header.dtype.kind in "iu")
 
 
 def _targets(
     task: str,
     names: Mapping[str, str],
-    headers: Mapping[str, _Header],
+    headers: Mapping[str, Header],
     lengths: Mapping[str, Array | None],
     beside: Beside,
     path: Path,
@@ -410,16 +260,16 @@ def _targets(
     there are some tells transcripts from numbers."""
     found = []
     for array, name in names.items():
-        values, given = _read(path, headers[array]), lengths.get(array)
+        values, given = read(headers[array]), lengths.get(array)
         if array in lengths and given is None:
             given = np.full(len(values), values.shape[1])
         found.append(read_target(name, task, values, given, beside, f"Array '{array}' of {path}"))
     return found
 
 
-def _lengths(path: Path, header: _Header, lengths: _Header) -> Array | None:
+def _lengths(path: Path, header: Header, lengths: Header) -> Array | None:
     """The lengths of the sequences in an array, or None where none is padded. Raises `UserError`."""
-    given = _read(path, lengths).astype(np.int64)
+    given = read(lengths).astype(np.int64)
     most = header.shape[1]
     wrong = (given < 1) | (given > most)
     if wrong.any():
@@ -441,7 +291,7 @@ def _spoken(name: str, shortest: int, longest: int) -> str:
     )
 
 
-def _column(header: _Header, type: TensorType | None, *, is_lengths: bool = False) -> Column:
+def _column(header: Header, type: TensorType | None, *, is_lengths: bool = False) -> Column:
     numbers = "text" if header.dtype.kind in "US" else str(header.dtype)
     kind = f"{numbers}, {' × '.join(map(str, header.shape))}"
     role = "lengths" if is_lengths else "input" if type else "response"

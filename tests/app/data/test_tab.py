@@ -127,13 +127,16 @@ def test_typing_in_the_form_is_an_edit(qtbot, window: MainWindow, server: FakeSe
 
 
 @pytest.mark.parametrize(
-    ("name", "source"), [("pictures", "images"), ("t.csv", "table"), ("a.npz", "arrays"), ("x.doc", "none")]
+    ("name", "source"),
+    [("pictures", "images"), ("numbers", "arrays"), ("t.csv", "table"), ("a.npz", "arrays"), ("x.doc", "none")],
 )
 def test_what_is_dropped_becomes_the_source(
     window: MainWindow, tab: DataTab, tmp_path: Path, name: str, source: str
 ) -> None:
     path = tmp_path / name
-    path.mkdir() if name == "pictures" else path.write_text("")
+    path.mkdir() if "." not in name else path.write_text("")
+    if name == "numbers":
+        np.save(path / "x.npy", np.ones(3))
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
     none = Qt.KeyboardModifier.NoModifier

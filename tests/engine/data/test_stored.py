@@ -67,6 +67,41 @@ def test_streamed_arrays_are_those_in_memory(tmp_path: Path, kind: str) -> None:
     assert_alike(ARRAYS, tmp_path)
 
 
+def test_a_folder_of_npy_files_holds_what_one_npz_file_does(tmp_path: Path) -> None:
+    drawn = np.random.default_rng(4)
+    arrays = {"x": drawn.normal(size=(20, 3, 4, 5)), "y": np.arange(20) % 2}
+    np.savez(tmp_path / "some.npz", x=arrays["x"], y=arrays["y"])
+    (tmp_path / "apart").mkdir()
+    for name, array in arrays.items():
+        np.save(tmp_path / "apart" / f"{name}.npy", array)
+    apart = ARRAYS.replace(path="apart")
+    assert_alike(apart, tmp_path)
+    one, other = load(ARRAYS, tmp_path), load(apart, tmp_path)
+    assert one.facts == other.facts
+    np.testing.assert_array_equal(one.part("training").inputs[0], other.part("training").inputs[0])
+    np.save(tmp_path / "apart" / "x.npy", np.asfortranarray(arrays["x"]))
+    assert "array 'x' cannot be read sample by sample" in load(apart, tmp_path).facts.resident_because
+    assert_alike(apart, tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["cut", "objects", "none"])
+def test_a_folder_of_arrays_that_cannot_be_used_says_why(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "apart").mkdir()
+    file = tmp_path / "apart" / "x.npy"
+    match damage:
+        case "cut":
+            np.save(file, np.ones((20, 3)))
+            file.write_bytes(file.read_bytes()[:300])
+            why = "x.npy is damaged: array 'x' should have 480 bytes and has 172"
+        case "objects":
+            np.save(file, np.array([{}] * 20), allow_pickle=True)
+            why = "holds Python objects, which are not loaded"
+        case _:
+            why = "apart is a folder without .npy files"
+    with pytest.raises(UserError, match=why):
+        load(ARRAYS.replace(path="apart"), tmp_path)
+
+
 def test_streamed_sequences_end_where_their_lengths_say(tmp_path: Path) -> None:
     drawn = np.random.default_rng(4)
     x, lengths = drawn.normal(size=(20, 9, 2)), drawn.integers(1, 8, 20)
