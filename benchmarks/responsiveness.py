@@ -3,7 +3,8 @@
     .venv/bin/python benchmarks/responsiveness.py
 
 Opens the digits example, switches to each tab for the first time and again, edits, and follows a run for a few seconds.
-Prints the longest gap of each in milliseconds; the design allows 50. The exit code says whether that holds.
+Prints the longest gap of each in milliseconds, and the most time that the processor was at work in one for the window,
+which other work on the machine lengthens less; the design allows 50. The exit code says whether that holds.
 """
 
 import os
@@ -34,21 +35,23 @@ class Heart:
     """Beats every millisecond and keeps the longest pause."""
 
     def __init__(self) -> None:
-        self.longest_ms = 0.0
-        self._last = time.perf_counter()
+        self.longest_ms = self.busiest_ms = 0.0
+        self._last, self._work = time.perf_counter(), time.thread_time()
         self._timer = QTimer(interval=1, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._beat)
         self._timer.start()
 
     def _beat(self) -> None:
-        now = time.perf_counter()
+        now, work = time.perf_counter(), time.thread_time()
         self.longest_ms = max(self.longest_ms, (now - self._last) * 1000)
-        self._last = now
+        self.busiest_ms = max(self.busiest_ms, (work - self._work) * 1000)
+        self._last, self._work = now, work
 
-    def take(self) -> float:
-        """The longest pause since the last call."""
+    def take(self) -> tuple[float, float]:
+        """The longest pause since the last call, and the most work in one."""
         self._beat()
-        longest, self.longest_ms = self.longest_ms, 0.0
+        longest = self.longest_ms, self.busiest_ms
+        self.longest_ms = self.busiest_ms = 0.0
         return longest
 
 
@@ -58,7 +61,7 @@ class Bench:
     def __init__(self, window: MainWindow) -> None:
         self.window = window
         self.heart = Heart()
-        self.found: dict[str, float] = {}
+        self.found: dict[str, tuple[float, float]] = {}
         self._story = self._tell()
         QTimer.singleShot(0, self._next)
 
@@ -79,8 +82,14 @@ class Bench:
         yield "start a run", self._start, lambda: window.training.run_folder is not None
         yield f"follow it for {RUN_S:.0f} s", None, self._after(RUN_S)
         yield "stop it", window.training.stop, lambda: not window.training.is_running
+        yield "Experiments tab, first time", lambda: window.show_tab("experiments"), self._after(1.5)
+        yield "start page, first time", lambda: window.show_tab("start"), self._after(1.0)
+        yield "back to Design", lambda: window.show_tab("design"), self._after(0.4)
         yield "Training Options", self._options, shown
-        yield "switch the theme", window.theme.dark, self._after(0.4)
+        yield "Training Options again", self._options, self._after(0.8)
+        yield "dark theme", window.theme.dark, self._after(0.4)
+        yield "Train tab in the dark", lambda: window.show_tab("train"), self._after(0.4)
+        yield "light theme", window.theme.light, self._after(0.4)
 
     def _after(self, seconds: float) -> Callable[[], bool]:
         begun: list[float] = []
@@ -140,9 +149,9 @@ def main() -> int:
     application.exec()
     window.editor.mark_saved()
     window.shutdown()
-    for name, gap in bench.found.items():
-        print(f"{name:38} {gap:6.1f} ms{'   over the limit' if gap > LIMIT_MS else ''}")
-    return 0 if max(bench.found.values()) <= LIMIT_MS else 1
+    for name, (gap, work) in bench.found.items():
+        print(f"{name:38} {gap:6.1f} ms, at work {work:6.1f} ms{'   over the limit' if gap > LIMIT_MS else ''}")
+    return 0 if max(bench.found.values())[0] <= LIMIT_MS else 1
 
 
 if __name__ == "__main__":

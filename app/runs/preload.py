@@ -1,4 +1,4 @@
-"""Imports what the Train tab and the options dialog need, once the window is up and nobody waits for it.
+"""Imports what the tabs and the options dialog need, once the window is up and nobody waits for it.
 
 numpy alone takes a tenth of a second: it comes in a thread, which lets the window have its turns. No garbage is
 collected meanwhile: Python would do so in either thread, and Qt objects among it must not be taken apart outside of the
@@ -18,7 +18,16 @@ MODULES = (
     "app.runs.facts_panel",
     "app.runs.monitor",
     "app.data.tab",
+    "engine.runs.history",
+    "app.queue.keeper",
+    "app.queue.panel",
     "app.dialogs.training_options",
+    "engine.runs.table",
+    "app.experiments.model",
+    "app.experiments.history",
+    "app.experiments.tab",
+    "app.experiments.actions",
+    "app.start_page.page",
 )
 TURN_MS = 50
 
