@@ -1,6 +1,7 @@
 """Keeps what is known about the project's data in step with the project: asks the engine when the choice changed."""
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
 
 from app.documents import Documents
 from app.engine_process import EngineServer
@@ -32,9 +33,17 @@ class FactsKeeper(QObject):
         editor.project_changed.connect(self._on_project_changed)
 
     def start(self) -> None:
-        """From now on the engine is asked: not before the window is up, because that starts a process."""
+        """From now on the engine is asked: not before the window is up, because that starts a process. It is asked
+        again about data that was refused when the window is come back to: the files may be there now."""
         self._is_started = True
+        app = QGuiApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.applicationStateChanged.connect(self._come_back)  # a method, so that Qt lets go of it with the window
         self.refresh()
+
+    def _come_back(self, state: Qt.ApplicationState) -> None:
+        if self.error and state == Qt.ApplicationState.ApplicationActive:
+            self.refresh(again=True)
 
     @property
     def is_current(self) -> bool:
@@ -55,7 +64,7 @@ class FactsKeeper(QObject):
             return
         if wanted == self._asked and not again:
             if self.is_current:
-                self._editor.set_facts(self.facts)  # a project that was opened knows nothing yet
+                self._editor.set_facts(self.facts, self.error)  # a project that was opened knows nothing yet
             return
         self._asked = wanted
         options, base = wanted
@@ -76,7 +85,7 @@ class FactsKeeper(QObject):
     def _take(self, asked: tuple[DataOptions, str], facts: DataFacts | None, error: str) -> None:
         self._answered = asked
         self.facts, self.error = facts, error
-        self._editor.set_facts(facts)
+        self._editor.set_facts(facts, error)
         self.changed.emit(facts)
         if error:
             self.failed.emit(error)

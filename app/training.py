@@ -199,7 +199,8 @@ class Training(QObject):
     def _request(self) -> dict[str, Any] | None:
         """What the engine is to train, or None where something keeps it from that, to which this leads."""
         window = self._window
-        errors = window.editor.report.errors
+        # Whether data that was refused can be read now is the engine's to say: its files may be back.
+        errors = [problem for problem in window.editor.report.errors if problem.message != window.facts.error]
         if errors:
             window.design.show_problems()
             window.hint(f"{len(errors)} problem{'s' if len(errors) > 1 else ''} to solve before training.")

@@ -78,6 +78,7 @@ class Document(QObject):
         super().__init__(parent)
         self._project = project or Project()
         self._facts: DataFacts | None = None
+        self._refusal = ""
         self._scope: tuple[str, ...] = ()
         self._here = self._project
         self._report = self._report_here = check(self._project)
@@ -169,7 +170,7 @@ class Document(QObject):
 
     def open(self, project: Project) -> None:
         """Show another project; the history starts anew."""
-        self._facts = None
+        self._facts, self._refusal = None, ""
         self.set_selection(())
         self.stack.clear()
         self.stack.setClean()
@@ -182,10 +183,10 @@ class Document(QObject):
             self.set_selection(())
             self._show(self._project, scope)
 
-    def set_facts(self, facts: DataFacts | None) -> None:
-        """Tell what is known about the data now; the problems follow."""
-        if facts != self._facts:
-            self._facts = facts
+    def set_facts(self, facts: DataFacts | None, refusal: str = "") -> None:
+        """Tell what is known about the data now, or why nothing is; the problems follow."""
+        if (facts, refusal) != (self._facts, self._refusal):
+            self._facts, self._refusal = facts, refusal
             self._check()
 
     def set_selection(
@@ -260,7 +261,7 @@ class Document(QObject):
         self._check()
 
     def _check(self) -> None:
-        self._report = check(self._project, self._facts)
+        self._report = check(self._project, self._facts, self._refusal)
         self._report_here = self._report_on_scope()
         self.analysis_changed.emit(self._report_here)
 

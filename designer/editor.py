@@ -176,9 +176,11 @@ class Editor(Document):
 
     def group(self) -> str | None:
         """Put the selected layers, frames and comments into a new block and select it; its id, or None if it was
-        refused."""
+        refused. What cannot be inside a block stays where it is, which is told."""
+        fixed = blocks.fixed_layers(self.network, self._selection)
+        chosen = self._selection - set(fixed) or self._selection
         try:
-            network, layout, id = blocks.group(self.network, self.layout, self._selection)
+            network, layout, id = blocks.group(self.network, self.layout, chosen)
         except UserError as error:
             self.refused.emit(str(error))
             return None
@@ -187,6 +189,9 @@ class Editor(Document):
         layout = annotations.remove(layout, self._selected_marks).with_inside([id], inside)
         self.apply_here("Group into a block", network, layout)
         self.set_selection({id})
+        if fixed:
+            names = ", ".join(layer.name for layer in fixed.values())
+            self.refused.emit(f"The other layers are one block now. Inputs and ports stay outside: {names}.")
         return id
 
     def ungroup(self) -> None:

@@ -141,6 +141,8 @@ class Row:
         """Why what was typed is refused."""
         self.problem = ""
         """Why the value does not go with others."""
+        self.warning = ""
+        """Why the value is not what it seems, although it will do."""
         self.is_found = True
         """Whether the search finds it."""
         self.is_several = False
@@ -241,7 +243,7 @@ class Row:
 
     def decorate(self, record: Record) -> None:
         """Bring dot, help, tooltips, error and visibility in step with the record."""
-        is_used = not self.is_unused or self.is_changed(record) or bool(self.message)
+        is_used = not self.is_unused or self.is_changed(record) or bool(self.message or self.warning)
         self.applies = self.is_found and is_used and record.is_visible(self.field.name)
         if not self.is_made and (self.waits or not self.applies or self.is_folded):
             return
@@ -257,7 +259,7 @@ class Row:
         state = f"Changed; the default is {default}. Click the dot to reset." if is_changed else f"Default: {default}"
         self.label.setToolTip(f"{self.field.label}\n{hint}{state}" if self.has_default else hint.strip())
         self.widget.setToolTip("\n".join(filter(None, (help_text, note))))
-        self.widget.setAccessibleDescription(self.message or help_text)
+        self.widget.setAccessibleDescription(self.message or self.warning or help_text)
         if self.help is not None:
             self.help.setText(note or help_text)
             self.help.setToolTip(help_text)
@@ -280,21 +282,22 @@ class Row:
         return self.field.help, note
 
     def _show_message(self) -> None:
+        said = self.message or self.warning
         if self._error_label is None:
-            if not self.message:
+            if not said:
                 return
             self._error_label = QLabel()
             self._error_label.setWordWrap(True)
             if (width := self._made().field_width) is not None:  # the help beside it stays where it is in other rows
                 self._error_label.setFixedWidth(width)
-            theme.mark(self._error_label, "role", "error")
             self._made().cell.insertWidget(1, self._error_label)
-        self._error_label.setText(self.message)
-        self._error_label.setVisible(bool(self.message))
+        theme.mark(self._error_label, "role", "error" if self.message else "warning")
+        self._error_label.setText(said)
+        self._error_label.setVisible(bool(said))
 
     @property
     def error_label(self) -> QLabel | None:
-        """Where the error stands, if there ever was one."""
+        """Where the error or the warning stands, if there ever was one."""
         return self._error_label
 
     @property
@@ -310,7 +313,7 @@ class Row:
             if part is not None and part.isHidden() == is_visible:
                 part.setVisible(is_visible)
         if self._error_label is not None:
-            self._error_label.setVisible(is_visible and bool(self.message))
+            self._error_label.setVisible(is_visible and bool(self.message or self.warning))
 
     def matches(self, words: list[str]) -> bool:
         """Whether all words occur in what the row says."""

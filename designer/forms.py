@@ -50,6 +50,7 @@ class Form(QWidget):
         super().__init__(parent)
         self._record = record
         self._given: dict[str, str] = {}
+        self._warnings: dict[str, str] = {}
         self._was_valid = True
         self._sections: dict[str, QWidget] = {}
         self._is_searched = False
@@ -172,10 +173,12 @@ class Form(QWidget):
             row.is_several = name in names
         self._refresh(keep_typing=True)
 
-    def set_problems(self, messages: Mapping[str, str]) -> None:
-        """Show under their fields what is wrong with values for reasons that the record does not know."""
-        if dict(messages) != self._given:
-            self._given = dict(messages)
+    def set_problems(self, messages: Mapping[str, str], warnings: Mapping[str, str] | None = None) -> None:
+        """Show under their fields what is wrong with values for reasons that the record does not know, and what is to
+        be told of values that will do."""
+        found = dict(messages), dict(warnings or {})
+        if found != (self._given, self._warnings):
+            self._given, self._warnings = found
             self._refresh(keep_typing=True)
 
     def search(self, text: str, *, only_changed: bool = False) -> int:
@@ -231,6 +234,7 @@ class Form(QWidget):
             if row.error and not self._record.is_visible(name):
                 row.error = ""
             row.problem = sentence(problems.get(name, ""))
+            row.warning = sentence(self._warnings.get(name, ""))
             row.is_unused = name in self._unused and not self._is_searched
         self._fold()
         made = [row for row in self.rows.values() if row.is_made]

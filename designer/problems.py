@@ -39,6 +39,8 @@ from designer.editor import Editor
 from engine.network.problems import Problem
 
 Index = QModelIndex | QPersistentModelIndex
+WAYS = {"data": "Choose data…", "training": "Training options…", "environment": "Training options…"}
+"""Where problems are put right that no edit repairs, by section of the project."""
 PROBLEM_ROLE = Qt.ItemDataRole.UserRole
 _ROOT = QModelIndex()
 _MARGIN = 16
@@ -75,7 +77,7 @@ class ProblemsModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return f"{problem.severity.capitalize()}: {where(problem)}: {problem.message}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            fix = f"\n{problem.fix.label} with Alt+Enter" if problem.fix else ""
+            fix = f"\n{way_out(problem)} with Alt+Enter" if way_out(problem) else ""
             return f"{problem.severity.capitalize()}: {problem.message}{fix}"
         return None
 
@@ -90,7 +92,19 @@ def where(problem: Problem) -> str:
     if problem.name:
         return problem.name
     sections = {"training": "Training options", "environment": "Environment", "data": "Data"}
-    return sections.get(problem.field.partition(".")[0], "Network")
+    return sections.get(section(problem), "Network")
+
+
+def way_out(problem: Problem) -> str:
+    """What a link beside the problem does, or nothing: its fix, or the place where it can be put right."""
+    if problem.fix is not None:
+        return problem.fix.label
+    return WAYS.get(section(problem), "") if not problem.layer else ""
+
+
+def section(problem: Problem) -> str:
+    """The section of the project that it is about."""
+    return problem.field.partition(".")[0]
 
 
 def draw_mark(painter: QPainter, severity: str, box: QRectF) -> None:
@@ -128,12 +142,12 @@ class ProblemDelegate(QStyledItemDelegate):
         metrics, bold = QFontMetrics(self._view.font()), QFontMetrics(self._bold())
         left = row.left() + _MARGIN + _MARK + _GAP
         right = row.right() - _MARGIN
-        link_width = metrics.horizontalAdvance(problem.fix.label) + 2 if problem.fix else 0
+        link_width = metrics.horizontalAdvance(words) + 2 if (words := way_out(problem)) else 0
         link = QRect(right - link_width, row.top() + _PADDING, link_width, metrics.height())
         place_width = min(bold.horizontalAdvance(where(problem)) + 2, max(60, (right - left) // 3))
         place = QRect(left, row.top() + _PADDING, place_width, metrics.height())
         start = place.right() + _GAP
-        end = link.left() - 2 * _GAP if problem.fix else right
+        end = link.left() - 2 * _GAP if words else right
         return place, QRect(start, row.top() + _PADDING, max(80, end - start), row.height() - 2 * _PADDING), link
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -164,9 +178,9 @@ class ProblemDelegate(QStyledItemDelegate):
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         painter.setFont(self._view.font())
         painter.drawText(message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, unbroken(problem.message))
-        if problem.fix:
+        if words := way_out(problem):
             painter.setPen(palette.accent)
-            painter.drawText(link, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, problem.fix.label)
+            painter.drawText(link, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 
     def _ground(self, state: QStyle.StateFlag) -> QColor | None:
@@ -181,7 +195,7 @@ class ProblemDelegate(QStyledItemDelegate):
         """Whether there is a link at this place of the list."""
         problem: Problem = index.data(PROBLEM_ROLE)
         _, _, link = self._parts(problem, self._view.visualRect(index))
-        return problem.fix is not None and link.adjusted(-4, -4, 4, 4).contains(at.toPoint())
+        return bool(way_out(problem)) and link.adjusted(-4, -4, 4, 4).contains(at.toPoint())
 
 
 class ProblemsView(QListView):
@@ -246,8 +260,8 @@ class ProblemsView(QListView):
             return
         menu = QMenu(self)
         menu.addAction("Go to the layer", lambda: self.opened.emit(problem)).setEnabled(bool(problem.layer))
-        if problem.fix:
-            menu.addAction(problem.fix.label, lambda: self.fix_requested.emit(problem))
+        if words := way_out(problem):
+            menu.addAction(words, lambda: self.fix_requested.emit(problem))
         menu.exec(event.globalPos())
         menu.deleteLater()
 
@@ -262,6 +276,8 @@ class ProblemsPanel(QWidget):
 
     go_to = Signal(str)
     """The id of a layer that should come into view."""
+    section_wanted = Signal(str)
+    """The section of the project, one of `WAYS`, that is to be shown."""
 
     def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -299,6 +315,8 @@ class ProblemsPanel(QWidget):
             self.go_to.emit(id)
 
     def fix(self, problem: Problem) -> None:
-        """Apply the edit that a problem comes with, as one undo step."""
+        """Apply the edit that a problem comes with, as one undo step, or lead to where it can be put right."""
         if problem.fix is not None:
             self._editor.edit(problem.fix.label, problem.fix.edit)
+        elif way_out(problem):
+            self.section_wanted.emit(section(problem))

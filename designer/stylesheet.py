@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from designer.theme import Palette
 
 # Outlines that stand in the sheet as pictures; the theme writes them as files, muted and faint.
-ARROWS = ("chevron-down", "chevron-up", "chevron-right")
+ARROWS = ("chevron-down", "chevron-up", "chevron-right", "chevron-left")
 
 
 class _Sheet(Template):
@@ -20,6 +20,8 @@ _BASE = """
 QMainWindow, QDialog { background: @background; }
 QDialog, QMessageBox { background: @panel; }
 QDialogButtonBox, QMessageBox { dialogbuttonbox-buttons-have-icons: 0; }
+QFileDialog { backward-icon: url("@chevron_left_muted"); forward-icon: url("@chevron_right_muted");
+  filedialog-parent-directory-icon: url("@chevron_up_muted"); }
 QWidget:disabled { color: @faint; }
 QToolTip { background: @panel; color: @text; border: 1px solid @line; padding: 4px 8px; }
 QLabel { background: transparent; }

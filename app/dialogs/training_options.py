@@ -284,7 +284,7 @@ class TrainingOptionsDialog(QDialog):
         self.cards.show_state(
             self._environment.target, card_texts(self._environment, self._inventory, self._batch(self.training))
         )
-        self.training_form.set_problems({**self._data_problems(), **self._code_problems()})
+        self.training_form.set_problems({**self._data_problems(), **self._code_problems()}, self._warnings())
         self.phase_list.show_phases(self.training.schedule_chain)
         self.phase_list.setVisible(self.training.is_visible("schedule_chain"))
         self.placement.show_project(self.project(), self._inventory, self._samples)
@@ -332,6 +332,11 @@ class TrainingOptionsDialog(QDialog):
         found = [p for p in said if p.severity == "error" and p.field.removeprefix("training.") not in own_code.FIELDS]
         # What was received stands in the field right above the message.
         return {p.field.removeprefix("training."): re.sub(r", received [\d,]+\.$", ".", p.message) for p in found}
+
+    def _warnings(self) -> dict[str, str]:
+        """What is to be told of options that will do, by field: what `train` prints before it begins."""
+        report = check(self.project(), self._facts)
+        return {p.field.removeprefix("training."): p.message for p in report.option_warnings}
 
     def _code_problems(self) -> dict[str, str]:
         """What the text of the user's files says is wrong with them, by field. Nothing of it runs."""

@@ -97,7 +97,14 @@ class DesignTab(QObject):
 
         problems = ProblemsPanel(self._editor)
         problems.go_to.connect(lambda id: self.canvas.go_to(id))
+        problems.section_wanted.connect(self._show_section)
         return problems
+
+    def _show_section(self, section: str) -> None:
+        if section == "data":
+            self._window.show_data()
+        else:
+            self._window.training.edit_options()
 
     @cached_property
     def table(self) -> "AnalysisTable":

@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     known = origin(arguments.project)
     look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
     measure(project.network)
-    report, data_problem = _report(project, arguments)
-    problems = [*data_problem, *(Problem("note", "", "", "", notice) for notice in notices), *report.problems]
+    report = _report(project, arguments)
+    problems = [*(Problem("note", "", "", "", notice) for notice in notices), *report.problems]
     if arguments.json:
         print_json(as_json(project, report, problems))
     else:
@@ -50,11 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_INPUT if any(p.severity == "error" for p in problems) else EXIT_DONE
 
 
-def _report(project: Project, arguments: argparse.Namespace) -> tuple[Report, list[Problem]]:
+def _report(project: Project, arguments: argparse.Namespace) -> Report:
     try:
-        return check(project, facts_of(project, origin(arguments.project).base)), []
+        return check(project, facts_of(project, origin(arguments.project).base))
     except UserError as error:  # bad data is one problem among others here
-        return check(project), [Problem("error", "", "", "data", str(error))]
+        return check(project, refusal=str(error))
 
 
 def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[str, Any]:

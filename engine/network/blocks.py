@@ -180,6 +180,15 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
     return result, layout.without(chosen).moved({block.id: at}).with_inside([block.id], inside), block.id
 
 
+def fixed_layers(network: Network, ids: Collection[str]) -> dict[str, Layer]:
+    """Those of some layers that cannot be inside a block: inputs of the network, and ports of the block around it."""
+    chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
+    is_fixed = {
+        id: layer.type.is_input or isinstance(layer.type, BlockInput | BlockOutput) for id, layer in chosen.items()
+    }
+    return {id: layer for id, layer in chosen.items() if is_fixed[id]}
+
+
 def _refuse_group(network: Network, chosen: Mapping[str, Layer]) -> None:
     if not chosen:
         raise UserError("Select the layers that are to be one block.")

@@ -35,6 +35,9 @@ from engine.project.target_scale import target_scale_problems
 from engine.project.targets import in_order
 from engine.project.training import TrainingOptions
 
+DATA = "data"
+"""The field of a problem with the data itself."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -66,8 +69,9 @@ def describe(problem: Problem) -> str:
     return f"{where}: {problem.message}" if where else problem.message
 
 
-def check(project: Project, facts: DataFacts | None = None) -> Report:
-    """All problems of a project. Without facts, what depends on the data is left out, with a note."""
+def check(project: Project, facts: DataFacts | None = None, refusal: str = "") -> Report:
+    """All problems of a project. Without facts, what depends on the data is left out, with a note; `refusal` is why
+    there are none although data is chosen: files that are not there, or cannot be read."""
     analysis = analyse(project.network)
     problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
     problems += _option_problems(project)
@@ -77,6 +81,8 @@ def check(project: Project, facts: DataFacts | None = None) -> Report:
     elif project.data.source == "none":
         note = "The project has no data yet. Choose a data source before training."
         problems.append(Problem("note", "", "", "data.source", note))
+    elif refusal:
+        problems.append(Problem("error", "", "", DATA, refusal))
     problems += [*least_squares_problems(project, analysis, facts), *target_scale_problems(project, facts)]
     problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
     rank = {"error": 0, "warning": 1, "note": 2}
@@ -144,7 +150,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
             f"the network {plural(len(network.inputs), 'input layer')}. "
             "Give the network one input layer for each."
         )
-        yield Problem("error", "", "", "data", message)
+        yield Problem("error", "", "", DATA, message)
     for id, given in match_inputs(network, facts).items():
         layer = network.layers[id]
         wanted = layer.type.output()

@@ -3,7 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from app.documents import EXAMPLES
 from app.window import MainWindow
+from designer.problems import way_out
 from tests.app.fake_server import FakeServer
 
 
@@ -91,3 +96,31 @@ def test_the_same_choice_is_asked_once_unless_read_again(window: MainWindow, ser
 def test_a_combination_that_cannot_be_meant_is_not_asked(window: MainWindow, server: FakeServer) -> None:
     choose(window, source="digits", validation_share=0.9, test_share=0.9)
     assert server.count("facts") == 0
+
+
+def test_refused_data_is_a_problem_with_a_way_out_until_it_can_be_read(
+    qtbot, window: MainWindow, server: FakeServer
+) -> None:
+    choose(window, source="table", path="gone.csv")
+    server.refuse("facts", "There is no file gone.csv. Choose another one.")
+    (problem,) = [problem for problem in window.editor.problems if problem.field == "data"]
+    assert problem.severity == "error"
+    assert problem.message == "There is no file gone.csv. Choose another one."
+    assert way_out(problem) == "Choose data…"
+    window.problems.fix(problem)
+    assert window.tabs.current == "data"
+    asked = server.count("facts")
+    app = QGuiApplication.instance()
+    assert isinstance(app, QGuiApplication)
+    app.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
+    assert server.count("facts") == asked + 1, "the file may be there now"
+    server.answer("facts", facts(7))
+    assert not [problem for problem in window.editor.problems if problem.field == "data"]
+
+
+def test_whether_refused_data_can_be_trained_with_is_the_engines_to_say(window: MainWindow, server: FakeServer) -> None:
+    window.open_path(EXAMPLES / "digits.netwright")
+    server.refuse("facts", "The digits are gone.")
+    assert window.editor.report.errors
+    window.training.start()
+    assert server.count("train") == 1

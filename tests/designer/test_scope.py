@@ -193,6 +193,17 @@ def test_ports_are_added_only_inside(editor, qtbot):
     assert len(editor.project.network.layers["id2"].type.input_ports()) == 2
 
 
+def test_all_layers_are_one_block_but_for_what_cannot_be_in_one(editor, qtbot):
+    inputs = {id for id, layer in editor.network.layers.items() if layer.type.is_input}
+    assert inputs
+    editor.select_all()
+    with qtbot.waitSignal(editor.refused) as told:
+        id = editor.group()
+    assert id is not None
+    assert set(editor.network.layers) == inputs | {id}
+    assert all(editor.network.layers[one].name in told.args[0] for one in inputs)
+
+
 def test_what_the_engine_refuses_is_told_and_changes_nothing(editor, qtbot):
     before = editor.project
     editor.toggle_bypass()

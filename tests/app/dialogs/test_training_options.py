@@ -12,6 +12,7 @@ from designer.field_editors import PathEditor
 from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.environments.inventory import Device, DeviceInventory
 from engine.layers.types import image
+from engine.project.check import check
 from engine.project.environment import TARGETS, EnvironmentOptions
 from engine.project.presets import BUILT_IN, Presets
 from engine.project.project import Project
@@ -118,11 +119,18 @@ def test_arrows_move_over_the_cards_and_space_chooses(qtbot, shown) -> None:
     assert dialog.project().environment.target == "cpu"
 
 
-def test_a_warning_about_the_network_keeps_nobody_from_training(shown) -> None:
-    """Which blocks there are is the network's matter, and it is not here."""
-    dialog = shown(Project(training=TrainingOptions(gradient_checkpointing="blocks")))
+def test_a_warning_stands_under_its_option_in_the_words_of_check_and_keeps_nobody_from_training(shown) -> None:
+    project = Project(training=TrainingOptions(gradient_checkpointing="blocks"))
+    (warning,) = check(project, FACTS).option_warnings
+    dialog = shown(project)
+    row = dialog.training_form.rows["gradient_checkpointing"]
     assert dialog.ok_button.isEnabled()
-    assert dialog.training_form.rows["gradient_checkpointing"].message == ""
+    assert row.message == ""
+    assert row.error_label is not None
+    assert row.error_label.text() == warning.message
+    assert row.error_label.property("role") == "warning"
+    dialog.training_form.reset("gradient_checkpointing")
+    assert row.error_label.isHidden()
 
 
 def test_options_that_this_data_does_not_ask_for_are_left_out_until_searched_for(qtbot, shown) -> None:
