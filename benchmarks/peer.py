@@ -85,6 +85,21 @@ WORKLOADS: dict[str, dict[str, Any]] = {
             ("fully_connected", {"outputs": 9}),
         ],
     },
+    "W3T": {
+        "batch": 64,
+        "steps": 16,
+        "shape": (100, 12),
+        "classes": 9,
+        "solver": "adam",
+        "rate": 0.001,
+        "layers": [
+            ("sequence_input", {"channels": 12, "normalization": "none"}),
+            ("fully_connected", {"outputs": 100}),
+            *[("transformer_encoder_layer", {"heads": 4, "feedforward": 200, "dropout": 0.0})] * 2,
+            ("global_average_pool", {}),
+            ("fully_connected", {"outputs": 9}),
+        ],
+    },
 }
 
 

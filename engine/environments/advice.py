@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from engine.environments.arithmetic import meeting_s
 from engine.environments.choose import Placement, resolve
-from engine.environments.inventory import DeviceInventory
+from engine.environments.inventory import DeviceInventory, can_share
 from engine.errors import UserError
 from engine.network.analysis import Analysis, analyse
 from engine.network.balancing import crossing_bytes
@@ -120,12 +120,14 @@ class _Prediction:
         held, meeting = memory.total, 0.0
         match strategy:
             case "data-parallel":
-                meeting = self._meeting(memory.gradients)
+                is_plain = self._environment.gradient_compression == "none"
+                meeting = self._meeting(memory.gradients, through_memory=is_plain and can_share())
             case "fully-sharded":
                 held = self._shard(memory)
                 meeting = 3 * self._meeting(memory.gradients)  # gathered twice, gradients scattered
             case "local-sgd":
-                meeting = self._meeting(memory.weights + memory.optimizer) / self._environment.averaging_interval
+                meeting = self._meeting(memory.weights + memory.optimizer, through_memory=can_share())
+                meeting /= self._environment.averaging_interval
         note = NOTES.get(strategy, "")
         is_exact = strategy != "local-sgd"
         if strategy == "data-parallel" and self._environment.gradient_compression == "power-sgd":
@@ -158,10 +160,10 @@ class _Prediction:
         note = NOTES["pipeline"] if is_exact else f"{NOTES['pipeline']}; {PIECEWISE}"
         return Way(self._target, "pipeline", self._count, held, seconds, self._room, note, is_exact)
 
-    def _meeting(self, count: int) -> float:
+    def _meeting(self, count: int, *, through_memory: bool = False) -> float:
         """Seconds in which so many bytes are added up over the workers, or sent to the next."""
         if self._most.device == "cpu":
-            return meeting_s(count)
+            return meeting_s(count, through_memory=through_memory)
         return _BETWEEN_GPUS_S + count / _BETWEEN_GPUS_BYTES_S
 
     def _memory(self, samples: int) -> Memory:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from engine.environments.choose import Placement
+from engine.environments.inventory import can_share
 from engine.errors import UserError, plural
 from engine.network.analysis import Analysis, analyse
 from engine.project.environment import EnvironmentOptions
@@ -15,10 +16,11 @@ from engine.project.project import Project
 from engine.project.strategies import pieces_of_batch, stages_of
 from engine.project.training import TrainingOptions
 
-_MEETING_S = 2.5e-4
-_BYTES_S = 1.1e9
+_MEETING_S, _BYTES_S = 2.5e-4, 1.1e9
 """What adding up the gradients of two workers over gloo takes: so long, and so many bytes a second more. Measured on
-two cores with 4 B to 4 MB."""
+two cores with 4 B to 4 MB (benchmarks/sums.py)."""
+_SHARED_MEETING_S, _SHARED_BYTES_S = 3e-5, 3e9
+"""The same through shared memory."""
 _FLOPS_S = 2e10
 """What one core of today does in the layers of a network, forward and backward; a fraction of its matrix products."""
 
@@ -112,9 +114,11 @@ def work_of(analysis: Analysis) -> Work:
     return Work(analysis.flops, 4 * analysis.parameters)
 
 
-def meeting_s(gradient_bytes: int) -> float:
-    """Seconds to add up gradients of so many bytes over workers of one machine, by what was measured with gloo."""
-    return _MEETING_S + gradient_bytes / _BYTES_S
+def meeting_s(gradient_bytes: int, *, through_memory: bool = False) -> float:
+    """Seconds to add up gradients of so many bytes over workers of one machine, by what was measured: over gloo, or
+    through shared memory, which workers on the CPU use where they can."""
+    start, speed = (_SHARED_MEETING_S, _SHARED_BYTES_S) if through_memory else (_MEETING_S, _BYTES_S)
+    return start + gradient_bytes / speed
 
 
 def step_s(work: Work, samples: int, flops_s: float = _FLOPS_S) -> float:
@@ -131,7 +135,8 @@ def better_alone(placement: Placement, work: Work) -> str:
     if placement.resolved != "multi-cpu" or not work.flops:
         return ""
     batch, largest = (f(w.samples for w in placement.workers) for f in (sum, max))
-    saved, cost = step_s(work, batch) - step_s(work, largest), meeting_s(work.gradient_bytes)
+    cost = meeting_s(work.gradient_bytes, through_memory=can_share())
+    saved = step_s(work, batch) - step_s(work, largest)
     if saved >= cost:
         return ""
     return (

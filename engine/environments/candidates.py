@@ -7,7 +7,7 @@ from typing import Any
 from engine.environments.arithmetic import step_s, words, work_of
 from engine.environments.choose import MOST_AUTOMATIC_WORKERS, Placement, refusal, resolve
 from engine.environments.devices import hardware
-from engine.environments.inventory import DeviceInventory
+from engine.environments.inventory import DeviceInventory, can_share
 from engine.layers.base import LayerType
 from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at
@@ -83,7 +83,9 @@ def open_placements(
     """What `run.json` says of each candidate, where the run is to choose when it starts; an empty list else."""
     found = candidates(project, placement, inventory)
     analysis = analyse(project.network)
-    if not found or not is_worthwhile(project, analysis, samples, steps) or draws_at_random(project, analysis):
+    if not found or not can_share() or draws_at_random(project, analysis):
+        return []
+    if not is_worthwhile(project, analysis, samples, steps):
         return []
     return [placed(each, project, inventory, samples) for each in found]
 

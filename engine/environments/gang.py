@@ -11,7 +11,8 @@ from typing import Protocol
 import torch
 import torch.distributed
 
-from engine.environments.shared import Memory, PeerGoneError, SharedSums, can_share
+from engine.environments.inventory import can_share
+from engine.environments.shared import Memory, PeerGoneError, SharedSums
 from engine.errors import RunError
 
 # Long enough for a slow disk under the first worker; a worker that died is found by the coordinator, not by this.

@@ -1,8 +1,20 @@
 """What a machine has to train with, as a value. An engine process makes it once; tests make any machine they like."""
 
+import os
+import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+
+ORDERED = ("x86_64", "AMD64")
+"""Processors whose stores are seen in their order."""
+
+
+def can_share() -> bool:
+    """Whether workers of this machine can sum through shared memory in a way that is known to be right."""
+    has_calls = sys.platform == "linux" and hasattr(os, "memfd_create") and hasattr(os, "pidfd_open")
+    return has_calls and platform.machine() in ORDERED
 
 
 @dataclass(frozen=True)

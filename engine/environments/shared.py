@@ -16,9 +16,7 @@ see by its process descriptor, and one that is stopped is found by the coordinat
 
 import mmap
 import os
-import platform
 import select
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,8 +33,6 @@ YIELD_S = 0.002
 LONGEST_NAP_S = 0.005
 MOST_KNOWN = 256
 """So many sizes have their views kept."""
-ORDERED = ("x86_64", "AMD64")
-"""Processors whose stores are seen in their order."""
 
 
 class PeerGoneError(Exception):
@@ -72,12 +68,6 @@ class Memory:
         """Nobody can open it any more. It goes with the last one that uses it."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
-
-
-def can_share() -> bool:
-    """Whether memory can be shared here in a way that is known to be right."""
-    has_calls = sys.platform == "linux" and hasattr(os, "memfd_create") and hasattr(os, "pidfd_open")
-    return has_calls and platform.machine() in ORDERED
 
 
 def _bytes(size: int) -> int:

@@ -22,8 +22,9 @@ import torch
 
 from engine.environments.candidates import LEAST_RUN_S, decided, is_undecided, names
 from engine.environments.gang import Gang, SoloGang
+from engine.environments.inventory import can_share
 from engine.environments.launch import Seat, die_with
-from engine.environments.shared import Memory, PeerGoneError, SharedGang, can_share
+from engine.environments.shared import Memory, PeerGoneError, SharedGang
 from engine.environments.threads import LEAST_GAIN, keep_to
 from engine.project.extent import extent
 from engine.project.strategies import pieces_of_batch

@@ -81,3 +81,4 @@ def test_small_networks_are_better_alone() -> None:
     assert better_alone(two, Work(flops=10_000_000, gradient_bytes=10**6)) == ""
     assert better_alone(resolve(EnvironmentOptions(target="cpu"), MACHINE, 128), table) == ""
     assert math.isclose(meeting_s(1_100_000), 1.25e-3)
+    assert math.isclose(meeting_s(3_000_000, through_memory=True), 1.03e-3)

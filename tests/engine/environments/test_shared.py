@@ -1,7 +1,6 @@
 """Sums through shared memory: by threads, which share it as processes do, and by real processes that end."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -13,7 +12,8 @@ import pytest
 import torch
 
 from engine.environments import shared
-from engine.environments.shared import Memory, PeerGoneError, SharedSums, can_share
+from engine.environments.inventory import can_share
+from engine.environments.shared import Memory, PeerGoneError, SharedSums
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif(not can_share(), reason="memory is shared by processors with ordered stores alone")
@@ -97,19 +97,24 @@ def test_a_slow_worker_is_waited_for_and_a_mute_one_is_not() -> None:
 
 
 WORKERS = """
-import json, os, signal, sys, time
+import json, os, signal, sys
 from datetime import timedelta
 from pathlib import Path
 import torch
 from engine.environments import gang, shared
 from engine.environments.gang import PeerLostError, ProcessGang
 
-folder, what = Path(sys.argv[1]), sys.argv[2]
+folder = Path(sys.argv[1])
 torch.set_num_threads(1)
 
 
-def be(rank):
-    before = set(os.listdir("/dev/shm"))
+def files():
+    # names of the files in memory that this process has
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return sorted({line.split(maxsplit=5)[5] for line in lines if "netwright" in line or "/dev/shm" in line})
+
+
+def be(what, rank):
     if what == "one cannot" and rank == 1:
         shared.Memory.open = lambda *_: (_ for _ in ()).throw(OSError("no"))
     if what == "wrong" and rank == 0:
@@ -117,8 +122,8 @@ def be(rank):
         gang._is_right = lambda *given: is_right(*given) and False
     if what == "other processor":
         gang.can_share = lambda: False
-    joined = ProcessGang(rank, 2, "gloo", folder / "meeting", timeout=timedelta(seconds=60))
-    said = {"shares": joined.shares_memory, "left": sorted(set(os.listdir("/dev/shm")) - before)}
+    joined = ProcessGang(rank, 2, "gloo", folder / f"meeting {what}", timeout=timedelta(seconds=60))
+    said = {"shares": joined.shares_memory, "files": files()}
     torch.manual_seed(rank)
     x = torch.randn(100_000)
     y = x.clone()
@@ -136,40 +141,34 @@ def be(rank):
             said["error"] = str(error)
     else:
         joined.close()
-    (folder / f"said{rank}").write_text(json.dumps(said))
+    (folder / f"{what} {rank}").write_text(json.dumps(said))
     os._exit(0)
 
 
-children = []
-for rank in range(2):
-    pid = os.fork()
-    if pid == 0:
-        be(rank)
-    children.append(pid)
-for child in children:
-    os.waitpid(child, 0)
+for what in sys.argv[2:]:
+    children = []
+    for rank in range(2):
+        pid = os.fork()
+        if pid == 0:
+            be(what, rank)
+        children.append(pid)
+    for child in children:
+        os.waitpid(child, 0)
 """
-
-
-def two(folder: Path, what: str) -> list[dict[str, Any]]:
-    """What two processes say, forked from one that has torch."""
-    command = [sys.executable, "-c", WORKERS, str(folder), what]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=100)
-    return [json.loads(file.read_text()) for file in sorted(folder.glob("said*"))]
+NAMELESS = "/memfd:netwright-sums (deleted)"
+FALLBACKS = ("one cannot", "wrong", "other processor")
 
 
 def test_two_processes_sum_as_over_gloo_and_leave_nothing(tmp_path: Path) -> None:
-    before = set(os.listdir("/dev/shm"))
-    assert two(tmp_path, "all is well") == [{"shares": True, "left": [], "equal": True, "spent": True}] * 2
-    assert set(os.listdir("/dev/shm")) <= before
+    """Through shared memory, or over gloo where one of them cannot or finds it wrong; and who waits for a worker that
+    was killed knows it at once."""
+    command = [sys.executable, "-c", WORKERS, str(tmp_path), "all is well", "dies", *FALLBACKS]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=100)
 
+    def said(what: str) -> list[dict[str, Any]]:
+        return [json.loads(file.read_text()) for file in sorted(tmp_path.glob(f"{what} *"))]
 
-def test_who_waits_for_one_that_was_killed_knows_it_at_once(tmp_path: Path) -> None:
-    (said,) = two(tmp_path, "dies")
-    assert said["error"] == "Worker 0 lost the other workers: worker 1 has ended"
-
-
-@pytest.mark.parametrize("what", ["one cannot", "wrong", "other processor"])
-def test_where_memory_cannot_be_shared_it_goes_over_gloo(tmp_path: Path, what: str) -> None:
-    """On all workers alike, whoever finds it."""
-    assert two(tmp_path, what) == [{"shares": False, "left": [], "equal": True, "spent": True}] * 2
+    assert said("all is well") == [{"shares": True, "files": [NAMELESS], "equal": True, "spent": True}] * 2
+    assert [one["error"] for one in said("dies")] == ["Worker 0 lost the other workers: worker 1 has ended"]
+    for what in FALLBACKS:
+        assert said(what) == [{"shares": False, "files": [], "equal": True, "spent": True}] * 2, what
