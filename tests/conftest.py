@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -81,6 +82,23 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leaves the window's tests out where there is no Qt, so that the engine's can run."""
     rooms = {Path(__file__).parent / room for room in QT_ROOMS}
     return True if not HAS_QT and collection_path in rooms else None
+
+
+def _seed() -> None:
+    """torch begins with other random numbers in each process, and which tests came before in one is chance."""
+    if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "manual_seed"):
+        torch.manual_seed(0)
+
+
+def pytest_collectstart() -> None:
+    """What a test module draws as it is imported is the same each time."""
+    _seed()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """And what a test and its fixtures draw, where they name no seed."""
+    _seed()
 
 
 def pytest_unconfigure() -> None:

@@ -7,6 +7,14 @@ from app.window import MainWindow
 from tests.app.fake_server import FakeServer
 from tests.app.windows import MakeWindow, shown_windows
 
+QT_PATIENCE_MS = 60_000
+
+
+@pytest.fixture(autouse=True)
+def _patient_sketches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no disk that does not answer."""
+    monkeypatch.setattr("app.start_page.thumbnails.PATIENCE_MS", QT_PATIENCE_MS)
+
 
 @pytest.fixture
 def server(qtbot: QtBot) -> FakeServer:

@@ -16,7 +16,7 @@ from engine.project.file import load
 from tests.app.windows import Modal, shown_windows
 from tests.designer.mouse import Hand
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 LEFT = Qt.MouseButton.LeftButton
 CONTROL = Qt.KeyboardModifier.ControlModifier
 

@@ -25,7 +25,7 @@ from tests.app.windows import shown_windows
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
+PATIENCE_S = 120
 PATIENCE_MS = PATIENCE_S * 1000
 # A window that presses Train itself and says where the run is: what a person does before the power fails.
 TRAINS = """

@@ -14,7 +14,7 @@ from engine.project.data import DataOptions
 from engine.project.project import Project
 from tests.builders import chain, classifier, layer
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 NET = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
 
 
