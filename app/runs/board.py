@@ -10,7 +10,16 @@ from app.runs.confusion_chart import ConfusionCard
 from app.runs.curves import CurveCard
 from app.runs.drawing import Across, Drawing
 from app.runs.marks import Marks
-from app.runs.quantities import GRADIENT_NORM, LOSS, OFFERED, drawing_of, of_progress
+from app.runs.quantities import (
+    COMPUTING,
+    GRADIENT_NORM,
+    LOSS,
+    OFFERED,
+    SHARES,
+    drawing_of,
+    of_progress,
+    shares_of,
+)
 from app.runs.timeline import Along, Timeline
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.confusion import Confusion
@@ -89,7 +98,7 @@ class Board(QWidget):
             case Started():
                 self._set_main(event.metric)
                 self.set_expected_steps(event.iterations)
-            case Points(split="training" | "validation"):
+            case Points(split="training" | "validation" | "test"):
                 for name, values in event.values.items():
                     if name in self.drawings or len(self.drawings) < MOST_DRAWINGS:  # a stranger's log may name any
                         self._append(name, event, [float(v) for v in values])
@@ -97,6 +106,7 @@ class Board(QWidget):
                 for name, value in of_progress(event).items():
                     self.drawings[name].append("training", event.iteration, 1, [value])
                     self._refresh(name)
+                self._take_shares(event)
             case Best():
                 name = LOSS if event.objective == LOSS else self._named(event.objective)
                 self._drawing(name).bests.append((event.iteration, event.value))
@@ -116,6 +126,16 @@ class Board(QWidget):
             self._add_card(name)
             self._arrange()
         self._refresh(name)
+
+    def _take_shares(self, event: Progress) -> None:
+        """What the time went to, as far as that is measured."""
+        drawing = self.drawings[SHARES]
+        for name, share in shares_of(event).items():
+            if name == COMPUTING:
+                drawing.append("training", event.iteration, 1, [share])
+            else:
+                drawing.beside[name].line.append([share], event.iteration)
+        self._refresh(SHARES)
 
     def _named(self, objective: str) -> str:
         """The metric that an objective is."""

@@ -33,6 +33,7 @@ class _Legend(QWidget):
         names = []
         if len(self._drawing.training):
             names = [self._drawing.word, *(["smoothed"] if self._drawing.smoothing > 0 else [])]
+        names += [name for name, other in self._drawing.beside.items() if len(other.line)]
         names += [split for split, points in self._drawing.points.items() if len(points)]
         names += ["best"] if self._drawing.bests else []
         names = [] if names == [VALUE] else names
@@ -79,6 +80,8 @@ class _Legend(QWidget):
         pen = QPen(self._drawing.raw_colour, 1)
         if name == "smoothed":
             pen = QPen(self._drawing.colour, 2)
+        elif name in self._drawing.beside:
+            pen = QPen(self._drawing.beside[name].colour, 1)
         elif name != self._drawing.word:
             pen = QPen(self._drawing.split_colour(name), 1)
             pen.setDashPattern([4, 3])

@@ -63,6 +63,19 @@ class Across:
 
 
 @dataclass
+class Beside:
+    """Another line in the same picture."""
+
+    token: str
+    line: Series
+
+    @property
+    def colour(self) -> QColor:
+        """Its colour."""
+        return QColor(getattr(theme.current(), self.token))
+
+
+@dataclass
 class Drawing:
     """One quantity over a run."""
 
@@ -81,6 +94,8 @@ class Drawing:
     is_percent: bool = False
     bests: list[tuple[float, float]] = field(default_factory=list)
     """Step and value of what was best so far at its time, the newest last."""
+    beside: dict[str, Beside] = field(default_factory=dict)
+    """Further lines, by their names."""
 
     @property
     def is_empty(self) -> bool:
@@ -121,6 +136,8 @@ class Drawing:
         self.training = type(self.training)()
         self.points = {"validation": Points(), "test": Points()}
         self.bests = []
+        for other in self.beside.values():
+            other.line = type(other.line)()
 
     def go_back(self, step: float) -> None:
         """The run goes on from this step: what comes after it, and every test, is forgotten."""
@@ -128,6 +145,8 @@ class Drawing:
         for split, points in self.points.items():
             points.truncate(-1 if split == "test" else step)
         self.bests = [best for best in self.bests if best[0] <= step]
+        for other in self.beside.values():
+            other.line.truncate(other.line.index(step + 1))
 
     def window(self, low: float, high: float, pixels: int) -> Curve:
         """What is drawn of the training values between two steps (`Series.window`)."""
@@ -141,10 +160,10 @@ class Drawing:
 
     def chunks(self) -> Iterator[tuple[str, Floats, Floats]]:
         """All points as they came, some thousand at a time: split, steps, values."""
-        training = self.training
-        for start in range(0, len(training), ROWS_AT_ONCE):
-            stop = min(start + ROWS_AT_ONCE, len(training))
-            yield self.word, training.steps(np.arange(start, stop)), training.values(start, stop)
+        for word, line in ((self.word, self.training), *((name, other.line) for name, other in self.beside.items())):
+            for start in range(0, len(line), ROWS_AT_ONCE):
+                stop = min(start + ROWS_AT_ONCE, len(line))
+                yield word, line.steps(np.arange(start, stop)), line.values(start, stop)
         for split, points in self.points.items():
             pairs = np.array(points.pairs(), np.float64).reshape(-1, 2)
             yield split, pairs[:, 0], pairs[:, 1]

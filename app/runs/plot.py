@@ -189,7 +189,10 @@ class Plot(QWidget):
         if drawing.across.is_log:  # the validation before the first step has no place there
             parts = {split: (x[x > 0], y[x > 0]) for split, (x, y) in parts.items()}
         points = {split: (self._placed(x), y) for split, (x, y) in parts.items()}
-        frame = self._frame = self._make_frame(rect, low, high, [raw[1], *(y for _, y in points.values())])
+        width = max(2, int(rect.width()))
+        lines = [(other, other.line.window(low, high, width)) for other in drawing.beside.values() if len(other.line)]
+        values = [raw[1], *(y for _, y in points.values()), *(y for _, (_, y) in lines)]
+        frame = self._frame = self._make_frame(rect, low, high, values)
         self._paint_epochs(painter, frame, low, high)
         self._paint_axes(painter, frame)
         marks.paint(drawing.across.marks, painter, frame, drawing)
@@ -200,6 +203,8 @@ class Plot(QWidget):
         self._paint_line(painter, frame, raw, QPen(drawing.raw_colour, 0), is_fine)
         if drawing.smoothing > 0:
             self._paint_line(painter, frame, smoothed, _wide(drawing.colour), True)
+        for other, (x, y) in lines:
+            self._paint_line(painter, frame, (self._placed(x), y), QPen(other.colour, 0), is_fine)
         for split, (x, y) in points.items():
             self._paint_points(painter, frame, split, x, y)
         self._paint_best(painter, frame)

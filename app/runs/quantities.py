@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from app.runs.drawing import VALUE, Across, Drawing
+from app.runs.drawing import VALUE, Across, Beside, Drawing
 from app.runs.series import Points, Series
 from app.runs.track import Track
 from engine.project.options.metrics import is_share, title_of
@@ -42,13 +42,20 @@ OTHERS = {
         "training options for the next one.",
     ),
 }
-OFFERED = (*OF_PROGRESS, *OTHERS)
+SHARES = "time_shares"
+COMPUTING = "computing"
+BESIDE = {"data": "warning", "workers": "loss"}
+"""What else the time of a step goes to: waiting for data, and for other workers; with the colours."""
+_SHARES = Quantity(
+    "Time shares", can_smooth=False, is_percent=True, waiting="What the time of steps goes to appears here."
+)
+OFFERED = (*OF_PROGRESS, SHARES, *OTHERS)
 """What every run offers beside its loss and its metrics."""
 
 
 def drawing_of(name: str, across: Across) -> Drawing:
     """An empty plot of a quantity by its name in the events."""
-    known = OF_PROGRESS.get(name) or OTHERS.get(name)
+    known = OF_PROGRESS.get(name) or OTHERS.get(name) or (_SHARES if name == SHARES else None)
     points = {"validation": Points(), "test": Points()}
     if known is None:
         title = "Loss" if name == LOSS else title_of(name)
@@ -57,15 +64,24 @@ def drawing_of(name: str, across: Across) -> Drawing:
     return Drawing(
         known.title,
         "accent",
-        Track() if name in OF_PROGRESS else Series(),
+        Track() if name in (*OF_PROGRESS, SHARES) else Series(),
         points,
         across=across,
-        word=VALUE if name in OF_PROGRESS else "training",
+        word=VALUE if name in OF_PROGRESS else COMPUTING if name == SHARES else "training",
         can_smooth=known.can_smooth,
         smoothing=0.0,
         is_percent=known.is_percent,
         waiting=known.waiting,
+        beside={word: Beside(token, Track()) for word, token in BESIDE.items()} if name == SHARES else {},
     )
+
+
+def shares_of(event: Progress) -> dict[str, float]:
+    """What the time of the steps since the last report went to, as shares that add up to one. What went to other
+    workers is not told where they send while they compute."""
+    found = {"data": event.data_share, "workers": event.communication_share}
+    found = {name: share for name, share in found.items() if math.isfinite(share)}
+    return {**found, COMPUTING: max(0.0, 1.0 - sum(found.values()))} if found else {}
 
 
 def of_progress(event: Progress) -> dict[str, float]:

@@ -23,6 +23,10 @@ def readings(drawing: Drawing, step: float, smoothed: tuple[Floats, Floats]) -> 
         x, y = smoothed
         if drawing.smoothing > 0 and len(x):
             result.append(("smoothed", figure(float(np.interp(place, x, y)), shown)))
+        for name, other in drawing.beside.items():
+            if len(other.line):
+                index = min(other.line.index(place), len(other.line) - 1)
+                result.append((name, figure(float(other.line.values(index, index + 1)[0]), shown)))
     for split, points in drawing.points.items():
         if nearest := points.nearest(step):
             result.append((f"{split} at {nearest[0]:,.0f}", figure(nearest[1], shown)))

@@ -1,12 +1,14 @@
 """The Train tab takes events and draws; its curves leave as files."""
 
 import csv
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QWidget
 
 from app.runs.monitor import Monitor
 from app.runs.plot import Plot
@@ -36,12 +38,14 @@ def test_points_become_curves(monitor: Monitor) -> None:
     monitor.take(STARTED)
     monitor.take(points("training", 1))
     monitor.take(points("validation", 2))
-    monitor.take(points("test", 2))
+    monitor.take(points("test", 3))
     assert [row[:2] for row in monitor.loss_card.rows()] == [
         ("training", 1),
         ("training", 2),
         ("validation", 2),
         ("validation", 3),
+        ("test", 3),
+        ("test", 4),
     ]
     assert monitor.metric_card.title == "Accuracy"
 
@@ -134,7 +138,8 @@ def test_other_metrics_and_what_reports_tell_are_shown_when_chosen(monitor: Moni
     assert [row[2] for row in board.drawings["utilisation"].rows()] == [0.5]
     board._fill_menu()
     offered = [action.text() for action in board.choice.menu().actions() if action.text()]
-    assert offered == ["F-score", "Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Gradient norm"]
+    reported = ["Learn rate", "Samples per second", "Memory, MiB", "Utilisation", "Time shares"]
+    assert offered == ["F-score", *reported, "Gradient norm"]
     for action in board.choice.menu().actions():
         if action.text() in ("F-score", "Learn rate"):
             action.trigger()
@@ -237,3 +242,29 @@ def test_the_log_is_there_when_it_is_asked_for(monitor: Monitor) -> None:
     assert "unimportant" in monitor.log.messages.toPlainText()
     monitor.log_button.click()
     assert monitor.log.isHidden()
+
+
+def test_what_the_time_of_steps_goes_to_is_one_plot(monitor: Monitor) -> None:
+    monitor.take(STARTED)
+    monitor.board.choose("time_shares", True)
+    for step, data, workers in ((10, 0.25, 0.5), (20, 0.5, math.nan)):
+        monitor.take(replace(progress(step, epoch=1), data_share=data, communication_share=workers))
+    monitor.take(replace(progress(30, epoch=1), data_share=math.nan))
+    card = monitor.board.shown["time_shares"]
+    assert sorted(card.rows()) == [
+        ("computing", 10.0, 0.25),
+        ("computing", 20.0, 0.5),
+        ("data", 10.0, 0.25),
+        ("data", 20.0, 0.5),
+        ("workers", 10.0, 0.5),
+    ]
+    card.flush()
+    legend = next(w for w in card.findChildren(QWidget) if w.accessibleName().startswith("Curves: "))
+    assert legend.accessibleName() == "Curves: computing, data, workers"
+    (plot,) = card.findChildren(Plot)
+    plot.grab()
+    assert plot.readings(10)[1:] == [("computing", "25.0 %"), ("data", "25.0 %"), ("workers", "50.0 %")]
+    monitor.take(Resumed(iteration=15, after=3, reason="a worker died"))
+    assert len(card.rows()) == 3
+    monitor.show_starting("next")
+    assert card.rows() == []
