@@ -20,8 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.experiments.overlay_card import OverlayCard
 from app.experiments.side_by_side import Row, rows_of
-from app.runs.overlay import Overlay, OverlayPlot, paint_badge
+from app.runs.drawing import Across
+from app.runs.leaving import ExportButton
+from app.runs.numbers import count_of, write_csv
+from app.runs.overlay import LEAST, Overlay, paint_badge
 from app.runs.timeline import Along
 from app.runs.traces import Traces
 from designer import theme
@@ -44,12 +48,13 @@ class ComparePage(QWidget):
         super().__init__(parent)
         self.runs: list[RunSummary] = []
         self.traces = Traces(self)
-        self.metric_overlay, self.loss_overlay = Overlay(), Overlay()
-        self.plots = (OverlayPlot(self.metric_overlay), OverlayPlot(self.loss_overlay))
+        self.across = Across(least=LEAST)
+        self.metric_overlay, self.loss_overlay = Overlay(across=self.across), Overlay(across=self.across)
+        self.cards = (OverlayCard(self.metric_overlay), OverlayCard(self.loss_overlay))
+        self.plots = tuple(card.plot for card in self.cards)
         self.title = QLabel()
         self.quantity = QComboBox()
         self.table = QTableWidget()
-        self._titles = (QLabel(), QLabel())
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._redraw.timeout.connect(self._draw)
         column = QVBoxLayout(self)
@@ -82,7 +87,7 @@ class ComparePage(QWidget):
         self.along.setAccessibleName("Lower axis of the curves")
         for key in get_args(Along):
             self.along.addItem(ALONG[key], key)
-        self.along.currentIndexChanged.connect(self._on_controls)
+        self.along.currentIndexChanged.connect(self.show_all)
         self.quantity.setAccessibleName("Quantity of the left plot")
         self.quantity.currentIndexChanged.connect(self._on_controls)
         self.training, self.validation = QCheckBox("Training (solid)"), QCheckBox("Validation (dashed)")
@@ -99,13 +104,23 @@ class ComparePage(QWidget):
         self.smoothing.setValue(60)
         self.smoothing.valueChanged.connect(self._on_controls)
         label.setBuddy(self.smoothing)
+        self.whole = QPushButton()
+        self.whole.setAccessibleName("Show the whole runs")
+        self.whole.setToolTip("Show the whole runs again; a double click on a plot does the same")
+        self.whole.clicked.connect(self.show_all)
+        self.whole.hide()
+        self.export = ExportButton(
+            lambda: [card for card in self.cards if not card.isHidden()],
+            lambda path: write_csv(path, self.traces.traces),
+            lambda: count_of(self.traces.traces),
+        )
         row.addWidget(self.back)
         row.addSpacing(8)
         row.addWidget(self.title)
         row.addStretch(1)
         for widget in (
             *(self.training, self.validation, self.is_log),
-            *(label, self.smoothing, self.quantity, self.along),
+            *(label, self.smoothing, self.quantity, self.along, self.whole, self.export),
         ):
             row.addWidget(widget)
         return row
@@ -115,18 +130,9 @@ class ComparePage(QWidget):
         row = QHBoxLayout(holder)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
-        self._cards = []
-        for title, plot in zip(self._titles, self.plots, strict=True):
-            card = QFrame()
-            theme.mark(card, "role", "card")
-            theme.mark(title, "role", "strong")
-            inside = QVBoxLayout(card)
-            inside.setContentsMargins(16, 12, 12, 8)
-            inside.setSpacing(4)
-            inside.addWidget(title)
-            inside.addWidget(plot, 1)
+        for card in self.cards:
+            card.plot.part_changed.connect(self._on_part_changed)
             row.addWidget(card, 1)
-            self._cards.append(card)
         return holder
 
     def _make_table(self) -> QWidget:
@@ -168,6 +174,8 @@ class ComparePage(QWidget):
         is_two = len(self.runs) == 2
         self.networks.setEnabled(is_two)
         self.networks.setToolTip("Layer by layer, on the canvas" if is_two else "Of two runs at a time")
+        self.across.part = None
+        self.whole.hide()
         self.traces.show_runs([RunFolder(run.path) for run in self.runs])
         self.metric_overlay.traces = self.loss_overlay.traces = self.traces.traces
         self._fill()
@@ -192,7 +200,16 @@ class ComparePage(QWidget):
             self.quantity.setCurrentIndex(max(0, self.quantity.findData(chosen)))
             self.quantity.blockSignals(False)
         self.quantity.setVisible(len(names) > 1)
-        self._cards[0].setVisible(bool(names) or not self.traces.is_read)
+        self.cards[0].setVisible(bool(names) or not self.traces.is_read)
+        self._on_controls()
+
+    def show_all(self, _: object = None) -> None:
+        """The whole runs are in view."""
+        self.across.part = None
+        self._on_part_changed()
+
+    def _on_part_changed(self) -> None:
+        self.whole.setVisible(self.across.part is not None)
         self._on_controls()
 
     def _on_controls(self, _: object = None) -> None:
@@ -207,12 +224,10 @@ class ComparePage(QWidget):
             self._redraw.start()
 
     def _draw(self) -> None:
-        for title, overlay, plot in zip(
-            self._titles, (self.metric_overlay, self.loss_overlay), self.plots, strict=True
-        ):
-            title.setText(_said(overlay.name))
-            plot.setAccessibleName(f"{_said(overlay.name)} of {len(self.runs)} runs")
-            plot.update()
+        for card in self.cards:
+            card.title = _said(card.plot.overlay.name)
+            card.plot.setAccessibleName(f"{card.title} of {len(self.runs)} runs")
+            card.plot.update()
 
     def _fill(self, _: object = None) -> None:
         """The table below."""
@@ -250,6 +265,7 @@ class ComparePage(QWidget):
     def _dress(self) -> None:
         """Badges in the header, and muted labels, in the colours that hold."""
         self.back.setIcon(theme.icon("undo"))
+        self.whole.setIcon(theme.icon("fit"))
         for number in range(len(self.runs)):
             if (head := self.table.horizontalHeaderItem(number + 1)) is not None:
                 head.setIcon(badge_icon(number, self.devicePixelRatioF()))

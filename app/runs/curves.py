@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QPixmap
-from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtCore import QPointF, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.runs.drawing import VALUE, Drawing
+from app.runs.pictures import save_png, save_svg
 from app.runs.plot import BEST_RADIUS, Plot, draw_marker
 from app.runs.scales import figure
 from app.runs.series import Floats, Points, Series
@@ -191,29 +191,13 @@ class CurveCard(QFrame):
 
     def export_png(self, path: str | Path) -> None:
         """Writes the card as a picture, twice as fine as on the screen."""
-        pixmap = QPixmap(self.size() * 2)
-        pixmap.setDevicePixelRatio(2)
-        pixmap.fill(theme.current().background)
         with self._as_picture():
-            self.render(pixmap)
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        pixmap.save(buffer, "PNG")
-        Path(path).write_bytes(buffer.data().data())
+            save_png(self, path)
 
     def export_svg(self, path: str | Path) -> None:
         """Writes the card as a drawing that scales."""
-        buffer = QBuffer()
-        generator = QSvgGenerator()
-        generator.setOutputDevice(buffer)
-        generator.setSize(self.size())
-        generator.setViewBox(self.rect())
-        generator.setTitle(self.title)
-        painter = QPainter(generator)
         with self._as_picture():
-            self.render(painter, QPoint(0, 0))
-        painter.end()
-        Path(path).write_bytes(buffer.data().data())
+            save_svg(self, path, self.title)
 
     def shutdown(self) -> None:
         """Stops drawing for good, before the window goes."""

@@ -34,6 +34,8 @@ class Across:
     """A logarithmic axis begins with the first step."""
     part: tuple[float, float] | None = None
     """First and last step in view, or None: all of them."""
+    least: float = LEAST_PART
+    """No smaller part is shown."""
 
     def end(self, last_step: float) -> float:
         """Where the axis ends if all is in view: as far as the run will go, or a little further than it is."""
@@ -57,7 +59,7 @@ class Across:
     def look_at(self, low: float, high: float, last_step: float) -> None:
         """Show this part; all, if it is no less."""
         end = self.end(last_step)
-        width = min(max(high - low, LEAST_PART), end)
+        width = min(max(high - low, self.least), end)
         low = min(max(0.0, low), end - width)
         self.part = None if width >= end * 0.999 else (low, low + width)
 

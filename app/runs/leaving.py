@@ -3,8 +3,9 @@
 import csv
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QProgressDialog, QPushButton
@@ -17,12 +18,32 @@ from app.runs.timeline import Along, Timeline
 PLACES: tuple[Along, ...] = ("epochs", "time")
 
 
+class Pictured(Protocol):
+    """A card that leaves as a picture."""
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+
+    def export_png(self, path: Path) -> None:
+        """As a picture. Raises `OSError`."""
+
+    def export_svg(self, path: Path) -> None:
+        """As a drawing. Raises `OSError`."""
+
+
 class ExportButton(QPushButton):
     """Asks for the kind of file and its name, and writes it."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(
+        self,
+        cards: Callable[[], Sequence[Pictured]],
+        write: Callable[[Path], Iterator[int]],
+        total: Callable[[], int],
+    ) -> None:
+        """`cards` are those that are shown now; `write` writes all numbers, and yields how many of `total` it has."""
         super().__init__("Export")
-        self._board = board
+        self._cards, self._write, self._total = cards, write, total
         self.setToolTip("The curves as pictures, drawings or numbers")
         menu = QMenu(self)
         menu.addAction("Pictures (PNG)…", lambda: self.export_pictures("png"))
@@ -37,7 +58,7 @@ class ExportButton(QPushButton):
             return
         base = Path(name).with_suffix("")
         try:
-            for card in self._board.cards:
+            for card in self._cards():
                 target = base.with_name(f"{base.name}-{_file_word(card.title)}.{kind}")
                 card.export_png(target) if kind == "png" else card.export_svg(target)
         except OSError as error:
@@ -48,13 +69,12 @@ class ExportButton(QPushButton):
         name, _ = QFileDialog.getSaveFileName(self, "Export the curves", "curves.csv", "*.csv")
         if not name:
             return
-        path, drawings = Path(name), self._board.drawings
-        total = sum(len(drawing.training) for drawing in drawings.values())
+        path, total = Path(name), self._total()
         waiting = QProgressDialog("Writing the curves…", "Cancel", 0, max(1, total), self)
         waiting.setWindowModality(Qt.WindowModality.WindowModal)
         waiting.setMinimumDuration(500)
         try:
-            for done in write_csv(path, drawings, self._board.across.timeline):
+            for done in self._write(path):
                 waiting.setValue(min(done, total))
                 if waiting.wasCanceled():
                     path.unlink(missing_ok=True)
@@ -69,6 +89,15 @@ class ExportButton(QPushButton):
         messages.show_error(self, "The curves cannot be exported", f"{name} cannot be written: {error.strerror}.")
 
 
+def export_of(board: Board) -> ExportButton:
+    """The button for the curves of a run."""
+
+    def total() -> int:
+        return sum(len(drawing.training) for drawing in board.drawings.values())
+
+    return ExportButton(lambda: board.cards, lambda path: write_csv(path, board.drawings, board.across.timeline), total)
+
+
 def write_csv(path: Path, drawings: Mapping[str, Drawing], timeline: Timeline) -> Iterator[int]:
     """Every point of every curve: curve, split, step, value, epoch, seconds of training. Yields from time to time how
     many are written. Raises `OSError`."""
@@ -80,12 +109,13 @@ def write_csv(path: Path, drawings: Mapping[str, Drawing], timeline: Timeline) -
             for split, steps, values in drawing.chunks():
                 places = [timeline.places(steps, along).tolist() for along in PLACES]
                 for step, value, epoch, elapsed in zip(steps.tolist(), values.tolist(), *places, strict=True):
-                    writer.writerow((name, split, int(step), _number(value), f"{epoch:.6g}", f"{elapsed:.6g}"))
+                    writer.writerow((name, split, int(step), number_word(value), f"{epoch:.6g}", f"{elapsed:.6g}"))
                 done += len(steps)
                 yield done
 
 
-def _number(value: float) -> str:
+def number_word(value: float) -> str:
+    """A number of a table, with nine digits."""
     return f"{value:.9g}" if math.isfinite(value) else str(value)
 
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app.runs.board import Board
 from app.runs.curves import CurveCard
 from app.runs.facts_panel import FactsPanel
-from app.runs.leaving import ExportButton
+from app.runs.leaving import export_of
 from app.runs.log_panel import LogPanel
 from app.runs.supervisor import Outcome
 from app.runs.timeline import Along
@@ -133,7 +133,7 @@ class Monitor(QWidget):
         self.log_button.setCheckable(True)
         self.log_button.setToolTip("Messages of the run, and what the engine printed")
         self.log_button.toggled.connect(self.log.setVisible)
-        self.export = ExportButton(self.board)
+        self.export = export_of(self.board)
         row.addWidget(self.log_button)
         row.addWidget(self.export)
         return row

@@ -3,15 +3,17 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from app.runs.drawing import Across
 from app.runs.plot import draw_marker, polygons
 from app.runs.scales import Axis, Frame, figure, linear_axis, log_axis, places_axis, tick_label
 from app.runs.series import Floats
 from app.runs.timeline import Along
 from app.runs.traces import Curve, Trace
+from app.runs.zooming import Zooming
 from designer import theme
 from engine.project.options.metrics import is_share
 
@@ -24,6 +26,8 @@ LABEL_PIXELS = 11
 MOST_MARKERS = 60
 SMOOTHED_POINTS = 500
 BADGE = 8.0
+LEAST = 0.02
+"""No smaller part is shown, in iterations, epochs or seconds."""
 
 
 def run_colour(number: int) -> QColor:
@@ -44,6 +48,8 @@ class Overlay:
     is_log: bool = False
     shows_training: bool = True
     shows_validation: bool = True
+    across: Across = field(default_factory=lambda: Across(least=LEAST))
+    """The part in view, in the units of the lower axis, which steps of several runs have in common."""
 
     @property
     def is_percent(self) -> bool:
@@ -54,6 +60,12 @@ class Overlay:
         """The curves of this quantity that there are, with the places of their runs."""
         return [(n, trace, curve) for n, trace in enumerate(self.traces) if (curve := trace.curves.get(self.name))]
 
+    @property
+    def last_step(self) -> float:
+        """How far the furthest run has come, in the units of the lower axis."""
+        ends = [trace.places(np.array([c.last_step]), self.along)[0] for _, trace, c in self.curves()]
+        return float(max(ends, default=0.0))
+
 
 @dataclass(frozen=True)
 class _Line:
@@ -63,12 +75,20 @@ class _Line:
 
 
 class OverlayPlot(QWidget):
-    """Draws the curves; what a paint costs depends on the pixels and the number of runs."""
+    """Draws the curves; what a paint costs depends on the pixels and the number of runs.
+
+    A drag shows a part, the wheel more or less of it around the pointer, Shift with either moves it, a double click
+    shows all again. `part_changed` tells the plots beside it.
+    """
+
+    part_changed = Signal()
 
     def __init__(self, overlay: Overlay, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.overlay = overlay
         self._pointer: float | None = None
+        self._frame_now: Frame | None = None
+        self._zooming = Zooming(overlay)
         self.setMouseTracking(True)
         self.setMinimumSize(220, 120)
 
@@ -77,9 +97,44 @@ class OverlayPlot(QWidget):
         return QSize(480, 280)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Moves the cross-hair."""
+        """Moves the cross-hair, and what is dragged."""
         self._pointer = event.position().x()
+        self._followed(self._zooming.move(self._frame_now, self._pointer))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begins to choose a part, or to move it."""
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            is_moving = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            is_moving |= event.button() == Qt.MouseButton.MiddleButton
+            self._zooming.press(self._frame_now, event.position().x(), is_moving=is_moving)
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Shows the part that was chosen."""
+        self._followed(self._zooming.release(self._frame_now))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Shows all again."""
+        self._zooming.cancel()
+        self._followed(self._zooming.show_all())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Shows more or less around the pointer; sideways, or with Shift, moves."""
+        turn, is_sideways = event.angleDelta(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if is_sideways or abs(turn.x()) > abs(turn.y()):
+            self._followed(self._zooming.shift(self._frame_now, -(turn.x() or turn.y()) / 120))
+        else:
+            self._followed(self._zooming.turn(self._frame_now, event.position().x(), turn.y() / 120))
+        event.accept()
+
+    def _followed(self, has_changed: bool) -> None:
         self.update()
+        if has_changed:
+            self.part_changed.emit()
+
+    def forget_pointer(self) -> None:
+        """Takes the cross-hair away, for pictures."""
+        self._pointer = None
 
     def leaveEvent(self, event: QEvent) -> None:
         """Takes the cross-hair away."""
@@ -89,6 +144,7 @@ class OverlayPlot(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Axes, curves, numbers, and what is under the pointer."""
         painter = QPainter(self)
+        self._frame_now = None
         lines = self._lines()
         if lines:
             font = theme.figures(self.font())
@@ -106,19 +162,22 @@ class OverlayPlot(QWidget):
     def _lines(self) -> list[_Line]:
         """The curves as points in the units of the axes."""
         overlay, found = self.overlay, []
+        overlay.across.expected_steps = furthest = overlay.last_step
+        low, high = overlay.across.view(furthest)
         none = np.empty(0), np.empty(0)
         width = max(2, self.width() - LEFT - RIGHT)
         for number, trace, curve in overlay.curves():
             training = validation = none
+            begin, end = (trace.step_at(place, overlay.along) for place in (low, high))
             if overlay.shows_training and len(curve.training):
-                last = curve.training.last_step
+                end = min(end, curve.training.last_step) if overlay.across.part is None else end
                 if overlay.smoothing > 0:
-                    steps, y = curve.training.smoothed(0, last, overlay.smoothing, min(SMOOTHED_POINTS, width))
+                    steps, y = curve.training.smoothed(begin, end, overlay.smoothing, min(SMOOTHED_POINTS, width))
                 else:
-                    steps, y = curve.training.window(0, last, width)
+                    steps, y = curve.training.window(begin, end, width)
                 training = trace.places(steps, overlay.along), y
             if overlay.shows_validation and len(curve.validation):
-                steps, y = curve.validation.arrays()
+                steps, y = curve.validation.between(begin, end)
                 validation = trace.places(steps, overlay.along), y
             if len(training[0]) or len(validation[0]):
                 found.append(_Line(number, training, validation))
@@ -127,8 +186,11 @@ class OverlayPlot(QWidget):
     def _frame(self, lines: list[_Line]) -> tuple[Frame, float, str]:
         """The axes, and for the lower one what its values are divided by, and their unit."""
         rect = QRectF(self.rect()).adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
-        furthest = max(float(x[-1]) for line in lines for x, _ in (line.training, line.validation) if len(x))
-        across, divisor, unit = lower_axis(furthest, self.overlay.along, max(2, int(rect.width() / 90)))
+        count = max(2, int(rect.width() / 90))
+        across, divisor, unit = lower_axis(self.overlay.last_step, self.overlay.along, count)
+        if self.overlay.across.part is not None:
+            across, counted = places_axis(*self.overlay.across.part, self.overlay.along, count)
+            divisor, unit = counted.divisor, counted.name
         values = np.concatenate([y for line in lines for _, y in (line.training, line.validation)])
         down = self._values_axis(values[np.isfinite(values)], max(2, int(rect.height() / 40)))
         return Frame(rect=rect, x=across, y=down), divisor, unit
@@ -141,14 +203,17 @@ class OverlayPlot(QWidget):
 
     def _paint(self, painter: QPainter, lines: list[_Line]) -> None:
         frame, divisor, unit = self._frame(lines)
+        self._frame_now = frame
         self._paint_axes(painter, frame, divisor, unit)
         painter.save()
-        painter.setClipRect(frame.rect.adjusted(-5, -5, 5, 5))
+        is_whole = self.overlay.across.part is None
+        painter.setClipRect(frame.rect.adjusted(-5, -5, 5, 5) if is_whole else frame.rect)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for line in lines:
             self._paint_line(painter, frame, line)
         painter.restore()
         self._paint_badges(painter, frame, lines)
+        self._zooming.paint(painter, frame)
         self._paint_pointer(painter, frame, divisor, unit)
 
     def _paint_axes(self, painter: QPainter, frame: Frame, divisor: float, unit: str) -> None:
@@ -196,10 +261,12 @@ class OverlayPlot(QWidget):
         ends: list[tuple[float, float, int]] = []
         for line in lines:
             x, y = line.training if len(line.training[0]) else line.validation
-            down = frame.down(y)
-            good = np.flatnonzero(np.isfinite(down))
+            down, along = frame.down(y), frame.across(x)
+            seen = (along >= frame.rect.left() - 1) & (along <= frame.rect.right() + 1)
+            good = np.flatnonzero(np.isfinite(down) & seen)
             if len(good):
-                ends.append((float(down[good[-1]]), float(frame.across(x)[good[-1]]), line.number))
+                height = min(max(float(down[good[-1]]), frame.rect.top()), frame.rect.bottom())
+                ends.append((height, float(along[good[-1]]), line.number))
         ends.sort()
         heights = spread([height for height, _, _ in ends], 2 * BADGE + 1, frame.rect.bottom() - BADGE)
         for height, (_, end, number) in zip(heights, ends, strict=True):

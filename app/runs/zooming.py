@@ -1,9 +1,11 @@
 """Choosing the part of a run that plots show: by a drag, by the wheel, and all of it again."""
 
+from typing import Protocol
+
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from app.runs.drawing import Drawing
+from app.runs.drawing import Across
 from app.runs.scales import Frame
 from designer import theme
 
@@ -12,10 +14,20 @@ PER_NOTCH = 1.25
 SHIFT_PER_NOTCH = 0.1
 
 
+class Pictured(Protocol):
+    """What is drawn, as far as the part of it that is in view goes."""
+
+    across: Across
+
+    @property
+    def last_step(self) -> float:
+        """Where it ends."""
+
+
 class Zooming:
     """Of one plot. Each change is made to what the plots have in common, and returned as true."""
 
-    def __init__(self, drawing: Drawing) -> None:
+    def __init__(self, drawing: Pictured) -> None:
         self._drawing = drawing
         self._from: float | None = None
         self._to = 0.0

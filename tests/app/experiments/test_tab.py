@@ -240,7 +240,16 @@ def test_the_table_leaves_as_csv(tab: ExperimentsTab, tmp_path: Path) -> None:
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("b,one,failed,")
 
 
-def test_runs_are_compared(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
+def test_runs_are_compared(
+    qtbot: QtBot,
+    window: MainWindow,
+    tab: ExperimentsTab,
+    runs: list[RunFolder],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "exported"
+    target.mkdir()
     log_curves(runs[0], epochs=3, steps_per_epoch=4, seconds=30)
     log_curves(runs[1], epochs=2, steps_per_epoch=8, seconds=10)
     tab.table.selectRow(0)
@@ -263,6 +272,30 @@ def test_runs_are_compared(qtbot: QtBot, window: MainWindow, tab: ExperimentsTab
     assert page.loss_overlay.along == "time"
     assert [number for number, _, _ in page.plots[1].readings(5.0)] == [0, 1]
     assert sorted(set(nameless(page))) == []
+
+    assert page.whole.isHidden()
+    page.across.part = (1.0, 5.0)
+    page.plots[0].part_changed.emit()
+    assert not page.whole.isHidden(), "both plots show the part"
+    page.whole.click()
+    assert page.across.part is None
+    for kind in ("png", "svg"):
+        monkeypatch.setattr(
+            "app.runs.leaving.QFileDialog.getSaveFileName", lambda *_, k=kind: (str(target / f"c.{k}"), "")
+        )
+        page.export.export_pictures(kind)
+    monkeypatch.setattr("app.runs.leaving.QFileDialog.getSaveFileName", lambda *_: (str(target / "c.csv"), ""))
+    page.export.export_csv()
+    names = ["c-accuracy.png", "c-accuracy.svg", "c-loss.png", "c-loss.svg", "c.csv"]
+    assert sorted(file.name for file in target.iterdir()) == names
+    rows = (target / "c.csv").read_text().splitlines()
+    assert rows[0] == "run,curve,split,step,value,epoch,elapsed_s"
+    assert {tuple(row.split(",")[:3]) for row in rows[1:]} == {
+        (run.path.name, curve, split)
+        for run in runs[:2]
+        for curve in ("loss", "accuracy")
+        for split in ("training", "validation")
+    }
 
     def read(dialog: QWidget) -> None:
         assert isinstance(dialog, CompareDialog)

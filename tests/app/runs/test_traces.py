@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from app.runs.overlay import Overlay, OverlayPlot, lower_axis, spread
+from app.runs.overlay import LEFT, RIGHT, Overlay, OverlayPlot, lower_axis, spread
 from app.runs.timeline import Along
 from app.runs.traces import Trace, Traces
 from engine.runs.events import Points, Resumed
@@ -74,6 +75,34 @@ def test_the_plot_paints_and_reads_out(qtbot: QtBot, traces: Traces) -> None:
     assert plot.readings(4.0) == [(0, "", "28.3 %")]
     overlay.along, overlay.smoothing, overlay.is_log = "time", 0.0, True
     plot.grab()
+
+
+@pytest.mark.parametrize(("along", "end"), [("iterations", 20.0), ("epochs", 3.0), ("time", 24.0)])
+def test_a_part_is_chosen_by_a_drag_and_the_wheel(qtbot: QtBot, traces: Traces, along: Along, end: float) -> None:
+    """In the units of the lower axis, which steps of several runs have in common."""
+    overlay = Overlay("loss", traces.traces, along=along, smoothing=0.0)
+    plot = OverlayPlot(overlay)
+    qtbot.addWidget(plot)
+    plot.resize(LEFT + 400 + RIGHT, 240)
+    plot.show()
+    whole = plot.grab().toImage()
+    assert overlay.last_step == end
+    with qtbot.waitSignal(plot.part_changed):
+        qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 100, 100))
+        qtbot.mouseMove(plot, QPoint(LEFT + 300, 100))
+        plot._zooming.move(plot._frame_now, LEFT + 300)  # where nobody has a pointer
+        qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 300, 100))
+    assert overlay.across.part == pytest.approx((end / 4, end * 3 / 4))
+    plot.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert plot.grab().toImage() != whole
+    assert plot._zooming.turn(plot._frame_now, LEFT + 200, 1)
+    assert overlay.across.part == pytest.approx((end * (0.5 - 0.2), end * (0.5 + 0.2)))
+    plot.grab()
+    with qtbot.waitSignal(plot.part_changed):
+        qtbot.mouseDClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 200, 100))
+    assert overlay.across.part is None
+    plot.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert plot.grab().toImage() == whole
 
 
 def test_a_log_that_is_not_there_has_no_curves(tmp_path: Path) -> None:
