@@ -14,7 +14,6 @@ from engine.files import write_atomically
 from engine.project.code import moved_project
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
 from engine.project.project import Project
-from engine.runs.origin import origin
 
 RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
@@ -64,6 +63,8 @@ class Documents(QObject):
     @property
     def base(self) -> Path:
         """The folder that relative data paths start at."""
+        from engine.runs.origin import origin  # a start without a project does not pay for it
+
         known = self.path or self.origin
         return origin(known).base if known else Path.cwd()
 

@@ -11,10 +11,8 @@ gc.disable()
 
 import subprocess  # noqa: E402, F401  # to have them imported is the point
 
-from engine.environments import arithmetic  # noqa: E402, F401
-from engine.network import align, blocks  # noqa: E402, F401
+from engine.network import blocks  # noqa: E402, F401
 from engine.project import check, code  # noqa: E402, F401
-from engine.runs import origin  # noqa: E402, F401
 
 
 def imported() -> None:

@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from engine.environments.choose import resolve
 from engine.errors import UserError
 from engine.project.project import Project
-from engine.project.staging import asked_workers, with_pipeline
 
 if TYPE_CHECKING:
     from app.window import MainWindow
@@ -57,6 +55,9 @@ class StageView:
 
     def _workers(self, project: Project) -> int:
         """Those a pipeline would have on this machine, or two where that is not known."""
+        from engine.environments.choose import resolve  # a start of the window does not pay for them
+        from engine.project.staging import asked_workers, with_pipeline
+
         project = with_pipeline(project)
         asked = asked_workers(project.environment)
         if asked or self._window.training.inventory is None:

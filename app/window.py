@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.actions import WindowState
-from app.block_actions import BlockActions
 from app.code import CodeKeeper
 from app.dialog_actions import DialogActions
 from app.dialogs import messages
@@ -44,6 +43,7 @@ from engine.layers.block import Block
 
 if TYPE_CHECKING:
     from app.align_actions import AlignActions
+    from app.block_actions import BlockActions
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
     from designer.analysis_table import AnalysisTable
@@ -90,7 +90,6 @@ class MainWindow(QMainWindow):
         self.files = DocumentActions(self)
         self.dialogs = DialogActions(self)
         self.canvas_actions = CanvasActions(self)
-        self.blocks = BlockActions(self)
         self.facts = FactsKeeper(self.editor, self.documents, self.server)
         self.code = CodeKeeper(self.editor, self.documents, self)
         self.training = Training(self, Herald(self, self.settings))
@@ -105,6 +104,8 @@ class MainWindow(QMainWindow):
         self._connect()
         self._restore_size()
         self.show_start() if tab == "start" else self.show_tab(tab)
+        if tab == "design":
+            self.canvas.setFocus()  # else the first button of the bar had the keyboard
         self.update_title()
 
     # ---- making ----
@@ -207,6 +208,13 @@ class MainWindow(QMainWindow):
     def find_bar(self) -> "FindBar":
         """The search on the canvas."""
         return self.canvas_actions.find_bar
+
+    @cached_property
+    def blocks(self) -> "BlockActions":
+        """The user's own blocks."""
+        from app.block_actions import BlockActions
+
+        return BlockActions(self)
 
     @cached_property
     def align(self) -> "AlignActions":
@@ -417,7 +425,7 @@ class MainWindow(QMainWindow):
 
     def _make_rest(self) -> None:
         if not self._is_leaving:
-            self.design.make_soon(self.blocks.start)
+            self.design.make_soon(lambda: self.blocks.start())
 
     def leave(self) -> None:
         """Close without asking."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from designer.properties import Properties
 
 MODULES = (
+    "engine.runs.origin",
+    "engine.network.align",
     "engine.network.arranging",
     "designer.canvas.nodes",
     "designer.canvas.scene",
