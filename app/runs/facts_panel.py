@@ -43,7 +43,7 @@ PROGRESS = (
     "Validation",
     "Test",
 )
-WHERE = ("Environment", "Workers", "Hardware", "Memory", "Samples")
+WHERE = ("Environment", "Workers", "Hardware", "Memory", "Samples", "Batch")
 STATES = {
     "": ("", "muted"),
     "starting": ("○ Starting", "muted"),
@@ -110,6 +110,11 @@ class FactsTable(QWidget):
         self._values[name].setText(value)
         self._values[name].setVisible(bool(value))
         self._names[name].setVisible(bool(value))
+
+    def explain(self, name: str, words: str) -> None:
+        """Say more where the pointer rests on a row."""
+        for label in (self._names[name], self._values[name]):
+            label.setToolTip(words)
 
     def text(self, name: str) -> str:
         """What is shown."""
@@ -395,6 +400,8 @@ class FactsPanel(QWidget):
         self.where.set("Hardware", event.hardware)
         counts = " · ".join(f"{count:,} {part}" for part, count in event.samples.items() if count)
         self.where.set("Samples", counts)
+        self.where.set("Batch", event.arithmetic.removesuffix(".").replace("; ", "\n"))
+        self.where.explain("Environment", event.sentence)
         self.progress.show()
         self.where.show()
 

@@ -46,7 +46,9 @@ class ProgressPrinter:
             case Started():
                 self._started = event
                 samples = ", ".join(f"{count:,} {part}" for part, count in event.samples.items() if count)
-                self.say(event.hardware)
+                for words in (event.hardware, event.sentence, event.arithmetic):
+                    if words:
+                        self.say(words)
                 self.say(
                     f"{event.parameters:,} parameters; samples: {samples}; "
                     f"{plural(event.epochs, 'epoch')}, {plural(event.iterations, 'iteration')}"

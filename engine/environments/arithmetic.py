@@ -95,9 +95,11 @@ def _batch(placement: Placement, environment: EnvironmentOptions, training: Trai
 
 def _rate(environment: EnvironmentOptions, rate: float, workers: int) -> str:
     factor = rate_factor(environment, workers)
-    if factor == 1.0:
+    if workers == 1:
         return f"learn rate {rate:g}"
     kind = environment.learn_rate_scaling
+    if factor == 1.0:
+        return f"learn rate {rate:g}, as it was given (none, {plural(workers, 'worker')})"
     return f"learn rate {rate * factor:.4g} = {rate:g} × {factor:.4g} ({kind}, {plural(workers, 'worker')})"
 
 

@@ -297,13 +297,14 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
     over = f"{backend} ({why})" if why else backend
     sentence = f"{len(devices)} workers over {over} on {models} ({names}), {_each(places)}."
     sentence += _unmeasured(options, loads, [device.speed for device in devices])
+    sentence += _chosen_because(options, f"each GPU gets at least {LEAST_AUTOMATIC_SAMPLES} samples of a mini-batch")
     return Placement(options.target, "multi-gpu", backend, places, sentence)
 
 
 def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:
-    """Why `auto` takes one of several GPUs, or nothing where there is only one."""
+    """Why `auto` takes one GPU."""
     if len(inventory.devices) < 2:
-        return ""
+        return "a GPU was found"
     if (why := refusal("multi-gpu", inventory)) is not None:
         return f"multi-gpu {why}" if why.startswith("needs") else why
     backend, own_is_missing = joined_by(inventory)

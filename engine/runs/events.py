@@ -39,7 +39,8 @@ class Started(Event):
 
     `environment` is what is used: `Placement.write()`; `hardware` says it in words. `epochs` and `iterations` are the
     totals that are planned, `steps_per_epoch` the iterations of one epoch. `metric` is its name. `samples`
-    counts each part of the data, `parameters` the learnable numbers of the network.
+    counts each part of the data, `parameters` the learnable numbers of the network. `sentence` says why and how the
+    environment is used, `arithmetic` the batch over all workers and of one, the steps of an epoch and the rate.
     """
 
     kind: ClassVar[str] = "started"
@@ -51,6 +52,8 @@ class Started(Event):
     metric: str
     samples: Mapping[str, int]
     parameters: int
+    sentence: str = ""
+    arithmetic: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -219,6 +219,8 @@ def _announce(
             metric=metric.name,
             samples=setting.facts.samples,
             parameters=parameters,
+            sentence=str(setting.info.get("sentence", ""))[:1000],
+            arithmetic=str(setting.info.get("arithmetic", ""))[:1000],
         ),
         *(Message(severity="note", text=note[:1000]) for note in (*setting.facts.notes, *notes)),
     )

@@ -19,6 +19,7 @@ STARTED = Started(
     metric="accuracy",
     samples={"training": 1257, "validation": 270, "test": 0},
     parameters=12_650,
+    arithmetic="128 samples a step, 64 a worker; 10 steps an epoch; learn rate 0.1 = 0.05 × 2 (linear, 2 workers).",
 )
 
 

@@ -45,6 +45,12 @@ TWO = {"target": "multi-cpu", "num_workers": 2}
             "100 samples a step, 25 or 75 a worker; 10 steps an epoch; "
             "learn rate 0.01414 = 0.01 × 1.414 (square-root, 2 workers).",
         ),
+        (
+            TWO,
+            1000,
+            {},
+            "128 samples a step, 64 a worker; 8 steps an epoch; learn rate 0.01, as it was given (none, 2 workers).",
+        ),
         ({"target": "cpu"}, 1000, {"solver": "lm"}, "1,000 samples a step; one step an epoch."),
     ],
 )

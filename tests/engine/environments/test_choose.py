@@ -71,7 +71,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             "One process on the CPU with 2 threads; 64 samples a step. Chosen because no GPU was found.",
         ),
         (LAPTOP, options("cpu"), 128, "One process on the CPU with 8 threads; 128 samples a step."),
-        (ONE_GPU, options("auto"), 128, "NVIDIA H200 (cuda:0), 128 samples a step."),
+        (ONE_GPU, options("auto"), 128, "NVIDIA H200 (cuda:0), 128 samples a step. Chosen because a GPU was found."),
         (
             TWO_GPUS,
             options("auto"),
@@ -98,7 +98,8 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             TWO_GPUS,
             options("auto"),
             64,
-            "2 workers over nccl on NVIDIA H200 and NVIDIA L4 (cuda:0, cuda:1), 32 samples each.",
+            "2 workers over nccl on NVIDIA H200 and NVIDIA L4 (cuda:0, cuda:1), 32 samples each. "
+            "Chosen because each GPU gets at least 32 samples of a mini-batch.",
         ),
         (LAPTOP, options("multi-cpu"), 128, "8 workers on the CPU over gloo, 16 samples each; 1 thread a worker."),
         (
