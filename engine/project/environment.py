@@ -177,7 +177,8 @@ class EnvironmentOptions(Record):
         label="Stages",
         group="Environment",
         help="Which layer is in which stage, such as conv_2: 2, fc: 3, one stage a worker; the others are where the "
-        "latest of those is that feed them. Empty: the stages get as equal parts of the work as can be. The canvas shows and changes them (View > Stages)",
+        "latest of those is that feed them. Empty: the stages get as equal parts of the work as can be. The "
+        "canvas shows and changes them (View > Stages of a pipeline)",
         visible_when=_strategy("pipeline"),
     )
     cpu_offload = Bool(
