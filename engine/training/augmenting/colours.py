@@ -97,8 +97,9 @@ class Noise:
 
     def _made(self, size: int, images: torch.Tensor) -> torch.Tensor:
         if self._row is None:
-            drawn = torch.randn(max(NOISE_NUMBERS, 8 * size), generator=self._generator) * self._deviation
-            self._row = drawn.to(images.device, images.dtype)
+            count = max(NOISE_NUMBERS, 8 * size)
+            drawn = torch.randn(count, generator=self._generator, dtype=torch.float32)  # the same in any precision
+            self._row = (drawn * self._deviation).to(images.device, images.dtype)
         return self._row
 
 

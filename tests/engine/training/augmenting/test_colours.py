@@ -86,7 +86,13 @@ def test_noise_has_its_deviation_and_is_another_for_each_sample() -> None:
     assert float(torch.corrcoef(flat).fill_diagonal_(0).abs().max()) < 0.2
     again = Noise(5.0, seed=2)(given[:2], Draws(1, 1, torch.tensor([40, 3])))
     assert torch.equal(again, found[[40, 3]])
-    assert Noise(1.0, 0)(given.double(), Draws(1, 1, torch.arange(64))).dtype == torch.float64
+    torch.set_default_dtype(torch.float64)  # as the precision fp64 does
+    try:
+        exact = Noise(5.0, seed=2)(given.double(), Draws(1, 1, torch.arange(64)))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert exact.dtype == torch.float64
+    assert torch.equal(exact.float(), found), "the same noise in any precision"
 
 
 def test_a_rectangle_of_its_size_is_erased_somewhere() -> None:
