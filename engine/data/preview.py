@@ -27,9 +27,10 @@ class Change(Protocol):
     """What training makes of images, N C H W, and the classes of their pixels, if they have any."""
 
     def __call__(
-        self, images: Array, maps: Array | None, places: Array, whole: Callable[[], Array]
+        self, images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
     ) -> tuple[Array, Array | None]:
-        """Others in their place. `places`: those of the samples in the training part, which `whole` reads."""
+        """Others in their place. `places`: those of the samples among the so many of the training part, of which `read`
+        gives any."""
 
 
 def describe(
@@ -78,8 +79,9 @@ def describe(
         images, maps = samples.arrays[0], None if found is None else found[chosen]
         span = _range(images)
         if change is not None and outline.inputs[0].type.layout == "image":
-            places = np.argsort(numbers["training"])[np.searchsorted(np.sort(numbers["training"]), chosen)]
-            images, maps = change(images, maps, places, lambda: read(numbers["training"]).arrays[0])
+            training = numbers["training"]
+            places = np.argsort(training)[np.searchsorted(np.sort(training), chosen)]
+            images, maps = change(images, maps, places, len(training), lambda some: read(training[some]).arrays[0])
         look["pictures"] = _pictures(images, span, captions, folder, maps)
     elif kind == "series":
         look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]

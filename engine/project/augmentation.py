@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 
 from engine.data.facts import DataFacts
+from engine.network.analysis import Analysis
 from engine.network.problems import Problem
 from engine.project import fixes
-from engine.project.options.augmentation import COLOURS, MOVES
+from engine.project.options.augmentation import COLOURS, MIXES, MOVES
 from engine.project.project import Project
+from engine.project.targets import match_targets, wanted_of
 
 
-def augmentation_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
+def augmentation_problems(project: Project, facts: DataFacts, analysis: Analysis | None = None) -> Iterator[Problem]:
     """Errors: no images to change, colours that are none, a border or a fill that does not fit them, targets of pixels
-    that would not stay with their pixels."""
+    that would not stay with their pixels, targets that cannot be mixed. What depends on the outputs of the network
+    takes its analysis."""
     options = project.training
     changes = options.augments
     if not changes:
@@ -52,6 +55,28 @@ def augmentation_problems(project: Project, facts: DataFacts) -> Iterator[Proble
                 f"({images[0].short()}): their sizes differ. Use changes of colours only."
             )
             yield _problem(project, moves[0], message, *moves)
+    if options.mixes and (message := _unmixable(project, facts, analysis)):
+        mixes = [name for name in changes if name in MIXES]
+        yield _problem(project, mixes[0], message, *mixes)
+
+
+def _unmixable(project: Project, facts: DataFacts, analysis: Analysis | None) -> str:
+    """Why samples cannot be mixed, or nothing."""
+    other = next((given for given in facts.inputs if given.type.layout != "image"), None)
+    if other is not None:
+        beside = f"'{other.name}', {other.type}"
+        return f"Images are mixed with others, but not what stands beside them: {beside}. Set it to 0."
+    if len(facts.targets) > 1 or not facts.targets[0].is_one_class:
+        seen = " and ".join(target.spoken() for target in facts.targets)
+        return (
+            f"Images are mixed with the shares of their classes, one class a sample; the data has {seen}. Set it to 0."
+        )
+    ports = match_targets(project.network, facts) if analysis is not None else ()
+    if analysis is not None and ports and all(port.layer in analysis.facts for port in ports):
+        found = wanted_of(project.network, analysis, facts, is_padded=False)
+        if found[0].type.has("C") and found[0].is_binary:
+            return "Shares of two classes take two outputs; the network has one for both. Give it two, or set it to 0."
+    return ""
 
 
 def _problem(project: Project, field: str, message: str, *reset: str) -> Problem:

@@ -164,7 +164,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
     is_masked = project.training.sequence_padding == "masked"
     yield from length_problems(network, analysis, match_inputs(network, facts), is_masked=is_masked)
     yield from sequence_problems(project, facts)
-    yield from augmentation_problems(project, facts)
+    yield from augmentation_problems(project, facts, analysis)
     training = facts.samples.get("training", 0)
     batch = batch_size(project.training, training)
     if batch > training:

@@ -1,7 +1,7 @@
 """Which training options play no part with the data there is, so that a form can leave them out."""
 
 from engine.data.facts import DataFacts
-from engine.project.options.augmentation import AUGMENTATION, COLOURS
+from engine.project.options.augmentation import AUGMENTATION, COLOURS, MIXES
 
 _OF_SEQUENCES = (
     "sequence_length",
@@ -27,6 +27,8 @@ def unused_options(facts: DataFacts | None) -> frozenset[str]:
         unused += AUGMENTATION
     elif all(type["C"] != 3 for type in images):
         unused += COLOURS
+    if not all(target.is_one_class for target in facts.targets) or len(facts.targets) > 1:
+        unused += MIXES
     if tasks and not tasks & {"classes", "labels"}:
         unused += _OF_CLASSES
     if tasks and "numbers" not in tasks:

@@ -109,7 +109,7 @@ def unit_for(
             precision=precision,
             average=averaging(options, network, batches.order.steps_per_epoch, population),
             population=population if options.batch_normalization_statistics == "population" else None,
-            ends=Ends(setting.wanted),
+            ends=Ends(setting.wanted, mixes=options.mixes),
             most_at_once=_most_at_once(options, gang.size * options.gradient_accumulation),
             guard=guard_for(options, network, gang),
             loads=setting.loads,
@@ -159,7 +159,7 @@ def _staged(
         fittings=Fittings(
             clip=clipping(options, stage.parameters(), gang, in_stages=True),
             precision=precision,
-            ends=Ends(setting.wanted),
+            ends=Ends(setting.wanted, mixes=options.mixes),
             most_at_once=_most_at_once(
                 options, pieces_of_batch(project.environment, options.gradient_accumulation, gang.size)
             ),
@@ -269,7 +269,7 @@ def augmentation_of(setting: Setting, training: Resident) -> Augmentation | None
     """What changes the images of training batches at random, if the options ask for it."""
     given = [facts for _, facts, _ in inputs_of(setting.project.network, setting.facts)]
     options, data = setting.project.training, setting.project.data
-    return augmentation_for(options, data, given, training.span, setting.wanted)
+    return augmentation_for(options, data, given, training.span, setting.wanted, len(training))
 
 
 def choose_threads(

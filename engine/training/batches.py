@@ -8,6 +8,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -24,9 +25,18 @@ Tensors = tuple[torch.Tensor, ...]
 """One for each input, output or target, samples first, in the network's order; behind them the lengths of sequences
 that are padded."""
 
-Change = Callable[[Tensors, Tensors, torch.Tensor, int], tuple[Tensors, Tensors]]
-"""Makes others of inputs and targets, given the places of their samples in the training part, and the epoch (from 1).
-What comes of a sample does not depend on those beside it."""
+
+class Change(Protocol):
+    """Makes others of samples of the training part in an epoch (from 1). What comes of one does not depend on those
+    beside it."""
+
+    def wanted(self, places: torch.Tensor, epoch: int, /) -> torch.Tensor:
+        """The places of all samples that it takes to make these: first these."""
+
+    def __call__(
+        self, inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int, /
+    ) -> tuple[Tensors, Tensors]:
+        """What becomes of the samples at these places, from all that are wanted for them."""
 
 
 def as_tuple(given: torch.Tensor | Tensors) -> Tensors:
@@ -302,7 +312,7 @@ class Batches:
             for begin in begins:
                 shares = [self._share(step) for step in range(begin, min(begin + self._at_once, all_steps))]
                 groups.append((shares, torch.cat([places[share] for share, _, _ in shares])))
-                yield groups[-1][1]
+                yield groups[-1][1] if self._change is None else self._change.wanted(groups[-1][1], epoch)
 
         for begin, (inputs, targets) in zip(begins, self._part.gather(wanted()), strict=True):
             (shares, together), num_inputs = groups.popleft(), len(inputs)

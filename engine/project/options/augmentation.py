@@ -20,7 +20,10 @@ MOVES = (
     "rand_y_translation",
 )
 COLOURS = ("jitter_saturation", "jitter_hue")
-CHANGES = (*MOVES, "jitter_brightness", "jitter_contrast", *COLOURS, "noise_deviation", "erasing_probability")
+MIXES = ("mixup_alpha", "cutmix_alpha")
+CHANGES = (*MOVES, "jitter_brightness", "jitter_contrast", *COLOURS, "noise_deviation", "erasing_probability", *MIXES)
+MIXED_LOSSES = ("auto", "cross-entropy", "index-cross-entropy")
+"""Those that take shares of classes as targets."""
 AUGMENTATION = (*CHANGES, "fill_value", "erasing_area")
 
 
@@ -73,6 +76,19 @@ def _of_translation(way: str, matlab: str) -> Any:
     )
 
 
+def _of_mix(what: str, paper: str, torch: str) -> Float:
+    return Float(
+        0.0,
+        low=0.0,
+        high=100.0,
+        label=torch,
+        group=GROUP,
+        help=f"{what} Each class counts by its share in the loss, which must be cross-entropy; accuracy while training "
+        f"goes by the larger share. The share is drawn from Beta(this, this); default 0: none. {paper}. "
+        f"torch: {torch}, which pairs within a batch; MATLAB has none",
+    )
+
+
 def _of_jitter(what: str, torch: str, high: float = 10.0) -> Float:
     label = torch.capitalize()
     return Float(0.0, low=0.0, high=high, label=label, group=GROUP, help=f"{what}. torch: ColorJitter, {torch}")
@@ -84,7 +100,7 @@ class AugmentationOptions(Record):
     Each number is drawn evenly from its range, of each sample by itself, from seed, epoch and the place of the sample
     in the data: neither workers nor a resumed run change it. First come reflection, scaling, shear, rotation and
     translation about the centre, as one transform with bilinear interpolation; then the crop, brightness, contrast,
-    saturation, hue, noise and erasing, in this order.
+    saturation, hue, noise, erasing and mixing, in this order.
     """
 
     rand_x_reflection = Float(
@@ -200,6 +216,23 @@ class AugmentationOptions(Record):
         visible_when=lambda options: options.erasing_probability > 0,
     )
 
+    mixup_alpha = _of_mix(
+        "Each image is mixed with another one of the training part, wherever that is, by shares of their values.",
+        "Zhang et al., 2018",
+        "MixUp",
+    )
+    cutmix_alpha = _of_mix(
+        "A rectangle of each image is taken from another one of the training part. Together with MixUp, each is done "
+        "to half of the images.",
+        "Yun et al., 2019",
+        "CutMix",
+    )
+
+    @property
+    def mixes(self) -> bool:
+        """Whether images are mixed with others, and their classes with them."""
+        return any(self.does(name) for name in MIXES)
+
     def does(self, name: str) -> bool:
         """Whether this option changes images."""
         return name in CHANGES and self.is_visible(name) and getattr(self, name) != type(self).fields[name].default
@@ -218,4 +251,14 @@ class AugmentationOptions(Record):
                 f"the solver {solver} needs the same samples at each iteration. Switch it off, or use another one."
             )
             found.append(FieldError(changes[0], message))
+        if self.mixes:
+            first = next(name for name in MIXES if self.does(name))
+            for loss in (name for name in getattr(self, "losses", ()) if name not in MIXED_LOSSES):
+                message = (
+                    f"classes are mixed with their images, which {loss} cannot take. Use cross-entropy, or set it to 0."
+                )
+                found.append(FieldError(first, message))
+            if getattr(self, "step_function", ""):
+                message = "a training step of your own gets class numbers, and mixed images have none. Set it to 0."
+                found.append(FieldError(first, message))
         return found

@@ -31,6 +31,11 @@ DRAWS = (
     "erasing_ratio",
     "erasing_x",
     "erasing_y",
+    "partner",
+    "mixing",
+    "mixing_share",
+    "mixing_x",
+    "mixing_y",
 )
 """Each has a place of its own, so that one more option leaves what the others draw as it was. Only add at the end."""
 

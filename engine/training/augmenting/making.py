@@ -12,6 +12,7 @@ from engine.project.data import DataOptions
 from engine.project.targets import Wanted
 from engine.project.training import TrainingOptions
 from engine.training.augmenting.colours import Span
+from engine.training.augmenting.mixing import Mixing
 from engine.training.augmenting.pictures import Augmentation, Image, Map
 
 PICTURES: Span = (0.0, 255.0)
@@ -23,15 +24,18 @@ def augmentation_for(
     given: Sequence[InputFacts],
     span: Callable[[int], Span],
     wanted: Sequence[Wanted],
+    samples: int,
 ) -> Augmentation | None:
     """What changes the batches of the training part, or None where nothing is asked for. `given` tells the network's
-    inputs, `span` the smallest and the largest number of one of them in the whole part, `wanted` the targets."""
+    inputs, `span` the smallest and the largest number of one of them in the whole part, which has so many samples,
+    `wanted` the targets."""
     if not options.augments:
         return None
     chosen = [place for place, facts in enumerate(given) if facts.type.layout == "image"]
     images = [Image(place, span(place) if _needs_span(options, data) else PICTURES) for place in chosen]
     maps = [Map(place, one.facts.task) for place, one in enumerate(wanted) if one.facts.per == "pixel"]
-    return Augmentation(options, images, maps, options.seed)
+    mixing = Mixing(options, samples, len(wanted[0].facts.classes)) if options.mixes else None
+    return Augmentation(options, images, maps, options.seed, mixing)
 
 
 def _needs_span(options: TrainingOptions, data: DataOptions) -> bool:
@@ -44,17 +48,22 @@ def change_for(options: TrainingOptions, data: DataOptions, epoch: int) -> Chang
     """What an epoch makes of some images of the data's first input, for a person to look at: the same as in a run."""
 
     def change(
-        images: Array, maps: Array | None, places: Array, whole: Callable[[], Array]
+        images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
     ) -> tuple[Array, Array | None]:
-        x = _tensor(images)
         span = PICTURES
         if _needs_span(options, data):
-            all_of_them = whole()
-            span = float(all_of_them.min()), float(all_of_them.max())
+            whole = read(np.arange(count))
+            span = float(whole.min()), float(whole.max())
         shown = () if maps is None else (torch.from_numpy(maps),)
-        made = Augmentation(options, [Image(0, span)], [Map(n, "classes") for n in range(len(shown))], options.seed)
-        inputs, targets = made((x,), shown, torch.from_numpy(places), epoch)
-        return inputs[0].numpy(), targets[0].numpy() if targets else None
+        mixing = Mixing(options, count, 1) if options.mixes else None
+        seen = [Map(number, "classes") for number in range(len(shown))]
+        made = Augmentation(options, [Image(0, span)], seen, options.seed, mixing)
+        numbers = torch.from_numpy(places)
+        if mixing is not None:
+            images = read(made.wanted(numbers, epoch).numpy())
+            shown = (torch.zeros(len(images), dtype=torch.int64),)  # of what class they are shows nowhere
+        inputs, targets = made((_tensor(images),), shown, numbers, epoch)
+        return inputs[0].numpy(), targets[0].numpy() if maps is not None else None
 
     return change
 

@@ -10,6 +10,7 @@ from engine.project.options.augmentation import AugmentationOptions
 from engine.training.augmenting.colours import Colours, Erasing, Noise, Span
 from engine.training.augmenting.draws import Draws
 from engine.training.augmenting.geometry import Geometry, Way, moved_images, moved_maps, moved_numbers
+from engine.training.augmenting.mixing import Mixing
 
 Tensors = tuple[torch.Tensor, ...]
 
@@ -46,9 +47,16 @@ class Augmentation:
     """
 
     def __init__(
-        self, options: AugmentationOptions, images: Sequence[Image], maps: Sequence[Map] = (), seed: int = 0
+        self,
+        options: AugmentationOptions,
+        images: Sequence[Image],
+        maps: Sequence[Map] = (),
+        seed: int = 0,
+        mixing: Mixing | None = None,
     ) -> None:
+        """`mixing` needs all inputs to be images, and one target, which is a class a sample."""
         self._seed = seed
+        self._mixing = mixing
         self._images, self._maps = tuple(images), tuple(maps)
         self._fill = options.fill_value or (0.0,)
         self._geometry = Geometry(options)
@@ -56,14 +64,31 @@ class Augmentation:
         self._noise = Noise(options.noise_deviation, seed) if options.does("noise_deviation") else None
         self._erasing = Erasing(options) if options.does("erasing_probability") else None
 
+    def wanted(self, numbers: torch.Tensor, epoch: int) -> torch.Tensor:
+        """The numbers of all samples that are needed for these: themselves, and those they are mixed with."""
+        if self._mixing is None:
+            return numbers
+        return torch.cat([numbers, self._mixing.partners(Draws(self._seed, epoch, numbers))])
+
     @torch.no_grad()
     def __call__(
         self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], numbers: torch.Tensor, epoch: int
     ) -> tuple[Tensors, Tensors]:
-        """Inputs and targets of the samples with these numbers, changed; those that do not change are the same
-        tensors."""
+        """Of inputs and targets of the samples that are `wanted` those with these numbers, changed; those that do not
+        change are the same tensors."""
+        new_inputs, new_targets = self._changed(inputs, targets, Draws(self._seed, epoch, self.wanted(numbers, epoch)))
+        if self._mixing is None:
+            return new_inputs, new_targets
+        draws, count = Draws(self._seed, epoch, numbers), len(numbers)
+        mixed = [self._mixing.images(x[:count], x[count:], draws) for x in new_inputs]
+        shares = self._mixing.shares(targets[0][:count], targets[0][count:], mixed[0][1])
+        return tuple(x for x, _ in mixed), (shares,)
+
+    def _changed(
+        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], draws: Draws
+    ) -> tuple[Tensors, Tensors]:
+        """Each by itself."""
         new_inputs, new_targets = list(inputs), list(targets)
-        draws = Draws(self._seed, epoch, numbers)
         way = self._geometry.way(draws) if self._geometry.is_on else None
         for image, colours in zip(self._images, self._colours, strict=True):
             x = inputs[image.place]

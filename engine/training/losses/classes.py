@@ -12,8 +12,12 @@ def cross_entropy(
     output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, smoothing: float = 0.0
 ) -> torch.Tensor:
     """Negative log likelihood of the right class, weighted by class; mean over the places of a sample that count.
-    Smoothing spreads so much of each label evenly over all classes."""
+    Smoothing spreads so much of each label evenly over all classes. Of a sample as a whole the target may be shares of
+    classes, N C, which each count as often."""
     weight = weight if weight is None else weight.to(output.dtype)
+    if target.is_floating_point():
+        target = target.to(output.dtype)
+        return functional.cross_entropy(output, target, weight, label_smoothing=smoothing, reduction="sum")
     if target.dim() == 1:
         return functional.cross_entropy(output, target, weight, label_smoothing=smoothing, reduction="sum")
     each = functional.cross_entropy(

@@ -13,9 +13,11 @@ class Ends:
     """Makes class numbers whole numbers of 64 bits, ends targets where the padding of the outputs ends, and makes two
     logits of the single one that tells two classes apart: 0 for the first class. Done twice it changes nothing more."""
 
-    def __init__(self, wanted: Sequence[Wanted]) -> None:
+    def __init__(self, wanted: Sequence[Wanted], *, mixes: bool = False) -> None:
+        """`mixes`: in training the target is shares of classes, of which the largest is taken."""
         self._wanted = tuple(wanted)
-        self._is_plain = all(one.facts.per == "sample" and not one.is_binary for one in wanted)
+        self._mixes = mixes
+        self._is_plain = not mixes and all(one.facts.per == "sample" and not one.is_binary for one in wanted)
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> tuple[Tensors, Tensors]:
         """Raises `UserError` where an output has more steps than its target."""
@@ -27,8 +29,9 @@ class Ends:
         behind = outputs[len(self._wanted) :]
         return (*(output for output, _ in fitted), *behind), tuple(target for _, target in fitted)
 
-    @staticmethod
-    def _fit(one: Wanted, output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _fit(self, one: Wanted, output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        if self._mixes and target.is_floating_point():
+            return output, target.argmax(1)
         if one.is_binary and output.shape[one.type.dim("C")] == 1:
             output = torch.cat([torch.zeros_like(output), output], one.type.dim("C"))
         if one.facts.per == "step":

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.data.facts import DataFacts, InputFacts, TargetFacts, classes_of
+from engine.data.facts import DataFacts, InputFacts, TargetFacts, classes_of, numbers_of
 from engine.layers.types import TensorType, features, image, sequence, volume
 from engine.network.problems import Problem
 from engine.project.augmentation import augmentation_problems
@@ -71,6 +71,32 @@ def test_pixels_of_targets_move_with_images_of_their_size() -> None:
     assert "The pixels of 'mask' (2 × 4 × 6)" in problem.message
     assert not told(facts(GREY, target=small), jitter_brightness=0.1)
     assert not told(facts(GREY, target=TargetFacts("mask", image(2, 8, 12), "classes", ("a", "b"))), rand_rotation=9)
+
+
+def test_only_one_class_a_sample_is_mixed_and_only_images() -> None:
+    mixed = {"mixup_alpha": 0.4, "cutmix_alpha": 1.0}
+    (problem,) = told(facts(GREY, target=TargetFacts("mask", image(2, 8, 12), "classes", ("a", "b"))), **mixed)
+    assert problem.field == "training.mixup_alpha"
+    assert "the data has 2 classes a pixel" in problem.message
+    (problem,) = told(facts(GREY, features(4)), **mixed)
+    assert "but not what stands beside them: 'x1', features of 4" in problem.message
+    assert not told(facts(GREY), **mixed)
+    assert "mixup_alpha" in unused_options(facts(GREY, target=numbers_of(2)[0]))
+    assert "mixup_alpha" not in unused_options(facts(GREY))
+
+
+def test_shares_of_two_classes_take_two_outputs() -> None:
+    def found(outputs: int) -> list[str]:
+        made = Project(chain(layer("image_input", size=8), layer("fully_connected", outputs=outputs)))
+        made = replace(made, training=made.training.replace(mixup_alpha=0.4, loss="cross-entropy"))
+        return [
+            problem.message
+            for problem in check(made, facts(image(1, 8, 8))).errors
+            if "shares" in problem.message.lower()
+        ]
+
+    assert [message[:32] for message in found(1)] == ["Shares of two classes take two o"]
+    assert found(2) == []
 
 
 def test_check_tells_it() -> None:

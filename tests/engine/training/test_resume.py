@@ -36,7 +36,7 @@ from tests.builders import chain, layer
 
 TRAINING = Path(__file__).parents[3] / "engine" / "training"
 SIZES = {"max_epochs": 2, "mini_batch_size": 300, "validation_frequency": 2, "deterministic": True}
-AUGMENTED = {"rand_x_reflection": 0.5, "rand_rotation": 20, "jitter_contrast": 0.3, "noise_deviation": 1.0}
+AUGMENTED = {"rand_rotation": 20, "jitter_contrast": 0.3, "noise_deviation": 1.0, "mixup_alpha": 0.2}
 MIDDLE = 4
 """Of five steps an epoch: in the middle of the first."""
 

@@ -57,17 +57,23 @@ def assert_alike(one: Batch, other: Batch) -> None:
     assert a.data_ptr() % 64 == b.data_ptr() % 64, "sums of what lies otherwise may round in another way"
 
 
+class Added:
+    """A change that shows in which epoch a sample was seen, and under which number."""
+
+    def wanted(self, places: torch.Tensor, epoch: int) -> torch.Tensor:
+        return places
+
+    def __call__(self, inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int) -> tuple[Tensors, Tensors]:
+        return (inputs[0] + epoch * places.view(-1, 1, 1), *inputs[1:]), targets
+
+
 @pytest.mark.parametrize("has_lengths", [False, True])
 @pytest.mark.parametrize("gang", [SoloGang(), Second()])
 def test_batches_are_those_of_data_in_memory(tmp_path: Path, gang: Gang, *, has_lengths: bool) -> None:
     held, read = both(tmp_path, has_lengths=has_lengths)
     order = Order(37, 8, "every-epoch", 3)
 
-    def change(inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int) -> tuple[Tensors, Tensors]:
-        by = epoch * places.view(-1, 1, 1)
-        return (inputs[0] + by, *inputs[1:]), targets
-
-    one, other = (Batches(part, order, gang, pieces=2, change=change) for part in (held, read))
+    one, other = (Batches(part, order, gang, pieces=2, change=Added()) for part in (held, read))
     assert one._at_once == other._at_once
     for epoch, first in ((1, 0), (2, 3)):
         pairs = list(zip(one.of_epoch(epoch, first), other.of_epoch(epoch, first), strict=True))

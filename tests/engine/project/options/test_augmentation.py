@@ -48,3 +48,13 @@ def test_solvers_that_compare_iterations_take_samples_as_they_are() -> None:
         assert problem.path == "jitter_hue"
         assert f"the solver {solver} needs the same samples" in problem.message
     assert not TrainingOptions(solver="lbfgs", erasing_area=(0.1, 0.2)).problems(), "nothing is erased"
+
+
+def test_mixed_classes_go_with_cross_entropy_alone() -> None:
+    (problem,) = TrainingOptions(mixup_alpha=0.2, loss="focal").problems()
+    assert (problem.path, "which focal cannot take" in problem.message) == ("mixup_alpha", True)
+    (problem,) = TrainingOptions(cutmix_alpha=1.0, output_losses="kind: focal").problems()
+    assert problem.path == "cutmix_alpha"
+    (problem,) = TrainingOptions(mixup_alpha=0.2, step_function="own.py").problems()
+    assert "a training step of your own" in problem.message
+    assert not TrainingOptions(mixup_alpha=0.2, cutmix_alpha=1.0, loss="cross-entropy").problems()

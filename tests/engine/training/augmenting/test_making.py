@@ -26,13 +26,13 @@ def test_the_look_at_an_epoch_shows_what_it_trains_with(tmp_path: Path) -> None:
     count = len(part.targets[0])
     resident = Resident((torch.from_numpy(part.inputs[0]),), (torch.arange(count),))
     wanted = alone(*data.facts.targets)
-    trained = augmentation_for(OPTIONS, DATA, data.facts.inputs, resident.span, wanted)
+    trained = augmentation_for(OPTIONS, DATA, data.facts.inputs, resident.span, wanted, count)
     batches = Batches(resident, Order(count, 100, "every-epoch", 1), SoloGang(), change=trained)
     seen = {int(n): x for batch in batches.of_epoch(5) for n, x in zip(batch.targets[0], batch.inputs[0], strict=True)}
     places = np.array([7, 1200, 3])
     images = part.inputs[0][places].astype(np.uint8)
     change = change_for(OPTIONS, DATA, epoch=5)
-    looked, maps = change(images, None, places, lambda: part.inputs[0].astype(np.uint8))
+    looked, maps = change(images, None, places, count, lambda some: part.inputs[0][some].astype(np.uint8))
     assert maps is None
     for place, image in zip(places.tolist(), looked, strict=True):
         assert np.array_equal(image, seen[place].numpy())

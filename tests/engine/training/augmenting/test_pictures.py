@@ -50,7 +50,7 @@ def batches(
 ) -> Batches:
     known = part()
     wanted = alone(*classes_of("a", "b"), MASK)
-    change = augmentation_for(options, DataOptions(source="arrays"), INPUTS, known.span, wanted)
+    change = augmentation_for(options, DataOptions(source="arrays"), INPUTS, known.span, wanted, SAMPLES)
     order = Order(SAMPLES, batch, "every-epoch", 1)
     return Batches(known, order, Place(rank, size), pieces=pieces, change=change)
 
@@ -122,7 +122,7 @@ def test_white_is_255_in_picture_files_and_else_the_largest_number(source: str, 
     pictures[0], pictures[1] = 0.0, 200.0
     facts = (InputFacts("image", image(1, 2, 2)),)
     change = augmentation_for(
-        options, DataOptions(source=source), facts, Resident((pictures,), ()).span, alone(*classes_of("a", "b"))
+        options, DataOptions(source=source), facts, Resident((pictures,), ()).span, alone(*classes_of("a", "b")), 50
     )
     assert change is not None
     (bright,), _ = change((pictures,), (torch.zeros(50),), torch.arange(50), 1)
@@ -130,14 +130,14 @@ def test_white_is_255_in_picture_files_and_else_the_largest_number(source: str, 
 
 
 def test_with_no_option_nothing_is_made() -> None:
-    assert augmentation_for(TrainingOptions(), DataOptions(), INPUTS, part().span, alone(MASK)) is None
+    assert augmentation_for(TrainingOptions(), DataOptions(), INPUTS, part().span, alone(MASK), SAMPLES) is None
 
 
 def test_sequences_of_any_length_beside_images_are_left_alone() -> None:
     known = part()
     lengths = torch.full((SAMPLES,), 3)
     mixed = replace(known, lengths=(lengths, None))
-    change = augmentation_for(OPTIONS, DataOptions(), INPUTS, known.span, alone(*classes_of("a", "b"), MASK))
+    change = augmentation_for(OPTIONS, DataOptions(), INPUTS, known.span, alone(*classes_of("a", "b"), MASK), SAMPLES)
     order = Order(SAMPLES, 6, "every-epoch", 1)
     found = by_sample(Batches(mixed, order, SoloGang(), change=change))
     assert alike(found, by_sample(batches()))
