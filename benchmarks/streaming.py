@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import torch
 from PIL import Image
 from torch import nn
@@ -117,20 +118,31 @@ class Small:
         return count / (time.perf_counter() - began)
 
 
+def processor_s() -> float:
+    """Of this process and its children, so far."""
+    own = psutil.Process()
+    return sum(sum(each.cpu_times()[:2]) for each in (own, *own.children(recursive=True)))
+
+
 def compare(folder: Path, rounds: int, width: int) -> None:
-    """Print the speed of each."""
+    """Print the speed of each, its ratio, and the processor's time of a sample, of all threads and processes."""
     peers = {name: peer(name, folder) for name in PEERS}
     networks = {name: Small(width) for name in PEERS}
     speeds: dict[str, list[float]] = {name: [] for name in PEERS}
+    worked: dict[str, list[float]] = {name: [] for name in PEERS}
+    count = len(Files(folder))
     for number in range(rounds + 1):  # the first one fills the cache
         for name in PEERS:
+            began = processor_s()
             speed = networks[name].epoch(peers[name](number + 1))
             if number:
                 speeds[name].append(speed)
+                worked[name].append(1e6 * (processor_s() - began) / count)
     print(f"network of width {width}")
     for name in PEERS:
         ratios = [one / held for one, held in zip(speeds[name], speeds["in memory"], strict=True)]
-        print(f"| {name} | {statistics.median(speeds[name]):,.0f} | {statistics.median(ratios):.2f} |", flush=True)
+        figures = f"{statistics.median(speeds[name]):,.0f} | {statistics.median(ratios):.2f} | {min(worked[name]):,.0f}"
+        print(f"| {name} | {figures} |", flush=True)
 
 
 def main() -> None:
@@ -149,7 +161,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as made:
         pictures(Path(made), given.images)
-        for width in (8, 48):
+        for width in (8, 32):
             compare(Path(made), given.rounds, width)
         for name in PEERS:
             command = [sys.executable, __file__, "--only", name, made]

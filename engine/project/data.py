@@ -134,8 +134,9 @@ class DataOptions(Record):
         unit="MiB",
         label="Decoded cache",
         group="Loading",
-        help="So much of the pictures that are streamed stays decoded in memory, over all workers, so that later "
-        "epochs need not decode them again; default 1,024; 0: none. MATLAB and torch keep none",
+        help="So much of the pictures that are streamed stays decoded in memory, over all workers, a quarter of what "
+        "is free at most, so that later epochs need not decode them again; default 1,024; 0: none. MATLAB and torch "
+        "keep none",
         visible_when=lambda options: options.source == "images" and options.loading != "memory",
     )
 

@@ -10,6 +10,9 @@ from engine.environments.inventory import DeviceInventory
 from engine.project.loading import Loading, loading
 from engine.project.project import Project
 
+MOST_OF_FREE = 0.25
+"""So much of the free memory may be filled with decoded pictures, however much is wished for."""
+
 
 def loading_of(project: Project, facts: DataFacts, placement: Placement, inventory: DeviceInventory) -> Loading:
     """By the size of the data, the free memory of now, and the workers that each need a copy."""
@@ -27,5 +30,6 @@ def loading_of(project: Project, facts: DataFacts, placement: Placement, invento
 
 def loaded(project: Project, base: Path, how: Loading, workers: int) -> LoadedData:
     """The data of a run for one of so many workers. Raises `UserError`."""
-    cache = project.data.decoded_cache * 2**20 // workers if project.data.is_visible("decoded_cache") else 0
+    wanted = project.data.decoded_cache * 2**20 if project.data.is_visible("decoded_cache") else 0
+    cache = min(wanted, int(MOST_OF_FREE * free_memory())) // workers
     return load(project.data, base, is_streamed=how.is_streamed, cache_bytes=cache)

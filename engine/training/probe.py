@@ -27,6 +27,7 @@ from engine.environments.launch import Seat, die_with
 from engine.environments.shared import Memory, PeerGoneError, SharedGang
 from engine.environments.threads import LEAST_GAIN, keep_to
 from engine.project.extent import extent
+from engine.project.loading import Loading
 from engine.project.strategies import pieces_of_batch
 from engine.training.assembling import loss_of, network_for, part_for, unit_for
 from engine.training.batches import Batch, Batches, Resident
@@ -79,7 +80,8 @@ def choose_place(setting: Setting, seat: Seat, reports: Reports) -> tuple[Settin
         return setting, []
     chosen = Choice()
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    if can_share() and seat.checkpoint < 0:
+    is_held = not Loading.read(setting.info.get("loading")).is_streamed  # twins share what lies in memory
+    if can_share() and seat.checkpoint < 0 and is_held:
         try:
             chosen = _Probe(setting, seat).choose()
         except (RuntimeError, OSError, PeerGoneError):  # what is really wrong will show in training
@@ -104,11 +106,6 @@ class _Steps:
         self.part = part_for(setting, self._precision, "training")
         assert self.part is not None  # `prepare` refuses a project whose training part is empty
         self.extent = extent(options, len(self.part))
-
-    @property
-    def can_be_tried(self) -> bool:
-        """Whether the data lies in memory, which twins then share."""
-        return isinstance(self.part, Resident)
 
     def of(self, gang: Gang, share: float) -> Callable[[], Any]:
         """A step of the first batch, or of this share of it. A collective."""
@@ -147,8 +144,6 @@ class _Probe:
 
     def choose(self) -> Choice:
         """Try, unless the run is too short for that."""
-        if not self._steps.can_be_tried:
-            return Choice()
         ways = self._ways()
         try:
             self._twins.fork([len(way.places) for way in ways])

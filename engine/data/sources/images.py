@@ -101,7 +101,7 @@ class StoredImages:
     names: Sequence[str]
     shape: tuple[int, ...]
     kind: np.dtype[Any]
-    at_once: int = 4
+    at_once: int = 8
     largest: int = 0
 
     def read(self, chosen: Array, out: Array) -> None:
