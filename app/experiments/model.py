@@ -14,6 +14,7 @@ from engine.runs.query import Order, matching, order_by
 from engine.runs.summary import DAMAGED, RunSummary
 from engine.runs.table import score_names
 from engine.runs.words import duration
+from engine.words import percent
 
 Index = QModelIndex | QPersistentModelIndex
 FIRST = ("run", "state", "created", "seconds", "epochs")
@@ -54,7 +55,7 @@ def figure_of(name: str, value: float | None) -> str:
     if value is None:
         return ""
     if is_share(name.rpartition(".")[2]) and value == value:
-        return f"{100 * value:.2f} %"
+        return percent(value, 2)
     return f"{value:#.4g}".rstrip(".")
 
 

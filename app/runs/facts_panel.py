@@ -29,6 +29,7 @@ from engine.runs.events import (
 )
 from engine.runs.folder import RunFolder
 from engine.runs.words import bytes_in_words, duration, metric_value
+from engine.words import percent
 
 MOST_LINES = 8
 
@@ -76,7 +77,7 @@ DONE = {
 def waiting(event: Progress) -> str:
     """What the steps waited for, as far as it is worth a word: `data 12 %, workers 30 %`."""
     shares = (("data", event.data_share), ("workers", event.communication_share))
-    return ", ".join(f"{what} {share:.0%}" for what, share in shares if share >= 0.01)
+    return ", ".join(f"{what} {percent(share)}" for what, share in shares if share >= 0.01)
 
 
 class FactsTable(QWidget):

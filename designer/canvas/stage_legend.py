@@ -23,6 +23,7 @@ from engine.network.memory import bytes_in_words
 from engine.network.stages import Stages
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.staging import stage_bytes
+from engine.words import percent
 
 _GAP = 8
 _MARGIN = 14
@@ -172,9 +173,7 @@ class StageLegend(QFrame):
             members = sum(stage == number for stage in stages.of.values())
             chip.show_number(number)
             layers.setText(plural(members, "layer") if members else "no layer")
-            takes.setText(
-                f"{stages.shares[number]:.0%}".replace("%", " % of work") + f", {bytes_in_words(bytes[number])}"
-            )
+            takes.setText(f"{percent(stages.shares[number])} of work, {bytes_in_words(bytes[number])}")
             takes.setToolTip("Share of the floating-point operations, and memory of the worker in training, about")
 
     def _add_row(self) -> None:

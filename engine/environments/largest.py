@@ -26,6 +26,7 @@ from engine.project.check import memory_of
 from engine.project.environment import SEVERAL
 from engine.project.file import load
 from engine.project.project import Project
+from engine.words import percent
 
 SHARE = 0.5
 MOST = 2**20
@@ -133,7 +134,7 @@ def _words(project: Project, started: Search, found: int, samples: int | None, s
     if samples and found == samples:
         return f"{said}: all of the training part."
     if placement.workers[0].device == "cpu":
-        part = f"{share:.0%} of the memory"
+        part = f"{percent(share)} of the memory"
         said += f", with {part}{' for all workers together' if count > 1 else ''}"
     return f"{said}; more: {started.why_not}."
 

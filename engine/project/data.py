@@ -4,6 +4,7 @@ from typing import Any
 
 from engine.errors import FieldError
 from engine.fields import Choice, FilePath, Float, Int, Record, Text
+from engine.words import percent
 
 SOURCES = ("none", "digits", "images", "table", "arrays")
 STREAMED = ("images", "arrays")
@@ -145,7 +146,9 @@ class DataOptions(Record):
         found = []
         if self.validation_share + self.test_share > 0.95:
             total = self.validation_share + self.test_share
-            message = f"validation and test together take {total:.0%} of the data; leave at least 5 % for training."
+            message = (
+                f"validation and test together take {percent(total)} of the data; leave at least 5 % for training."
+            )
             found.append(FieldError("validation_share", message))
         if self.source in ("images", "table", "arrays") and not self.path:
             what = {"images": "the folder of images", "table": "the CSV file", "arrays": "the .npz file"}[self.source]

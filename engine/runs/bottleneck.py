@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping
 
+from engine.words import percent
+
 WORTH_SAYING = 0.3
 """So much of the time of all steps."""
 
@@ -16,16 +18,16 @@ def held_back_by(shares: Mapping[str, object], *, is_streamed: bool = False, aug
     data, sending = (_known(shares.get(name)) for name in ("data", "communication"))
     if max(data, sending) < WORTH_SAYING:
         return (
-            f"Computing holds the run back: {1 - data - sending:.0%} of the time of its steps. A faster device or more "
-            "of them, a lower precision or a smaller network would be faster."
+            f"Computing holds the run back: {percent(1 - data - sending)} of the time of its steps. A faster device or "
+            "more of them, a lower precision or a smaller network would be faster."
         )
     if sending > data:
         return (
-            f"Other workers hold the run back: steps waited for them for {sending:.0%} of their time. Fewer workers, "
-            "a larger mini-batch, or the strategy local-sgd with a longer interval would be faster."
+            f"Other workers hold the run back: steps waited for them for {percent(sending)} of their time. Fewer "
+            "workers, a larger mini-batch, or the strategy local-sgd with a longer interval would be faster."
         )
     what = "it, and for the random changes of its images," if augments else "it"
-    begin = f"Data holds the run back: steps waited for {what} for {data:.0%} of their time."
+    begin = f"Data holds the run back: steps waited for {what} for {percent(data)} of their time."
     if is_streamed:
         return (
             f"{begin} Hold it in memory (data.loading) or more of it decoded (data.decoded_cache), store pictures in "

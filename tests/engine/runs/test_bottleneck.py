@@ -12,10 +12,10 @@ from tests.system.test_training import TWO, digits, mlp
 
 
 @pytest.mark.parametrize(("shares", "said"), [
-    ({"data": 0.1, "communication": 0.1}, "Computing holds the run back: 80%"),
-    ({"data": 0.1, "communication": "NaN"}, "Computing holds the run back: 90%"),
-    ({"data": 0.5, "communication": math.nan}, "Data holds the run back: steps waited for it for 50%"),
-    ({"data": 0.3, "communication": 0.62}, "Other workers hold the run back: steps waited for them for 62%"),
+    ({"data": 0.1, "communication": 0.1}, "Computing holds the run back: 80 %"),
+    ({"data": 0.1, "communication": "NaN"}, "Computing holds the run back: 90 %"),
+    ({"data": 0.5, "communication": math.nan}, "Data holds the run back: steps waited for it for 50 %"),
+    ({"data": 0.3, "communication": 0.62}, "Other workers hold the run back: steps waited for them for 62 %"),
     ({}, ""),
 ])  # fmt: skip
 def test_what_takes_longest_is_named_with_a_way_out(shares: dict, said: str) -> None:
@@ -30,7 +30,7 @@ def test_for_data_that_was_streamed_there_is_more_to_do() -> None:
 
 def test_random_changes_of_images_count_with_the_data() -> None:
     sentence = held_back_by({"data": 0.5}, augments=True)
-    assert "steps waited for it, and for the random changes of its images, for 50%" in sentence
+    assert "steps waited for it, and for the random changes of its images, for 50 %" in sentence
     assert sentence.endswith("fewer changes take less.")
 
 

@@ -40,7 +40,7 @@ def test_values_of_masks_are_the_classes_of_pixels(folder: Path) -> None:
     for index in range(4):
         assert masks[index].tolist() == np.roll(expected, index, axis=0).tolist()
     assert data.part("training").inputs[0][3, :, 0, 0].tolist() == [3, 0, 0]
-    assert "6.7% of the pixels of the masks do not count." in data.facts.notes
+    assert "6.7 % of the pixels of the masks do not count." in data.facts.notes
 
 
 def test_a_smaller_size_mixes_no_classes(folder: Path) -> None:

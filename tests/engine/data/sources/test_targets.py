@@ -85,7 +85,7 @@ def test_ignored_values_do_not_count_and_are_no_class(tmp_path: Path) -> None:
     found, data = read(tmp_path, OPTIONS.replace(ignored_value=255), x=IMAGES, y=y)
     assert found.classes == ("0", "1", "2")
     assert (data.part("training").targets[0] == IGNORED).sum() == 5
-    assert "4.2% of the pixels of 'y' do not count." in found.notes
+    assert "4.2 % of the pixels of 'y' do not count." in found.notes
 
 
 def test_several_targets_by_name(tmp_path: Path) -> None:
