@@ -69,6 +69,43 @@ class Closing(MainWindow):
 main.MainWindow = Closing
 sys.exit(main.main(sys.argv[1:]))
 """
+# A second window: it finds the run that another one has begun, lets it go on once that one has paused it, and says at
+# the end what it shows.
+GOES_ON = """
+import json, sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+import app.main
+from app.window import MainWindow
+
+application = QApplication(sys.argv)
+window = MainWindow("light")
+window.open_path(Path(sys.argv[1]))
+window.show()
+window.show_train()
+monitor = window.page("train")
+was_paused = False
+
+def look():
+    global was_paused
+    if monitor.facts.status.text() == "‖ Paused" and not was_paused:
+        was_paused = True
+        monitor.facts.resume.click()
+    elif was_paused and not window.training.is_running:
+        timer.stop()
+        rows = [list(card.rows()) for card in (monitor.loss_card, monitor.metric_card)]
+        print(json.dumps([window.training.run_folder.path.name, monitor.facts.status.text(), rows]), flush=True)
+        window.editor.mark_saved()
+        window.close()
+        window.shutdown()
+        application.quit()
+
+timer = QTimer(interval=20)
+timer.timeout.connect(look)
+timer.start()
+application.exec()
+"""
 
 
 def digits(epochs: int) -> Project:
@@ -211,6 +248,29 @@ def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindo
     steps = [step for split, step, _ in monitor_of(window).loss_card.rows() if split == "training"]
     assert steps == list(range(1, len(steps) + 1)), "every step once"
     assert len(steps) > done
+
+
+def test_two_windows_follow_one_run_and_either_leads_it(qtbot, window: MainWindow, tmp_path: Path) -> None:
+    """This one pauses, the other one lets it go on, this one shortens it: both see it finish, with the same curves."""
+    path = tmp_path / "net.netwright"
+    folder = start(qtbot, window, path)
+    monitor = monitor_of(window)
+    panel = monitor.facts
+    command = [sys.executable, "-c", GOES_ON, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as other:
+        qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
+        told = ["paused, by you", "goes on, by you"]
+        qtbot.waitUntil(lambda: [words for _, words in panel._lines] == told, timeout=PATIENCE_MS)
+        folder.request("set", epochs=1)
+        qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
+        printed, errors = other.communicate(timeout=PATIENCE_S)
+    assert said(errors) == []
+    name, status, shown = json.loads(printed)
+    assert (name, status) == (folder.path.name, panel.status.text())
+    assert status == "✓ Finished"
+    mine = [[list(row) for row in card.rows()] for card in (monitor.loss_card, monitor.metric_card)]
+    assert shown == mine
+    assert {split for split, _, _ in mine[0]} == {"training", "validation", "test"}
 
 
 def test_a_project_that_waits_is_trained_when_the_run_has_ended(
