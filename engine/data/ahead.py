@@ -7,12 +7,17 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from engine.errors import UserError
+from engine.runs.words import duration
+
 R = TypeVar("R")
 MOST_THREADS = 8
 AHEAD_BYTES = 2**28
 """So much is read ahead at most, and one job more."""
 PATIENCE_S = 10.0
 """So long what has begun is waited for where the rest is called off."""
+SILENCE_S = 300.0
+"""So long a disk may need for a few samples."""
 LEAST_AHEAD, MOST_AHEAD = 2, 32
 """So many jobs."""
 
@@ -24,6 +29,8 @@ class Job(Generic[R]):
     result: R
     tasks: Sequence[Callable[[], object]]
     bytes: int
+    where: str = ""
+    """What is read, in words."""
 
 
 def num_threads() -> int:
@@ -52,7 +59,7 @@ def ahead(jobs: Iterator[Job[R]], *, threads: int = 0, most_bytes: int = AHEAD_B
                 return
             if not all(future.done() for future in waiting[0][1]):
                 depth = min(depth + 1, MOST_AHEAD)
-                wait(waiting[0][1], return_when=FIRST_EXCEPTION)
+                _wait(*waiting[0])
             for future in waiting[0][1]:
                 if future.done():  # else one has failed
                     future.result()
@@ -61,3 +68,18 @@ def ahead(jobs: Iterator[Job[R]], *, threads: int = 0, most_bytes: int = AHEAD_B
         pool.shutdown(wait=False, cancel_futures=True)
         begun = [future for _, futures in waiting for future in futures if not future.cancelled()]
         pool.shutdown(wait=not wait(begun, timeout=PATIENCE_S).not_done)
+
+
+def _wait(job: Job[R], futures: Sequence[Future[object]]) -> None:
+    """Until all is read, or something failed. Raises `UserError` where nothing at all comes for long."""
+    left = len(futures)
+    while left:
+        found = wait(futures, timeout=SILENCE_S, return_when=FIRST_EXCEPTION)
+        if not found.not_done or any(future.exception() for future in found.done):
+            return
+        if len(found.not_done) == left:
+            raise UserError(
+                f"Nothing was read from {job.where} for {duration(SILENCE_S)}. Look whether the disk or the network "
+                "drive that it lies on answers, and resume the run."
+            )
+        left = len(found.not_done)

@@ -62,7 +62,7 @@ class Chosen:
 
     def _job(self, chosen: Array) -> Job[Array]:
         out = aligned((len(chosen), *self.stored.shape[1:]), np.dtype(np.float32))
-        return Job(out, list(tasks(self.stored, chosen, out)), out.nbytes)
+        return Job(out, list(tasks(self.stored, chosen, out)), out.nbytes, self.stored.where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ class Kept:
 
     def __init__(self, stored: Stored, most_bytes: int) -> None:
         self.shape, self.kind, self.largest = stored.shape, stored.kind, stored.largest
-        self.at_once = stored.at_once
+        self.at_once, self.where = stored.at_once, stored.where
         self._stored = stored
         room = min(stored.shape[0], most_bytes // max(1, prod(stored.shape[1:]) * stored.kind.itemsize))
         self._rows = np.empty((room, *stored.shape[1:]), stored.kind)  # the system gives it as it is filled

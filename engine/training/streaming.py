@@ -73,7 +73,7 @@ class Streamed(Resident):
             shape = (len(numbers), *given.shape[1:])
             room.append(torch.empty(shape, dtype=kind, pin_memory=self.device.type == "cuda"))
             work += tasks(given.stored, numbers, room[-1].numpy())
-        return Job((chosen, tuple(room)), work, sum(x.nbytes for x in room))
+        return Job((chosen, tuple(room)), work, sum(x.nbytes for x in room), self.stored[0].stored.where)
 
     def _placed(self, x: torch.Tensor, like: torch.Tensor, chosen: slice | torch.Tensor) -> torch.Tensor:
         """On the device, in its type of number."""

@@ -104,6 +104,11 @@ class StoredImages:
     at_once: int = 8
     largest: int = 0
 
+    @property
+    def where(self) -> str:
+        """The folder."""
+        return str(self.folder)
+
     def read(self, chosen: Array, out: Array) -> None:
         """Decode these. Raises `UserError` that names the file which cannot be."""
         channels = "grey" if self.shape[1] == 1 else "rgb"

@@ -83,7 +83,7 @@ class StoredArray:
         self.shape = (place.shape[0], *sizes)
         self.kind = np.dtype(np.uint8 if place.dtype == np.uint8 else np.float32)
         self.at_once = max(1, TASK_BYTES // (4 * prod(sizes)))
-        self.largest = largest
+        self.largest, self.where = largest, str(place.path)
         self._place, self._lengths = place, lengths
         self._channel_axis = channel_axis
 

@@ -96,6 +96,10 @@ class Stored(Protocol):
         """So many are worth a task of their own."""
 
     @property
+    def where(self) -> str:
+        """The file or folder, in words."""
+
+    @property
     def largest(self) -> int:
         """Of indices; 0 for other numbers."""
 

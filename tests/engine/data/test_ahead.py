@@ -75,6 +75,20 @@ def test_what_fails_is_raised_in_its_turn_and_ends_the_reading() -> None:
     assert not readers()
 
 
+def test_a_disk_that_does_not_answer_is_named_and_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.data.ahead.SILENCE_S", 0.05)
+    monkeypatch.setattr("engine.data.ahead.PATIENCE_S", 0.05)
+    answers = threading.Event()
+    hung = iter([Job(0, [answers.wait, lambda: None], 1, "/far/away")])
+    with pytest.raises(UserError, match=r"Nothing was read from /far/away for 0\.1 s"):
+        list(ahead(hung, threads=1))
+    left = readers()
+    answers.set()
+    for thread in left:
+        thread.join(60)
+    assert not readers()
+
+
 def test_closing_in_the_middle_leaves_no_thread() -> None:
     seen = ahead(jobs(100, lambda number: None))
     assert next(seen) == 0

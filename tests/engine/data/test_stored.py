@@ -165,7 +165,7 @@ def test_what_cannot_be_streamed_says_why(tmp_path: Path, *, is_by_column: bool)
 
 def test_no_more_is_kept_than_there_is_room_for() -> None:
     class Counted:
-        shape, kind, at_once, largest = (10, 4), np.dtype(np.uint8), 3, 0
+        shape, kind, at_once, largest, where = (10, 4), np.dtype(np.uint8), 3, 0, "here"
 
         def __init__(self) -> None:
             self.read_numbers: list[int] = []
