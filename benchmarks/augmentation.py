@@ -22,6 +22,7 @@ from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
 from engine.network.analysis import analyse
 from engine.project.training import TrainingOptions
+from engine.training.augmenting.mixing import Mixing
 from engine.training.augmenting.pictures import Augmentation, Image
 from engine.training.batches import GATHERED_BYTES, Batch
 from engine.training.solvers import Solver
@@ -46,6 +47,8 @@ RECIPES: dict[str, dict[str, Any]] = {
     "hue": {"jitter_hue": 0.1},
     "noise": {"noise_deviation": 5.0},
     "erasing": {"erasing_probability": 0.5},
+    "mixup": {"mixup_alpha": 0.4},
+    "CutMix": {"cutmix_alpha": 1.0},
     "all of them": {
         "rand_x_reflection": 0.5,
         **AFFINE,
@@ -85,10 +88,20 @@ def changing(channels: int, size: int, given: dict[str, Any]) -> tuple[Callable[
     if channels == 1:
         options = options.replace(jitter_saturation=0.0, jitter_hue=0.0)
     batches = max(1, GATHERED_BYTES // (BATCH * (channels * size * size * 4 + 8)))
-    images = torch.rand(batches * BATCH, channels, size, size) * 255
-    change = Augmentation(options, [Image(0, (0.0, 255.0))])
-    numbers = torch.arange(len(images))
-    return partial(change, (images,), (numbers,), numbers, 1), batches
+    numbers = torch.arange(batches * BATCH)
+    mixing = Mixing(options, len(numbers), 10) if options.mixes else None
+    change = Augmentation(options, [Image(0, (0.0, 255.0))], mixing=mixing)
+    whole = torch.rand(len(numbers), channels, size, size) * 255
+    classes = numbers % 10
+
+    def work() -> None:
+        images, targets = whole, classes
+        if mixing is not None:  # gathering those that are mixed in is a part of it
+            wanted = change.wanted(numbers, 1)
+            images, targets = whole.index_select(0, wanted), classes.index_select(0, wanted)
+        change((images,), (targets,), numbers, 1)
+
+    return work, batches
 
 
 def seconds(work: Callable[[], object]) -> float:

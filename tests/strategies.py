@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from engine.errors import FieldErrors, MisfitError
-from engine.fields import Bool, Choice, Choices, Field, Float, Int, Ints, Padding, Record
+from engine.fields import Bool, Choice, Choices, Field, Float, Int, Ints, Padding, Range, Record
 from engine.layers.base import LayerType
 from engine.layers.catalog import catalog
 from engine.layers.recurrent import RecurrentLayer
@@ -61,6 +61,9 @@ def _others(field: Field[Any]) -> st.SearchStrategy[Any]:
             return st.sampled_from(field.options)
         case Padding():
             return st.one_of(st.sampled_from(field.words), _others(field.sizes))
+        case Range():
+            both = st.lists(st.integers(0, 20), min_size=2, max_size=2).map(sorted)
+            return both.map(lambda ends: tuple(field.low + (field.high - field.low) * end / 20 for end in ends))
         case Ints() if field.length:
             one = st.integers(field.low, min(field.high, field.low + 3))
             return st.lists(one, min_size=field.length, max_size=field.length)

@@ -62,7 +62,7 @@ class Mixing:
         return torch.where(is_other.unsqueeze(1), other, own), share
 
     def _drawn(self, alpha: float, draws: Draws, like: torch.Tensor) -> torch.Tensor:
-        table = self._tables[alpha].to(like.device, like.dtype)
+        table = self._tables[alpha] = self._tables[alpha].to(like.device, like.dtype)
         return table[(draws.unit("mixing_share") * TABLE).long()]
 
 
