@@ -11,11 +11,27 @@ from designer.canvas.scene import Scene
 from designer.editor import Editor
 from engine.errors import UserError
 from engine.network.analysis import Analysis
+from engine.network.network import Network
 from engine.project import staging
+from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
 from engine.project.staging import Rule, Shown
 
 SOON_MS = 60
+
+
+class _Key:
+    """What stages follow from: networks and analyses are compared by being the same, which costs nothing."""
+
+    def __init__(self, network: Network, analysis: Analysis, environment: EnvironmentOptions, workers: int) -> None:
+        self._same, self._equal = (network, analysis), (environment, workers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Key) or self._equal != other._equal:
+            return False
+        return all(mine is its for mine, its in zip(self._same, other._same, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Staging(QObject):
@@ -30,7 +46,8 @@ class Staging(QObject):
         self.is_on = False
         self.workers_of: Callable[[Project], int] = lambda project: staging.asked_workers(project.environment) or 2
         """How many workers a project would have here; who knows the machine sets it."""
-        self._known: tuple[Project, int, Shown] | None = None
+        self._known: tuple[_Key, Shown] | None = None
+        self._was_used = False
         self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
         self._soon.timeout.connect(self.refresh)
         for signal in (editor.project_changed, editor.analysis_changed, editor.scope_changed):
@@ -57,10 +74,11 @@ class Staging(QObject):
     @property
     def found(self) -> Shown:
         """The stages of the project as it is now."""
-        project, workers = self._editor.project, self.workers
-        if self._known is None or (self._known[0], self._known[1]) != (project, workers):
-            self._known = project, workers, staging.shown_stages(project, self.analysis, workers)
-        return self._known[2]
+        project, analysis, workers = self._editor.project, self.analysis, self.workers
+        key = _Key(project.network, analysis, project.environment, workers)
+        if self._known is None or self._known[0] != key:
+            self._known = key, staging.shown_stages(project, analysis, workers)
+        return self._known[1]
 
     def stage_of(self, ids: Collection[str]) -> int | None:
         """The one stage that these layers of the open network are in, from 0, or None."""
@@ -79,8 +97,8 @@ class Staging(QObject):
 
     def look_again(self, _: object = None) -> None:
         """Something is different; what is computed of a large network is computed once it rests."""
-        self._known = None
-        self._soon.start()
+        if self.is_on or self.is_used or self._was_used:
+            self._soon.start()
 
     def refresh(self) -> None:
         """Draw the stages as they are now."""
@@ -92,6 +110,7 @@ class Staging(QObject):
             found = dict(stages.of) if not outer else {}
             if inside is not None:
                 found = dict.fromkeys(self._editor.network.layers, inside)
+        self._was_used = self.is_used
         self._scene.show_stages(found)
         self.changed.emit()
 

@@ -4,6 +4,7 @@ The layers in their order are cut where the largest stage is least, by floating-
 of the cuts that are as good where the fewest bytes cross. The largest stage decides how fast a pipeline is.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
@@ -29,9 +30,9 @@ def balanced_stages(network: Network, analysis: Analysis, count: int, cost: Cost
     costs = [0, *accumulate(cost(id) for id in order)]
     learns = [0, *accumulate(id in learning for id in order)]
     crossing = crossing_bytes(network, analysis, {id: place for place, id in enumerate(order)})
-    # Of all ways to cut the first layers, first what the largest stage must at least have, then the fewest bytes.
-    most = _best_cuts(costs, learns, [0] * len(crossing), count, None)[1]
-    cuts, _ = _best_cuts(costs, learns, crossing, count, most)
+    # First what the largest stage must at least cost, then of all cuts that keep to it those with the fewest bytes.
+    most = _least_most(costs, learns, count)
+    cuts, _ = _cheapest_cuts(costs, learns, crossing, count, most)
     found: dict[str, int] = {}
     for number, (begin, end) in enumerate(pairwise((0, *cuts, len(order)))):
         found |= dict.fromkeys(order[begin:end], number)
@@ -50,33 +51,89 @@ def enough_learning(network: Network, analysis: Analysis, count: int) -> set[str
     return learning
 
 
-def _best_cuts(
-    costs: Sequence[int], learns: Sequence[int], crossing: Sequence[int], count: int, most: float | None
+def _least_most(costs: Sequence[int], learns: Sequence[int], count: int) -> int:
+    """What the largest of so many stages must at least cost, by halving; the sums of all layers before each place are
+    given. Each stage has a layer that learns: there are as many of those as stages."""
+    own = [after - before for before, after in pairwise(costs)]
+    low, high = max(-(-costs[-1] // count), *own), costs[-1]
+    latest = _latest_begins(learns)
+    while low < high:
+        middle = (low + high) // 2
+        if _can_be(_earliest_begins(costs, middle), latest, count):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _latest_begins(learns: Sequence[int]) -> list[int]:
+    """Where a stage that ends at each place must at the latest begin to have a layer that learns; -1: nowhere."""
+    found, begin = [], -1
+    for end, number in enumerate(learns):
+        while begin + 1 < end and learns[begin + 1] < number:
+            begin += 1
+        found.append(begin)
+    return found
+
+
+def _earliest_begins(costs: Sequence[int], most: int) -> list[int]:
+    """Where a stage that ends at each place may at the earliest begin to cost no more than this."""
+    found, begin = [], 0
+    for cost in costs:
+        while cost - costs[begin] > most:
+            begin += 1
+        found.append(begin)
+    return found
+
+
+def _can_be(earliest: Sequence[int], latest: Sequence[int], count: int) -> bool:
+    """Whether so many stages in a row end at the last place."""
+    ends_there = [1] + [0] * (len(earliest) - 1)
+    for _ in range(count):
+        before = [0, *accumulate(ends_there)]
+        spans = zip(earliest, latest, strict=True)
+        ends_there = [int(last >= first and before[last + 1] > before[first]) for first, last in spans]
+    return bool(ends_there[-1])
+
+
+def _cheapest_cuts(
+    costs: Sequence[int], learns: Sequence[int], crossing: Sequence[int], count: int, most: int
 ) -> tuple[list[int], float]:
-    """Where to cut, and what that costs: the cost of the largest stage, or with `most`, which no stage may pass, the
-    bytes that cross. By dynamic programming over the layers that are left of each cut."""
-    size = len(costs) - 1
-    best: list[tuple[float, int]] = [(0.0, 0)] + [_NEVER] * size
+    """Where to cut so that no stage costs more than this and the fewest bytes cross, and how many. By dynamic
+    programming over the layers that are left of each cut; the best begin of a stage is the least in a window that only
+    moves on."""
+    earliest, latest = _earliest_begins(costs, most), _latest_begins(learns)
+    best: list[tuple[float, int]] = [(0.0, 0)] + [_NEVER] * (len(costs) - 1)
     ways = []
     for _ in range(count):
-        now = [_NEVER] * (size + 1)
-        for end in range(1, size + 1):
-            for begin in range(end - 1, -1, -1):
-                own = costs[end] - costs[begin]
-                if own > (now[end][0] if most is None else most):
-                    break  # a longer stage costs more
-                if learns[end] == learns[begin] or best[begin] == _NEVER:
-                    continue
-                cost = max(best[begin][0], own) if most is None else best[begin][0] + crossing[begin]
-                now[end] = min(now[end], (cost, begin), key=lambda way: way[0])
-        ways.append(now)
-        best = now
+        best = _with_one_more(best, crossing, earliest, latest)
+        ways.append(best)
     cuts: list[int] = []
-    end = size
-    for now in reversed(ways[1:]):
-        end = now[end][1]
+    end = len(costs) - 1
+    for way in reversed(ways[1:]):
+        end = way[end][1]
         cuts.append(end)
-    return cuts[::-1], best[size][0]
+    return cuts[::-1], best[-1][0]
+
+
+def _with_one_more(
+    best: Sequence[tuple[float, int]], crossing: Sequence[int], earliest: Sequence[int], latest: Sequence[int]
+) -> list[tuple[float, int]]:
+    """For each place the fewest bytes of so many stages and one that ends there, and where that one begins."""
+    found: list[tuple[float, int]] = []
+    window: deque[tuple[float, int]] = deque()
+    entered = 0
+    for first, last in zip(earliest, latest, strict=True):
+        for begin in range(entered, last + 1):
+            cost = best[begin][0] + crossing[begin]
+            while window and window[-1][0] >= cost:
+                window.pop()
+            window.append((cost, begin))
+        entered = max(entered, last + 1)
+        while window and window[0][1] < first:
+            window.popleft()
+        found.append(window[0] if window else _NEVER)
+    return found
 
 
 def crossing_bytes(network: Network, analysis: Analysis, at: Mapping[str, int]) -> list[int]:
@@ -93,6 +150,7 @@ def crossing_bytes(network: Network, analysis: Analysis, at: Mapping[str, int]) 
         facts = analysis.facts.get(id)
         type = facts.at(port) if facts and facts.ports else None
         size = (type.count or 0) * _BYTES[type.kind] if type else 0
-        for cut in range(at[id] + 1, last + 1):
-            bytes_at[cut] += size
-    return bytes_at
+        if last > at[id]:
+            bytes_at[at[id] + 1] += size
+            bytes_at[last + 1] -= size
+    return list(accumulate(bytes_at))
