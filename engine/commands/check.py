@@ -1,6 +1,7 @@
 """`check PROJECT`: problems, sizes, parameters, work and memory, without torch."""
 
 import argparse
+from collections.abc import Iterator
 from typing import Any
 
 from engine.commands.common import (
@@ -13,15 +14,20 @@ from engine.commands.common import (
     read_project,
     table,
 )
-from engine.errors import EXIT_DONE, EXIT_INPUT, UserError
+from engine.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.layers.block import Block
 from engine.network.memory import activation_bytes, bytes_in_words
 from engine.network.problems import Problem
+from engine.network.stages import Stages
 from engine.network.table import table_rows
 from engine.project.check import Report, check, describe, memory_of
 from engine.project.code import measure
 from engine.project.project import Project
+from engine.project.staging import asked_workers, has_stages, shown_stages, stage_bytes
 from engine.runs.origin import origin
+
+MOST_NAMES = 8
+"""So many layers of a stage are named."""
 
 
 def register(commands: Commands) -> None:
@@ -60,6 +66,7 @@ def _report(project: Project, arguments: argparse.Namespace) -> Report:
 def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[str, Any]:
     """The object that `check --json` prints: a contract. Memory is `engine.network.memory`'s estimate in bytes."""
     layers = []
+    stages = _stages(project, report)
     memory = memory_of(project, report.analysis, report.facts)
     for row in table_rows(project.network, report.analysis):
         facts = row.facts
@@ -73,6 +80,11 @@ def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[s
                 "flops": facts.flops if facts else None,
                 "activation_bytes": activation_bytes(facts, memory.batch) if facts else None,
                 **({"repeat": row.layer.type.repeat} if isinstance(row.layer.type, Block) else {}),
+                **(
+                    {"stage": stages.of[row.layer.id] + 1}
+                    if stages and row.layer.id in stages.of and row.path == row.layer.name
+                    else {}
+                ),
             }
         )
     return {
@@ -82,6 +94,27 @@ def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[s
         "flops": report.analysis.flops,
         "memory_bytes": memory.total,
     }
+
+
+def _stages(project: Project, report: Report) -> Stages | None:
+    """Those that a run would have, as far as the number of workers is known."""
+    workers = asked_workers(project.environment)
+    if not has_stages(project.environment) or not (workers or project.environment.stages.strip()):
+        return None
+    return shown_stages(project, report.analysis, workers).stages
+
+
+def _stage_lines(project: Project, report: Report) -> Iterator[str]:
+    """A line for each stage of a pipeline."""
+    stages = _stages(project, report)
+    if stages is None:
+        return
+    memory = stage_bytes(project, report.analysis, stages)
+    for number, (share, held) in enumerate(zip(stages.shares, memory, strict=True)):
+        names = [layer.name for id, layer in project.network.layers.items() if stages.of.get(id) == number]
+        shown = ", ".join(names) if len(names) <= MOST_NAMES else f"{', '.join(names[:MOST_NAMES])}, ..."
+        work = f"{100 * share:.0f} % of the work, about {bytes_in_words(held)} a worker"
+        yield f"stage {number + 1}: {plural(len(names), 'layer')}, {work}{f': {shown}' if names else ''}"
 
 
 def _print(project: Project, report: Report, problems: list[Problem]) -> None:
@@ -99,6 +132,8 @@ def _print(project: Project, report: Report, problems: list[Problem]) -> None:
     rows.append(("total", "", "", *sums))
     print("\n".join(table(rows, right=(3, 4, 5))))
     print(f"memory: {memory.in_words()} with {project.training.solver}, estimated")
+    for line in _stage_lines(project, report):
+        print(line)
     for problem in problems:
         print(f"{problem.severity}: {describe(problem)}")
     if not problems:

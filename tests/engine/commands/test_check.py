@@ -41,3 +41,18 @@ def test_problems_inside_have_paths(tmp_path: Path, capsys: pytest.CaptureFixtur
     save(Project(behind(IMAGE, residual(8), names=("stage",))), path)
     assert main(["check", str(path)]) == EXIT_INPUT
     assert "error: stage/add, in" in capsys.readouterr().out
+
+
+def test_stages_of_a_pipeline_are_listed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipeline = ["environment.target=multi-cpu", "environment.strategy=pipeline", "environment.num_workers=2"]
+    settings = [word for assignment in pipeline for word in ("--set", assignment)]
+    assert main(["check", str(project), *settings]) == EXIT_DONE
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("stage 1:", "stage 2:"))]
+    assert lines[0].startswith("stage 1: 2 layers, ")
+    assert lines[0].endswith(" a worker: image_1, stage")
+    assert lines[1].startswith("stage 2: 1 layer, ")
+    assert main(["check", str(project), *settings, "--set", "environment.stages=stage: 2", "--json"]) == EXIT_INPUT
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row.get("stage") for row in found["layers"]}
+    assert (rows["image_1"], rows["stage"], rows["grow"], rows["grow/conv"]) == (1, 2, 2, None)
+    assert found["problems"][0]["message"].startswith("stage 1 has no layer whose weights learn")
