@@ -1,77 +1,21 @@
-"""Engine processes, seen from the window: a warm server that answers requests, and commands that run once.
+"""Engine processes, seen from the window: a warm server that answers requests, and commands that run once."""
 
-No QProcess: its destructor kills the child, and a run that was handed over has to outlive the window. Pipes are read
-when the event loop says that there is something to read; nothing here blocks and nothing needs a thread.
-"""
-
-import contextlib
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.child import ENDING_S, Child, Lines, engine_command, environment
 
 OnResult = Callable[[dict[str, Any]], None]
 OnError = Callable[[str], None]
 
-ROOT = Path(__file__).parents[1]
 MOST_RESTARTS = 3
 GONE = "The engine process ended before it answered. It is started anew; try again."
-
-
-class Lines(QObject):
-    """The lines that come out of a pipe, as they come."""
-
-    received = Signal(object)
-    closed = Signal()
-
-    def __init__(self, descriptor: int, parent: QObject) -> None:
-        super().__init__(parent)
-        os.set_blocking(descriptor, False)
-        self._descriptor = descriptor
-        self._buffer = b""
-        self._notifier = QSocketNotifier(descriptor, QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._read)
-
-    def _read(self) -> None:
-        try:
-            data = os.read(self._descriptor, 2**16)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self.stop()
-            self.closed.emit()
-            return
-        *lines, self._buffer = (self._buffer + data).split(b"\n")
-        for line in lines:
-            self.received.emit(line)
-
-    def stop(self) -> None:
-        """Read no more."""
-        self._notifier.setEnabled(False)
-
-    @property
-    def rest(self) -> bytes:
-        """What came after the last line."""
-        return self._buffer
-
-
-def engine_command(module: str, arguments: Sequence[str] = ()) -> list[str]:
-    """The command line of an engine process of this installation."""
-    return [sys.executable, "-m", module, *arguments]
-
-
-def environment() -> dict[str, str]:
-    """Ours, in which a process finds this installation."""
-    paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 @dataclass(frozen=True)
@@ -97,12 +41,9 @@ class EngineServer(QObject):
     def __init__(self, parent: QObject | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
         self._command = list(command or engine_command("engine.serve"))
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lines: Lines | None = None
+        self._child: Child | None = None
         self._handed_over: list[subprocess.Popen[bytes]] = []
         self._waiting: dict[int, Request] = {}
-        self._unsent = b""
-        self._writable: QSocketNotifier | None = None
         self._last_id = 0
         self._restarts = 0
         self.is_ready = False
@@ -111,55 +52,25 @@ class EngineServer(QObject):
 
     def start(self) -> None:
         """Start the process if it does not run yet."""
-        if self._process is not None:
+        if self._child is not None:
             return
         try:
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment(),
-                cwd=ROOT,
-            )
+            self._child = Child(self._command, self, hears=True)
         except OSError as error:
             self.failed.emit(f"The engine cannot be started: {error.strerror}.")
             return
-        assert self._process.stdout is not None
-        assert self._process.stdin is not None
-        channel = self._process.stdin.fileno()
-        os.set_blocking(channel, False)  # a large project fills the pipe while the process still imports torch
-        self._writable = QSocketNotifier(channel, QSocketNotifier.Type.Write, self)
-        self._writable.setEnabled(False)
-        self._writable.activated.connect(self._send)
-        self._lines = Lines(self._process.stdout.fileno(), self)
-        self._lines.received.connect(self._take)
-        self._lines.closed.connect(self._on_closed)
+        self._child.received.connect(self._take)
+        self._child.closed.connect(self._on_closed)
 
     def request(self, do: str, given: dict[str, Any], on_result: OnResult, on_error: OnError) -> None:
         """Ask for something; exactly one of the two functions is called later, from the event loop."""
         self.start()
-        if self._process is None:
+        if self._child is None:
             QTimer.singleShot(0, self, lambda: on_error("The engine cannot be started."))
             return
         self._last_id += 1
         self._waiting[self._last_id] = Request(do, given, on_result, on_error)
-        line = json.dumps({"id": self._last_id, "do": do, "with": given}, ensure_ascii=False) + "\n"
-        self._unsent += line.encode()
-        self._send()
-
-    def _send(self) -> None:
-        """Write what the pipe takes; the rest when it can take more."""
-        if self._process is None or self._process.stdin is None or self._writable is None:
-            return
-        try:
-            while self._unsent:
-                self._unsent = self._unsent[os.write(self._process.stdin.fileno(), self._unsent) :]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._unsent = b""  # it has died: the end of its output tells the same, from the event loop
-        self._writable.setEnabled(bool(self._unsent))
+        self._child.say(json.dumps({"id": self._last_id, "do": do, "with": given}, ensure_ascii=False).encode())
 
     def _take(self, line: bytes) -> None:
         try:
@@ -185,11 +96,10 @@ class EngineServer(QObject):
 
     def _let_go(self) -> None:
         """The process is a coordinator now: forget it, but reap it when it ends; start the next one."""
-        if self._process is not None:
-            self._close_pipes(self._process)
-            self._handed_over.append(self._process)
+        if self._child is not None:
+            self._handed_over.append(self._child.let_go())
             self._reaper.start()
-        self._process = None
+        self._child = None
         self.is_ready = False
         waiting, self._waiting = self._waiting, {}
         self.start()
@@ -198,11 +108,9 @@ class EngineServer(QObject):
 
     def _on_closed(self) -> None:
         """The process has died by itself."""
-        process, self._process = self._process, None
-        if process is not None:
-            self._close_pipes(process)
-            process.kill()
-            process.wait()
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
         self.is_ready = False
         waiting, self._waiting = self._waiting, {}
         for request in waiting.values():
@@ -213,21 +121,6 @@ class EngineServer(QObject):
         else:
             self.failed.emit(f"The engine ended {self._restarts} times in a row. Try `netwright-engine devices`.")
 
-    def _close_pipes(self, process: subprocess.Popen[bytes]) -> None:
-        self._unsent = b""
-        if self._writable is not None:
-            self._writable.setEnabled(False)
-            self._writable.deleteLater()
-            self._writable = None
-        if self._lines is not None:
-            self._lines.stop()
-            self._lines.deleteLater()
-            self._lines = None
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-
     def _reap(self) -> None:
         self._handed_over = [process for process in self._handed_over if process.poll() is None]
         if not self._handed_over:
@@ -235,16 +128,11 @@ class EngineServer(QObject):
 
     def close(self) -> None:
         """End the idle process. Runs that were handed over go on."""
-        process, self._process = self._process, None
+        child, self._child = self._child, None
         self._waiting = {}
         self._reaper.stop()
-        if process is not None:
-            self._close_pipes(process)
-            try:
-                process.wait(timeout=0.5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        if child is not None:
+            child.end(ENDING_S)
         for handed_over in self._handed_over:
             handed_over.returncode = handed_over.poll() or 0  # not ours to wait for any more
 

@@ -2,14 +2,15 @@
 
 import contextlib
 import json
-import os
-import signal
-import subprocess
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.engine_process import ROOT, Lines, environment
+from app.child import Child
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 class ThrowAway(QObject):
@@ -20,43 +21,30 @@ class ThrowAway(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.process: subprocess.Popen[bytes] | None = None
-        self._lines: Lines | None = None
+        self._child: Child | None = None
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes] | None":
+        """The one that is at work."""
+        return self._child.process if self._child is not None else None
 
     @property
     def is_running(self) -> bool:
         """Whether it is at work."""
-        return self.process is not None
+        return self._child is not None
 
     def start(self, command: Sequence[str]) -> None:
         """Begin anew. Raises `OSError` where the system gives no process."""
         self.stop()
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment(),
-            cwd=ROOT,
-            start_new_session=True,  # ended together with the processes that it starts
-        )
-        assert self.process.stdout is not None
-        self._lines = Lines(self.process.stdout.fileno(), self)
-        self._lines.received.connect(self._take)
-        self._lines.closed.connect(self._on_closed)
+        self._child = Child(command, self, is_leader=True)  # ended together with the processes that it starts
+        self._child.received.connect(self._take)
+        self._child.closed.connect(self._on_closed)
 
     def stop(self) -> None:
         """End it, if it is at work."""
-        process, self.process = self.process, None
-        if process is None:
-            return
-        if self._lines is not None:
-            self._lines.stop()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
 
     def _take(self, line: bytes) -> None:
         """Pass on what is a JSON object; a library that prints is passed over."""

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.child import engine_command
 from app.dialogs.bars import Bar, Bars
-from app.engine_process import engine_command
 from app.throw_away import ThrowAway
 from designer import theme
 from designer.form_rows import section_label

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.engine_process import engine_command
+from app.child import engine_command
 from app.throw_away import ThrowAway
 from designer import theme
 from engine.network.memory import bytes_in_words

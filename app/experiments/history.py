@@ -2,15 +2,13 @@
 
 import contextlib
 import json
-import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.engine_process import ROOT, Lines, engine_command, environment
+from app.child import ENDING_S, Child, engine_command
 from app.experiments import attending
 from engine.errors import UserError
 from engine.runs.folder import RunFolder, runs_beside
@@ -19,7 +17,6 @@ from engine.runs.notes import write_notes
 from engine.runs.summary import RunSummary, summary_from
 
 LOOK_MS = 1000
-ENDING_S = 0.5
 GONE = "The process that reads the runs has ended. It is started anew when this tab is seen again."
 
 
@@ -37,10 +34,7 @@ class History(QObject):
         self.is_read = False
         """Whether the folders have been looked at."""
         self._folders: tuple[str, ...] = ()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lines: Lines | None = None
-        self._unsent = b""
-        self._writable: QSocketNotifier | None = None
+        self._child: Child | None = None
         self._unsure: list[tuple[Path, str, tuple[str, ...]]] = []
         """Notes that the process has not said to have dealt with."""
         self._has_news = False
@@ -83,50 +77,21 @@ class History(QObject):
 
     def _ask(self, request: dict[str, Any]) -> None:
         self._start()
-        if self._process is None or (request["do"] == "look" and self._unsent):
+        if self._child is None or (request["do"] == "look" and self._child.is_behind):
             return  # one that does not answer has wishes enough
-        self._unsent += json.dumps(request).encode() + b"\n"
-        self._send()
-
-    def _send(self) -> None:
-        """Write what the pipe takes; the rest when it can take more."""
-        if self._process is None or self._process.stdin is None or self._writable is None:
-            return
-        try:
-            while self._unsent:
-                self._unsent = self._unsent[os.write(self._process.stdin.fileno(), self._unsent) :]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._unsent = b""  # it has died: the end of its output tells the same, from the event loop
-        self._writable.setEnabled(bool(self._unsent))
+        self._child.say(json.dumps(request).encode())
 
     def _start(self) -> None:
-        if self._process is not None:
+        if self._child is not None:
             return
         try:
-            self._process = subprocess.Popen(
-                engine_command(attending.MODULE, self._folders),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment(),
-                cwd=ROOT,
-            )
+            self._child = Child(engine_command(attending.MODULE, self._folders), self, hears=True)
         except OSError as error:
             self._timer.stop()
             self.refused.emit(f"The runs cannot be read: {error.strerror}.")
             return
-        assert self._process.stdout is not None
-        assert self._process.stdin is not None
-        channel = self._process.stdin.fileno()
-        os.set_blocking(channel, False)
-        self._writable = QSocketNotifier(channel, QSocketNotifier.Type.Write, self)
-        self._writable.setEnabled(False)
-        self._writable.activated.connect(self._send)
-        self._lines = Lines(self._process.stdout.fileno(), self)
-        self._lines.received.connect(self._take)
-        self._lines.closed.connect(self._on_closed)
+        self._child.received.connect(self._take)
+        self._child.closed.connect(self._on_closed)
 
     def _take(self, line: bytes) -> None:
         try:
@@ -148,39 +113,17 @@ class History(QObject):
             self.changed.emit()
 
     def _on_closed(self) -> None:
-        if self._process is not None:
+        if self._child is not None:
             self.close()
             self.refused.emit(GONE)
 
     def close(self) -> None:
         """End the process; what is known stays, and notes are kept even where the process did not get to them."""
         self._timer.stop()
-        process, self._process = self._process, None
-        self._unsent = b""
-        self._end(process)
+        child, self._child = self._child, None
+        if child is not None:
+            child.end(ENDING_S)
         unsure, self._unsure = self._unsure, []
         for run, note, tags in unsure:
             with contextlib.suppress(UserError):  # of a run that is gone meanwhile
                 write_notes(RunFolder(run), note=note, tags=tags)
-
-    def _end(self, process: subprocess.Popen[bytes] | None) -> None:
-        if self._writable is not None:
-            self._writable.setEnabled(False)
-            self._writable.deleteLater()
-            self._writable = None
-        if self._lines is not None:
-            self._lines.stop()
-            self._lines.deleteLater()
-            self._lines = None
-        if process is None:
-            return
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.close()
-        try:
-            process.wait(ENDING_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(ENDING_S)  # one that hangs in a disk ends when that answers
-        process.stdout.close()

@@ -4,20 +4,17 @@ Not in a thread: Python may collect garbage in any thread, and Qt objects among 
 the window's own, which ends in a crash.
 """
 
-import contextlib
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.engine_process import ROOT, Lines, engine_command, environment
+from app.child import Child, engine_command
 from app.start_page import sketching
 from app.start_page.sketch import Sketch
 
 PATIENCE_MS = 10_000
 """How long a file may take: an unreachable disk holds up the files behind it no longer than this."""
-ENDING_S = 1.0
 NO_ANSWER = "The file could not be drawn: its disk does not answer, or the machine is too busy."
 FAILED = "The file could not be drawn: the process that does it ended too early."
 
@@ -38,8 +35,7 @@ class Sketcher(QObject):
         self._stamps: dict[Path, str] = {}
         self._left: dict[Path, None] = {}
         """Of the batch, what was not told yet."""
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lines: Lines | None = None
+        self._child: Child | None = None
         self._is_over = False
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(lambda: self._give_up(NO_ANSWER))
@@ -55,36 +51,26 @@ class Sketcher(QObject):
     @property
     def is_done(self) -> bool:
         """Whether everything that was wanted has been told."""
-        return self._process is None and not self._wanted
+        return self._child is None and not self._wanted
 
     def _start(self) -> None:
-        if self._process is not None or not self._wanted or self._is_over:
+        if self._child is not None or not self._wanted or self._is_over:
             return
         self._batch, self._wanted = list(self._wanted), {}
         self._stamps, self._left = {}, dict.fromkeys(self._batch)
         known = [(path, self._known[path][0] if path in self._known else "") for path in self._batch]
         module, *words = sketching.arguments(known)
         try:
-            process = subprocess.Popen(
-                engine_command(module, words),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment(),
-                cwd=ROOT,
-            )
+            self._child = Child(engine_command(module, words), self)
         except OSError:
             self._say_of_the_rest(FAILED)
             return
-        assert process.stdout is not None
-        self._process = process
-        self._lines = Lines(process.stdout.fileno(), self)
-        self._lines.received.connect(self._take)
-        self._lines.closed.connect(self._on_closed)
+        self._child.received.connect(self._take)
+        self._child.closed.connect(self._on_closed)
         self._patience.start()
 
     def _take(self, line: bytes) -> None:
-        if self._process is None:
+        if self._child is None:
             return  # a line that was read together with the one before
         try:
             number, told = sketching.answer(line)
@@ -110,7 +96,7 @@ class Sketcher(QObject):
             self.ready.emit(path, self._known[path][1])
 
     def _on_closed(self) -> None:
-        if self._process is not None:
+        if self._child is not None:
             self._give_up(FAILED)
 
     def _give_up(self, why: str) -> None:
@@ -133,19 +119,10 @@ class Sketcher(QObject):
         self.ready.emit(path, Sketch(problem=why))
 
     def _end(self) -> None:
-        process, self._process = self._process, None
+        child, self._child = self._child, None
         self._patience.stop()
-        if self._lines is not None:
-            self._lines.stop()
-            self._lines.deleteLater()
-            self._lines = None
-        if process is None:
-            return
-        process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(ENDING_S)  # one that hangs in a disk ends when that answers
-        assert process.stdout is not None
-        process.stdout.close()
+        if child is not None:
+            child.end()
 
     def close(self) -> None:
         """Make no more."""

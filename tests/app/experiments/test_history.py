@@ -63,9 +63,9 @@ def test_a_process_that_dies_is_said_and_another_one_starts(qtbot: QtBot, histor
     made(tmp_path, "run", 1)
     history.watch(tmp_path / "one.netwright")
     qtbot.waitUntil(lambda: bool(history.runs))
-    assert history._process is not None
+    assert history._child is not None
     with qtbot.waitSignal(history.refused):
-        history._process.kill()
+        history._child.process.kill()
     assert len(history.runs) == 1  # what is known stays
     made(tmp_path, "later", 2)
     history.watch(tmp_path / "one.netwright")
@@ -75,9 +75,9 @@ def test_a_process_that_dies_is_said_and_another_one_starts(qtbot: QtBot, histor
 def test_a_note_is_kept_although_the_process_is_gone(history: History, tmp_path: Path) -> None:
     run = made(tmp_path, "run", 1)
     history.watch(tmp_path / "one.netwright")
-    assert history._process is not None
-    history._process.kill()
-    history._process.wait()
+    assert history._child is not None
+    history._child.process.kill()
+    history._child.process.wait()
     history.note(run.path, "the last word", ["paper"])
     history.close()
     assert read_notes(run) == Notes("the last word", ("paper",))

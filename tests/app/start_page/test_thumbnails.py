@@ -90,8 +90,8 @@ def first_process(sketcher: Sketcher, monkeypatch: pytest.MonkeyPatch) -> "subpr
     with monkeypatch.context() as patch:
         patch.setattr(thumbnails, "engine_command", lambda *_: ["sleep", "600"])
         sketcher.want([DIGITS, WAVES])
-    assert sketcher._process is not None
-    return sketcher._process
+    assert sketcher._child is not None
+    return sketcher._child.process
 
 
 def test_a_process_that_ends_costs_one_file_its_picture(
@@ -117,7 +117,7 @@ def test_a_disk_that_does_not_answer_costs_one_file_its_picture(
 
 def test_without_a_process_there_are_no_pictures(sketcher: Sketcher, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Told(sketcher)
-    monkeypatch.setattr("app.engine_process.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("app.child.sys.executable", "/nowhere/python")
     sketcher.want([DIGITS])
     assert sketcher.is_done
     assert told.take() == {DIGITS: Sketch(problem=thumbnails.FAILED)}
@@ -125,9 +125,9 @@ def test_without_a_process_there_are_no_pictures(sketcher: Sketcher, monkeypatch
 
 def test_closing_ends_the_process_at_work(sketcher: Sketcher) -> None:
     sketcher.want([DIGITS])
-    process = sketcher._process
-    assert process is not None
+    assert sketcher._child is not None
+    process = sketcher._child.process
     sketcher.close()
     assert process.returncode is not None
     sketcher.want([DIGITS])
-    assert sketcher._process is None
+    assert sketcher._child is None
