@@ -269,6 +269,19 @@ def npz_file(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
     return _zipped(generator, parts)
 
 
+def npy_file(generator: random.Random, seeds: Sequence[bytes]) -> bytes:
+    """One array in a file of its own, with another header, other numbers or objects in it."""
+    content = generator.choice(seeds)
+    match generator.randrange(10):
+        case 0 | 1 | 2:
+            return any_bytes(generator, seeds)
+        case 3 | 4 | 5:
+            return _with_header(generator, content)
+        case 6:
+            return np.lib.format.magic(1, 0) + _header_text("|O", "(6,)") + pickle.dumps([Trap()] * 6)
+    return _with_values(generator, content)
+
+
 def _zipped(generator: random.Random, parts: list[tuple[str, bytes]]) -> bytes:
     whole = io.BytesIO()
     kinds = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]

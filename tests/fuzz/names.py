@@ -20,6 +20,7 @@ ENGINE = [
     "checkpoint manifest",
     "csv",
     "npz",
+    "npy",
     "images",
     "masks",
 ]

@@ -26,6 +26,7 @@ from engine.runs.events import (
     Message,
     Points,
     Progress,
+    Refused,
     Requested,
     Resumed,
     Started,
@@ -156,6 +157,7 @@ EVENTS: tuple[Event, ...] = (
     Checkpointed(iteration=10, epoch=1, seconds=0.1),
     Requested(what="rate", iteration=11, value=0.5),
     Requested(what="epochs", iteration=11, value=4.0),
+    Refused(what="pause", iteration=11, reason="Too little room."),
     Message(severity="warning", text="A remark."),
     Failed(cause="It broke.", worker=1, detail="Traceback"),
     Resumed(iteration=10, after=8, reason="resumed on request", restarts=1),
@@ -316,6 +318,8 @@ REQUESTS: list[dict[str, Any]] = [
     {"do": "stop"},
     {"do": "pause"},
     {"do": "set", "epochs": 2},
+    {"do": "watch", "gradient_norm": 1, "layers": 0},
+    {"do": "pause", "release": 1},
 ]
 
 

@@ -186,6 +186,28 @@ def read_arrays(folder: Path, generator: random.Random) -> None:
     _read_data(DataOptions(source="arrays", path="d.npz", task=task), folder)
 
 
+def _array_folder(folder: Path) -> list[bytes]:
+    """What may lie in a folder beside the responses of six samples."""
+    (folder / "arrays").mkdir()
+    np.save(folder / "arrays" / "y.npy", np.array([0, 1, 0, 1, 2, 2]))
+    found: list[bytes] = []
+    generator = np.random.default_rng(0)
+    rows = generator.standard_normal((6, 3))
+    arrays: list[np.ndarray[Any, Any]] = [rows, np.asfortranarray(rows)]
+    arrays += [generator.integers(0, 255, (6, 1, 4, 4)).astype(np.uint8), np.ones((6, 5, 2), np.complex64)]
+    for array in arrays:
+        whole = io.BytesIO()
+        np.save(whole, array)
+        found.append(whole.getvalue())
+    return found
+
+
+@reader("npy", "arrays/x.npy", mutate.npy_file, _array_folder)
+def read_array_folder(folder: Path, generator: random.Random) -> None:
+    task = generator.choice(["auto", "auto", "classes", "numbers"])
+    _read_data(DataOptions(source="arrays", path="arrays", task=task), folder)
+
+
 def _pictures(folder: Path) -> list[bytes]:
     """One of each format and kind, and a program in PostScript; two classes around them."""
     numbers = np.random.default_rng(0).integers(0, 255, (9, 7, 3), dtype=np.uint8)

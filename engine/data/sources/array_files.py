@@ -117,6 +117,7 @@ def _files(folder: Path) -> list[Path]:
 def _of_folder(folder: Path) -> dict[str, Header]:
     found = {}
     for file in _files(folder):
+        _refuse_odd_name(file.stem, folder)
         with _reading(file), open(file, "rb") as content:
             shape, is_by_column, dtype = _npy_header(content)
             begin = content.tell()
@@ -161,10 +162,14 @@ def _refuse_unusable(header: Header, held: int) -> None:
         raise UserError(f"Array '{name}' of {path} {what}.")
 
 
-def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, Header], path: Path) -> None:
-    """Refuse what numpy does not write, and sizes that cannot be true: nothing of them was read yet."""
+def _refuse_odd_name(name: str, path: Path) -> None:
     if not name.isprintable() or len(name) > LONGEST_NAME:
         raise UserError(f"{path} holds an array called {quoted(name)}. Expected names of letters and digits. {AGAIN}")
+
+
+def _refuse_odd(entry: zipfile.ZipInfo, name: str, found: Mapping[str, Header], path: Path) -> None:
+    """Refuse what numpy does not write, and sizes that cannot be true: nothing of them was read yet."""
+    _refuse_odd_name(name, path)
     if name in found:
         raise UserError(f"{path} holds two arrays called '{name}'. {AGAIN}")
     most = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: MOST_DEFLATED}.get(entry.compress_type, 0)

@@ -10,6 +10,7 @@ import pytest
 
 from engine.data.facts import DataFacts
 from engine.data.load import LoadedData, facts, load
+from engine.data.sources.array_files import headers
 from engine.errors import UserError
 from engine.layers.types import Symbol, sequence, tokens
 from engine.project.data import DataOptions
@@ -203,6 +204,16 @@ def test_python_objects_are_never_loaded(tmp_path):
         "Array 'x' of F holds Python objects, which are not loaded because they could run a program."
     )
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_folder_of_arrays_with_odd_names(tmp_path):
+    for name in ("x\x1b[2J", "x" * 201):
+        folder = tmp_path / str(len(name))
+        folder.mkdir()
+        np.save(folder / f"{name}.npy", Y)
+        with pytest.raises(UserError, match=r"holds an array called .*Expected names of letters and digits") as caught:
+            headers(folder)
+        assert str(caught.value).isprintable()
 
 
 def test_foreign_and_damaged_files(tmp_path):
