@@ -92,6 +92,7 @@ class TrainingOptionsDialog(QDialog):
         self.sentence = self.placement.sentence
         self.advisor = Advisor(self.project, lambda: self._samples, self._holder)
         self.finished.connect(self.advisor.stop)
+        self.advisor.chosen.connect(self._on_advised)
         self.nothing = QLabel(self._holder)
         theme.mark(self.nothing, "role", "muted")
         self.nothing.hide()
@@ -265,6 +266,13 @@ class TrainingOptionsDialog(QDialog):
 
     def _on_target_chosen(self, target: str) -> None:
         self._environment = self._environment.replace(target=target)
+        self.environment_form.set_record(self._environment)
+        self._refresh()
+
+    def _on_advised(self, target: str, strategy: str) -> None:
+        """What was found best is chosen; without a strategy there is one worker."""
+        values = {"target": target, **({"strategy": strategy} if strategy else {})}
+        self._environment = self._environment.replace(**values)
         self.environment_form.set_record(self._environment)
         self._refresh()
 

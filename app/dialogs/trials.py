@@ -129,7 +129,9 @@ class BatchFinder(Trials):
 
 
 class Advisor(Trials):
-    """Says which environment and strategy to use, and what each is predicted to take."""
+    """Says which environment and strategy to use, and what each is predicted to take. `chosen` gives both."""
+
+    chosen = Signal(str, str)
 
     label = "Which is best here?"
     hint = (
@@ -139,10 +141,22 @@ class Advisor(Trials):
     def __init__(self, project: Callable[[], Project], samples: Callable[[], int | None], parent: QWidget) -> None:
         super().__init__(project, samples, parent)
         self._ways: list[str] = []
+        self._best: tuple[str, str] | None = None
+        self.use_button = QPushButton("Use it")
+        self.use_button.setToolTip("Choose this environment and strategy")
+        self.use_button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.use_button.setAutoDefault(False)
+        theme.mark(self.use_button, "role", "link")
+        self.use_button.clicked.connect(self._use)
+        self.use_button.hide()
+        row = self.layout()
+        assert isinstance(row, QHBoxLayout)
+        row.addWidget(self.use_button, 0, Qt.AlignmentFlag.AlignTop)
 
     def command(self, path: Path) -> list[str]:
         """The process that tries."""
         self._ways = []
+        self.use_button.hide()
         return engine_command("engine.environments.advising", [str(path)])
 
     def take(self, line: dict[str, Any]) -> None:
@@ -157,3 +171,11 @@ class Advisor(Trials):
             self.say("\n".join(self._ways))
         elif "advice" in line:
             self.end("\n".join((line["advice"], *self._ways)))
+            best = line.get("best")
+            self._best = (best["target"], best["strategy"]) if best else None
+            self.use_button.setVisible(self._best is not None)
+
+    def _use(self) -> None:
+        if self._best is not None:
+            self.chosen.emit(*self._best)
+            self.use_button.hide()

@@ -1,6 +1,7 @@
 """`advise PROJECT`: memory and time of each way of dividing the work, predicted, and which to use."""
 
 import argparse
+import shlex
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     project, _ = read_project(arguments.project, arguments.settings)
     ways: list[dict[str, Any]] = []
-    said = ""
+    said, best = "", None
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
@@ -38,12 +39,16 @@ def run(arguments: argparse.Namespace) -> int:
                 raise UserError(line["error"])
             if "way" in line:
                 ways.append(line["way"])
-            said = line.get("advice", said)
+            said, best = line.get("advice", said), line.get("best", best)
     if arguments.json:
-        print_json({"ways": ways, "advice": said})
+        print_json({"ways": ways, "advice": said, "best": best})
         return EXIT_DONE
     print("\n".join(table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))))
     print(f"\n{said}")
+    if best is not None:
+        settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]
+        words = ["netwright-engine", "train", str(arguments.project), "--environment", best["target"]]
+        print(shlex.join([*words, *(word for setting in settings for word in ("--set", setting))]))
     return EXIT_DONE
 
 

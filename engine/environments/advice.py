@@ -186,15 +186,19 @@ def _normalises(project: Project, analysis: Analysis) -> bool:
     return any(type_at(project.network, path).key == "batch_norm" for path, _ in analysis.all_facts())
 
 
+def best_of(found: Sequence[Way]) -> Way | None:
+    """The fastest that fits; one that gives other numbers only where no other one fits."""
+    fitting = [way for way in found if way.fits]
+    return min([way for way in fitting if way.is_exact] or fitting, key=_slowness, default=None)
+
+
 def advice(found: Sequence[Way]) -> str:
-    """One sentence: which of these, and why. Ways that give other numbers are not advised where another one fits."""
+    """One sentence: which of these is best, and why."""
     if not found:
         return "Nothing that goes with these options can run here."
-    fitting = [way for way in found if way.fits]
-    if not fitting:
+    best = best_of(found)
+    if best is None:
         return _none_fits(found)
-    able = [way for way in fitting if way.is_exact] or fitting
-    best = min(able, key=_slowness)
     said = f"Use {best.name}{_warning(best)}: {_takes(best)}"
     if not best.is_exact:
         return f"{said}; what gives the numbers of one worker is not expected to fit."
@@ -202,7 +206,7 @@ def advice(found: Sequence[Way]) -> str:
     if missed:
         least = min(missed, key=lambda way: way.memory_bytes)
         return f"{said}, {bytes_in_words(best.memory_bytes)} a worker; {least.name} {_too_large(least)}."
-    others = [way for way in able if way is not best]
+    others = [way for way in found if way.fits and way.is_exact and way is not best]
     if not others:
         return f"{said}; nothing else can run here."
     second = min(others, key=_slowness)

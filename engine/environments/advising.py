@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.environments.advice import Way, advice, ways
+from engine.environments.advice import Way, advice, best_of, ways
 from engine.environments.devices import probe
 from engine.environments.threads import calm_threads
 from engine.environments.trial import attempt, refusals
@@ -47,7 +47,9 @@ def _advise(project: Project) -> None:
     for way in ways(project, probe(), seconds):
         found.append(way)
         _say({"way": {**asdict(way), "name": way.name, "fits": way.fits, "step": way.step}})
-    _say({"advice": advice(found)})
+    best = best_of(found)
+    chosen = {"target": best.target, "strategy": best.strategy} if best is not None else None
+    _say({"advice": advice(found), "best": chosen})
 
 
 if __name__ == "__main__":

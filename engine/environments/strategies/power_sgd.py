@@ -44,8 +44,10 @@ class PowerSgd:
             self._sum([x for n, x in gradients.items() if n not in matrices])
             self._approximate(matrices)
         self._steps += bucket.is_last()
-        done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
-        done.set_result(bucket.buffer())
+        buffer = bucket.buffer()
+        places = [buffer.device] if buffer.device.type != "cpu" else []
+        done: torch.futures.Future[torch.Tensor] = torch.futures.Future(devices=places)
+        done.set_result(buffer)
         return done
 
     def _approximate(self, matrices: dict[int, torch.Tensor]) -> None:

@@ -64,8 +64,9 @@ def test_it_can_be_stopped_and_says_what_goes_wrong(qtbot, monkeypatch) -> None:
 def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
     way = {"name": "cpu", "workers": 1, "seconds": 0.02, "memory_bytes": 2**20, "note": "", "fits": False}
     way["step"] = "20 ms"
+    best = {"target": "multi-cpu", "strategy": "fully-sharded"}
     untried = {**way, "name": "gpu", "seconds": None, "step": "not known", "fits": True}
-    code = says({"way": way}, {"way": untried}, {"advice": "Use cpu."})
+    code = says({"way": way}, {"way": untried}, {"advice": "Use cpu.", "best": best})
     monkeypatch.setattr(Advisor, "command", lambda self, path: [sys.executable, "-c", code])
     dialog = TrainingOptionsDialog(Project())
     qtbot.addWidget(dialog)
@@ -75,3 +76,10 @@ def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
     assert dialog.advisor.state.text() == (
         "Use cpu.\ncpu: 20 ms a step, 1.0 MiB (does not fit)\ngpu: time not known, 1.0 MiB"
     )
+    dialog.advisor.use_button.click()
+    assert (dialog.project().environment.target, dialog.project().environment.strategy) == (
+        "multi-cpu",
+        "fully-sharded",
+    )
+    assert dialog.cards.cards["multi-cpu"].isChecked()
+    assert dialog.advisor.use_button.isHidden()
