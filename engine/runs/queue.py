@@ -237,12 +237,13 @@ class Queue:
 
 
 def is_due(entry: Entry) -> bool:
-    """Whether an entry's time has come: it waits, and the run that it waits for has ended."""
+    """Whether an entry's time has come: it waits, and the run that it waits for has ended, or has made room: it is
+    paused and has given back its memory."""
     if not entry.is_waiting:
         return False
     folder = RunFolder(Path(entry.after))
     try:
-        return not entry.after or not folder.info.is_file() or folder.state() in ENDS
+        return not entry.after or not folder.info.is_file() or folder.state() in ENDS or folder.has_released()
     except (UserError, OSError):
         return True  # a run that was deleted or damaged does not end any more
 

@@ -64,7 +64,8 @@ class Worker:
         self._reap()
         entries = self._queue.entries()
         ended += self._told(entries)
-        busy = [entry for entry in entries if not (entry.is_waiting or entry.is_over) or entry.id in self._processes]
+        begun = [entry for entry in entries if not (entry.is_waiting or entry.is_over) or entry.id in self._processes]
+        busy = [entry for entry in begun if not _has_made_room(entry)]
         if self._queue.is_to_be_left():
             return False
         if self._is_stopped:
@@ -78,7 +79,7 @@ class Worker:
                 self._begin(entry, room)
                 busy.append(entry)
                 used |= set(room.devices)
-        return bool(busy or waiting)
+        return bool(begun or waiting)
 
     def _told(self, entries: list[Entry]) -> list[Entry]:
         """Tell what has changed; those that have ended since."""
@@ -131,6 +132,13 @@ class Worker:
                 with contextlib.suppress(UserError), self._queue.claimed(id) as claim:
                     why = f"The process for it ended with code {process.returncode}; {self._queue.folder / 'work.log'}"
                     claim.change(state="refused", reason=f"{why} may say why.")
+
+
+def _has_made_room(entry: Entry) -> bool:
+    """Whether its run is paused and has given back its memory. When it goes on it shares the machine with others."""
+    with contextlib.suppress(UserError, OSError):
+        return bool(entry.run_dir) and RunFolder(Path(entry.run_dir)).has_released()
+    return False
 
 
 def main(arguments: Sequence[str]) -> int:
