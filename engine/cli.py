@@ -35,6 +35,7 @@ COMMANDS = (
     "note",
     "tag",
     "delete",
+    "restore",
     "curves",
     "export",
     "measure",
@@ -43,7 +44,7 @@ COMMANDS = (
     "devices",
     "serve",
 )
-_TOGETHER = dict.fromkeys(("pause", "checkpoint", "validate", "set", "watch"), "control")
+_TOGETHER = dict.fromkeys(("pause", "checkpoint", "validate", "set", "watch"), "control") | {"restore": "delete"}
 """Commands that share a file."""
 TRAINING = ("train", "resume")
 """Commands that need torch in the end."""

@@ -105,6 +105,6 @@ class RunActions(QObject):
             self._window.show_error("Runs at work cannot be deleted", f"{which} is under way. Stop it first.")
             return
         what = runs[0].path.name if len(runs) == 1 else plural(len(runs), "run")
-        text = "Its curves, weights and notes go with it. They can be brought back from the bin."
+        text = "Its curves, weights and notes go with it. Until the bin is emptied they can be brought back."
         if messages.ask(self._window, f"Move {what} to the bin?", text, "Move to bin"):
             self._tab.history.delete([run.path for run in runs])

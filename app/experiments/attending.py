@@ -4,7 +4,7 @@ does not answer hold it up.
 python -m app.experiments.attending FOLDER ...
 
 Lines of JSON on standard input say what to do: `{"do": "look"}`, `{"do": "note", "run", "note", "tags"}`,
-`{"do": "delete", "runs"}`. Those on standard output tell what changed since the last look:
+`{"do": "delete", "runs"}`, `{"do": "restore", "runs"}`. Those on standard output tell what changed since the last look:
 `{"runs": [...]}` and `{"gone": [...]}` by path, then `{"looked": true}`; `{"noted": run}` that a note was
 dealt with; `{"refused": "..."}` what could not be done.
 The process ends when its input closes.
@@ -15,12 +15,12 @@ import os
 import select
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from engine.errors import UserError
-from engine.runs.bin import discard
+from engine.runs.bin import discard, restore
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.history import in_order, list_runs
 from engine.runs.notes import write_notes
@@ -48,7 +48,9 @@ class Attendant:
             if what == "note":
                 write_notes(open_run(Path(request["run"])), note=request["note"], tags=tuple(request["tags"]))
             elif what == "delete":
-                yield from self._delete(request["runs"])
+                yield from self._each(request["runs"], lambda path: discard(RunFolder(path)))
+            elif what == "restore":
+                yield from self._each(request["runs"], restore)
         except UserError as error:
             yield {"refused": str(error)}
         if what == "note":
@@ -56,11 +58,11 @@ class Attendant:
         if what != "look" or time.monotonic() >= self._not_before:
             yield from self.look()
 
-    def _delete(self, paths: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def _each(self, paths: Sequence[str], do: Callable[[Path], None]) -> Iterator[dict[str, Any]]:
         refused = []
         for path in paths:
             try:
-                discard(RunFolder(Path(path)))
+                do(Path(path))
             except UserError as error:
                 refused.append(str(error))
         if refused:

@@ -35,6 +35,8 @@ class History(QObject):
         """Whether the folders have been looked at."""
         self._folders: tuple[str, ...] = ()
         self._child: Child | None = None
+        self.deleted: list[list[Path]] = []
+        """What was moved to the bin and may be brought back, the latest last."""
         self._unsure: list[tuple[Path, str, tuple[str, ...]]] = []
         """Notes that the process has not said to have dealt with."""
         self._has_news = False
@@ -73,7 +75,13 @@ class History(QObject):
 
     def delete(self, runs: Sequence[Path]) -> None:
         """Move runs to the bin."""
+        self.deleted.append(list(runs))
         self._ask({"do": "delete", "runs": [str(run) for run in runs]})
+
+    def restore(self) -> None:
+        """Bring back the runs that were moved to the bin last."""
+        if self.deleted:
+            self._ask({"do": "restore", "runs": [str(run) for run in self.deleted.pop()]})
 
     def _ask(self, request: dict[str, Any]) -> None:
         self._start()

@@ -1,4 +1,4 @@
-"""Deleting runs: into the desktop's bin, from where they can be brought back; never one that is at work.
+"""Deleting runs: into the desktop's bin, never one that is at work; and bringing them back from there.
 
 The bin of Linux desktops: https://specifications.freedesktop.org/trash-spec/ (of macOS: `~/.Trash`).
 """
@@ -10,13 +10,16 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from glob import escape
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from engine.errors import UserError
+from engine.files import read_file
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
 
+NOTE_BYTES = 2**16
 WAY_OUT = "Delete the folder yourself if it shall go."
 
 
@@ -92,6 +95,52 @@ def _into(bin: Path, path: Path, known_as: str) -> None:
     except OSError:
         note.unlink(missing_ok=True)
         raise
+
+
+def restore(path: Path) -> None:
+    """Bring back the run that was moved to the bin from this place, the latest one where there are several. Raises
+    `UserError`."""
+    path = Path(os.path.abspath(path))
+    if os.path.lexists(path):
+        raise UserError(f"{path} is there: nothing can be brought back to that place.")
+    found = next((one for bin, top in _bins(path) for one in _from(bin, top, path)), None)
+    if found is None:
+        raise UserError(f"No run from {path} is in the bin. What was emptied from the bin is gone.")
+    held, note = found
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(held, path)
+        if note is not None:
+            note.unlink(missing_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UserError(f"{held} cannot be brought back to {path}: {why}. Move it there yourself.") from None
+
+
+def _bins(path: Path) -> Iterator[tuple[Path, Path | None]]:
+    """The bins that a folder from this place may be in, and what paths in their notes begin at."""
+    if sys.platform == "darwin":
+        yield Path.home() / ".Trash", None
+        return
+    yield Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "Trash", None
+    near = next((one for one in path.parents if one.is_dir()), Path("/"))
+    top = _mount_of(near)
+    yield top / f".Trash-{os.getuid()}", top
+
+
+def _from(bin: Path, top: Path | None, path: Path) -> list[tuple[Path, Path | None]]:
+    """What a bin holds from this place, the latest first, with the notes that tell so."""
+    if sys.platform == "darwin":  # which keeps names, and no notes
+        return [(bin / path.name, None)] if (bin / path.name / "run.json").is_file() else []
+    found = []
+    with contextlib.suppress(OSError):
+        for note in (bin / "info").glob(f"{escape(path.name)}*.trashinfo"):
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                said = dict(line.partition("=")[::2] for line in read_file(note, NOTE_BYTES).decode().splitlines())
+                place, held = Path(unquote(said["Path"])), bin / "files" / note.stem
+                if ((top or Path("/")) / place) == path and (held / "run.json").is_file() and not held.is_symlink():
+                    found.append((said.get("DeletionDate", ""), note.stat().st_mtime_ns, held, note))
+    return [(held, note) for _, _, held, note in sorted(found, reverse=True)]
 
 
 def _free(folder: Path, name: str) -> Path:

@@ -83,3 +83,47 @@ def test_what_cannot_be_moved_stays_and_is_said(tmp_path: Path, capsys: pytest.C
     said = capsys.readouterr()
     assert said.out == f"moved to the bin: {run.path}\n"
     assert "absent does not exist" in said.err
+
+
+def test_a_run_is_brought_back_the_latest_of_a_place_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, other = tmp_path / "a run", tmp_path / "a run too"
+    for name in ("older", "newer"):
+        made(run)
+        (run / "notes.json").write_text(name)
+        bin_.discard(RunFolder(run))
+    bin_.discard(made(other))
+    for name in ("newer", "older"):
+        assert main(["restore", str(run)]) == 0
+        assert (run / "notes.json").read_text() == name
+        with pytest.raises(UserError, match="is there"):
+            bin_.restore(run)
+        run.rename(tmp_path / name)
+    assert "brought back" in capsys.readouterr().out
+    with pytest.raises(UserError, match="is in the bin"):
+        bin_.restore(run)
+    bin_.restore(other)
+    assert other.is_dir()
+    assert list((trash() / "info").iterdir()) == []
+
+
+def test_notes_of_others_in_the_bin_bring_nothing_back(tmp_path: Path) -> None:
+    bin_.discard(made(tmp_path / "run"))
+    held, note = trash() / "files" / "run", trash() / "info" / "run.trashinfo"
+    for text in (b"\xff", b"[Trash Info]\n", b"[Trash Info]\nPath=/somewhere/else/run\n"):
+        note.write_bytes(text)
+        with pytest.raises(UserError, match="is in the bin"):
+            bin_.restore(tmp_path / "run")
+    note.write_text(f"[Trash Info]\nPath={tmp_path}/run\n")
+    held.rename(held.with_name("elsewhere"))
+    held.symlink_to(held.with_name("elsewhere"))
+    with pytest.raises(UserError, match="is in the bin"):
+        bin_.restore(tmp_path / "run")
+
+
+def test_a_run_comes_back_from_the_bin_of_its_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = made(tmp_path / "disk" / "runs" / "run")
+    monkeypatch.setattr(bin_, "_mount_of", lambda folder: tmp_path / "disk")
+    bin_._into(tmp_path / "disk" / f".Trash-{os.getuid()}", run.path, "runs/run")
+    assert not run.path.exists()
+    bin_.restore(run.path)
+    assert run.info.is_file()
