@@ -29,6 +29,7 @@ class StageView:
         canvas.staging.workers_of = self._workers
         canvas.staging.changed.connect(self._on_changed)
         self._window.training.inventory_changed.connect(canvas.staging.look_again)
+        canvas.staging.look_again()
 
     @property
     def is_on(self) -> bool:
@@ -38,6 +39,16 @@ class StageView:
     def switch(self) -> None:
         """Show them, or no longer."""
         self._window.canvas.staging.switch()
+
+    def balance(self) -> None:
+        """Give all stages as much to do, and show them."""
+        staging = self._window.canvas.staging
+        staging.show(True)
+        staging.balance()
+
+    def clear(self) -> None:
+        """Leave them to the engine."""
+        self._window.canvas.staging.clear()
 
     def _on_changed(self) -> None:
         assert self._canvas is not None

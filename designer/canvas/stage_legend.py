@@ -23,6 +23,7 @@ from engine.network.memory import bytes_in_words
 from engine.network.stages import Stages
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.staging import stage_bytes
+from engine.project.strategies import wrong_count
 from engine.words import percent
 
 _GAP = 8
@@ -152,6 +153,8 @@ class StageLegend(QFrame):
             said.append(f"And {plural(rest, 'stage')} more.")
         if not self._staging.is_used:
             said.append(f"A run does not use them: {unused_because(self._view.editor.project.environment)}.")
+        elif found.stages and (why := wrong_count(found.stages.count, self._staging.workers)):
+            said.append(why[:1].upper() + why[1:])
         elif not found.refusal:
             said.append("Keys 1 to 9 put what is selected into a stage.")
         self.words.setText(" ".join(said))

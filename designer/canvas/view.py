@@ -107,6 +107,8 @@ class CanvasView(Viewport):
         self.arranging.ended.connect(self.busy.hide)
         self.busy.cancelled.connect(self.arranging.cancel)
         self.visible_changed.connect(self.minimap.show_visible)
+        self._scene.tint_changed.connect(self.minimap.refresh)
+        self.staging.changed.connect(self.minimap.refresh)
 
     # What gestures ask for
 

@@ -4,6 +4,8 @@ from app.window import MainWindow
 from designer.canvas.stage_legend import StageLegend
 from designer.stage_row import StageRow
 from engine.environments.inventory import DeviceInventory
+from engine.project.environment import EnvironmentOptions
+from engine.project.project import Project
 from tests.builders import chain, layer
 
 
@@ -29,6 +31,22 @@ def test_there_are_as_many_stages_as_the_machine_has_workers(window: MainWindow,
     window.editor.set_selection({"id3"})
     assert not row.isHidden()
     assert row.words.text() == "3 stages, balanced by the engine."
+    window.actions_by_id["stages.balance"].trigger()
+    assert window.editor.project.environment.stages == "fc_2: 2, fc_3: 3"
+    window.actions_by_id["stages.clear"].trigger()
+    assert window.editor.project.environment.stages == ""
     action.trigger()
     assert not action.isChecked()
+    assert window.canvas.network_scene.stages == {}
+
+
+def test_a_project_with_stages_has_their_field_at_once(window: MainWindow, qtbot) -> None:
+    full = layer("fully_connected", outputs=8)
+    environment = EnvironmentOptions(target="multi-cpu", num_workers=2, strategy="pipeline", stages="fc_2: 2")
+    window.editor.open(Project(chain(layer("feature_input", channels=8), full, full), environment=environment))
+    qtbot.waitUntil(lambda: window.properties.findChild(StageRow) is not None, timeout=60_000)
+    row = window.properties.findChild(StageRow)
+    assert row is not None
+    window.editor.set_selection({"id3"})
+    assert row.words.text() == "2 stages, put by hand."
     assert window.canvas.network_scene.stages == {}

@@ -92,6 +92,10 @@ def test_the_card_says_what_each_stage_takes_and_balances_and_clears(staged: Han
     card.balance_menu.actions()[0].trigger()
     assert text(staged) == "fc_2: 2"
     assert card.how.text() == "by hand"
+    staged.view.staging.workers_of = lambda _: 3
+    card.refresh()
+    said = "The layers are put into 2 stages, and there are 3 workers. Give each worker one stage."
+    assert card.words.text() == said
     card.clear_button.click()
     assert text(staged) == ""
     staged.view.staging.workers_of = lambda _: 5
