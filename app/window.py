@@ -9,7 +9,6 @@ from PySide6.QtGui import QAction, QCloseEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
-    QLabel,
     QMainWindow,
     QMenu,
     QStackedWidget,
@@ -18,7 +17,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.actions import WindowState
 from app.code import CodeKeeper
 from app.dialog_actions import DialogActions
 from app.dialogs import messages
@@ -30,6 +28,7 @@ from app.facts import FactsKeeper
 from app.frame.bars import TopBar
 from app.frame.design import DesignTab
 from app.frame.menus import Menus
+from app.frame.state import state_of
 from app.frame.status import StatusLine
 from app.frame.tabs import Tabs
 from app.herald import Herald
@@ -39,7 +38,6 @@ from app.training import Training
 from app.view_actions import CanvasActions, ThemeActions
 from designer import theme
 from designer.editor import Editor
-from engine.layers.block import Block
 
 if TYPE_CHECKING:
     from app.align_actions import AlignActions
@@ -223,21 +221,6 @@ class MainWindow(QMainWindow):
 
         return AlignActions(self.editor, lambda before: self.canvas.glide.begin(before.positions))
 
-    @property
-    def summary_label(self) -> QLabel:
-        """The network in figures, in the status bar."""
-        return self.status.summary
-
-    @property
-    def hint_label(self) -> ElidedLabel:
-        """What is said for a few seconds, in the status bar."""
-        return self.status.hints
-
-    @property
-    def engine_label(self) -> QLabel:
-        """The state of the engine, in the status bar."""
-        return self.status.engine
-
     # ---- what is shown ----
 
     def show_tab(self, key: str) -> None:
@@ -248,7 +231,7 @@ class MainWindow(QMainWindow):
             self.design.hide()
         self.tabs.show(key)
         self.panels_menu.setEnabled(key == "design")
-        self.summary_label.setVisible(key != "start")
+        self.status.summary.setVisible(key != "start")
         self.bar.set_tab(key)
         if key == "train":
             self.training.catch_up()
@@ -305,31 +288,7 @@ class MainWindow(QMainWindow):
 
     def update_actions(self, _what: object = None) -> None:
         """Offer what can be done as things are now."""
-        stack = self.editor.stack
-        state = WindowState(
-            tab=self.tabs.current,
-            theme=self.theme.scheme,
-            has_layers=bool(self.editor.project.network.layers),
-            has_selection=bool(self.editor.selection),
-            has_connections=bool(self.editor.selected_connections),
-            has_annotations=bool(self.editor.selected_marks),
-            num_selected=len(self.editor.selection),
-            has_block_selected=any(
-                isinstance(self.editor.network.layers[id].type, Block) for id in self.editor.selection
-            ),
-            is_in_block=bool(self.editor.scope),
-            can_undo=stack.canUndo(),
-            can_redo=stack.canRedo(),
-            is_running=self.training.is_running,
-            has_result=self.training.run_folder is not None,
-            watches_layers=self.layer_health.is_on,
-            shows_stages=self.stages.is_on,
-            has_message=self.training.herald.has_message,
-            has_beep=self.training.herald.has_beep,
-            is_paused=self.training.is_paused,
-            can_resume=self.training.can_resume,
-        )
-        self.menus.update(state, stack.undoText(), stack.redoText())
+        self.menus.update(state_of(self), self.editor.stack.undoText(), self.editor.stack.redoText())
 
     def _on_training_changed(self) -> None:
         self.bar.set_running(self.training.is_running)

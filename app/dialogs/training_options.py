@@ -1,9 +1,7 @@
 """The Training Options dialog, made from the declared fields of `TrainingOptions` and `EnvironmentOptions`."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, Qt
@@ -20,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
 from app.dialogs.grouped_area import GroupedArea, Line
+from app.dialogs.option_problems import OptionJudge
 from app.dialogs.phase_list import PhaseList
 from app.dialogs.placement_words import PlacementWords
 from app.dialogs.presets import preset_menu, presets_file
@@ -31,13 +30,9 @@ from designer.forms import Form
 from designer.search_field import SearchField
 from engine.data.facts import DataFacts
 from engine.environments.inventory import DeviceInventory
-from engine.network.analysis import Analysis, analyse
-from engine.project import own_code
 from engine.project.assignments import as_arguments, as_json
-from engine.project.check import check
 from engine.project.environment import EnvironmentOptions
 from engine.project.extent import batch_size
-from engine.project.output_problems import loss_problems
 from engine.project.presets import Presets
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -64,10 +59,11 @@ class TrainingOptionsDialog(QDialog):
     ) -> None:
         """`base` is the folder that the project's files lie in: what they say is read there."""
         super().__init__(parent)
-        self._base = base
         self.presets = presets or Presets(presets_file())
         self._project, self._inventory, self._facts = project, inventory, facts
         self._environment = project.environment
+        self._base = base
+        self._judge = OptionJudge(project, facts, base)
         self.setWindowTitle("Training options")
         self.setMinimumSize(872, 480)
         self.resize(1080, 820)
@@ -292,7 +288,7 @@ class TrainingOptionsDialog(QDialog):
         self.cards.show_state(
             self._environment.target, card_texts(self._environment, self._inventory, self._batch(self.training))
         )
-        self.training_form.set_problems({**self._data_problems(), **self._code_problems()}, self._warnings())
+        self.training_form.set_problems(self._judge.problems(self.training), self._judge.warnings(self.project()))
         self.phase_list.show_phases(self.training.schedule_chain)
         self.phase_list.setVisible(self.training.is_visible("schedule_chain"))
         self.placement.show_project(self.project(), self._inventory, self._samples)
@@ -322,36 +318,6 @@ class TrainingOptionsDialog(QDialog):
     def _show_groups(self) -> None:
         is_empty = self._environment_part.isHidden() and self.environment_form.isHidden()
         self._grouped.hide_groups([ENVIRONMENT] if is_empty else [])
-
-    @cached_property
-    def _analysis(self) -> Analysis:
-        """Of the network, which stays as it is while the dialog is open."""
-        return analyse(self._project.network)
-
-    def _data_problems(self) -> dict[str, str]:
-        """What does not fit the data, by field. The network is left out but for its outputs: it has its own list."""
-        if self._facts is None:
-            return {}
-        candidate = Project(data=self._project.data, training=self.training)
-        meant = replace(self._project, training=self.training)
-        problems = (*check(candidate, self._facts).problems, *loss_problems(meant, self._analysis, self._facts))
-        said = (p for p in problems if p.field.startswith("training."))
-        # Code is looked at when saved; a warning keeps nobody from training, and may be about the network.
-        found = [p for p in said if p.severity == "error" and p.field.removeprefix("training.") not in own_code.FIELDS]
-        # What was received stands in the field right above the message.
-        return {p.field.removeprefix("training."): re.sub(r", received [\d,]+\.$", ".", p.message) for p in found}
-
-    def _warnings(self) -> dict[str, str]:
-        """What is to be told of options that will do, by field: what `train` prints before it begins."""
-        report = check(self.project(), self._facts)
-        return {p.field.removeprefix("training."): p.message for p in report.option_warnings}
-
-    def _code_problems(self) -> dict[str, str]:
-        """What the text of the user's files says is wrong with them, by field. Nothing of it runs."""
-        if self._base is None:
-            return {}
-        found = own_code.problems(self.training, own_code.look_in(self._base))
-        return {p.field.removeprefix("training."): p.message for p in found if p.severity == "error"}
 
     def _show_count(self) -> None:
         count = len(self.training.changed()) + len(self._environment.changed())

@@ -163,11 +163,11 @@ def test_the_table_is_exported(digits: MainWindow, tmp_path: Path, monkeypatch: 
 
 
 def test_the_status_bar_says_the_memory_at_the_batch(digits: MainWindow) -> None:
-    assert "5.1 MiB at batch 128" in digits.summary_label.text()
+    assert "5.1 MiB at batch 128" in digits.status.summary.text()
     project = digits.editor.project
     smaller = replace(project, training=project.training.replace(mini_batch_size=1))
     digits.editor.apply("Options", smaller)
-    assert "188 KiB at batch 1" in digits.summary_label.text()
+    assert "188 KiB at batch 1" in digits.status.summary.text()
 
 
 def test_a_fix_is_one_step_to_undo(digits: MainWindow) -> None:
@@ -183,13 +183,13 @@ def test_a_fix_is_one_step_to_undo(digits: MainWindow) -> None:
 
 
 def test_sums_behind_an_error_are_at_least_what_is_said(digits: MainWindow) -> None:
-    assert "at least" not in digits.summary_label.text()
+    assert "at least" not in digits.status.summary.text()
     digits.editor.set_fields(ids(digits, "skip"), {"filters": 5})
-    assert digits.summary_label.text().count("at least ") == 3
+    assert digits.status.summary.text().count("at least ") == 3
     shown = dict(digits.properties.facts.facts)
     assert not digits.editor.selection
     for label in ("Parameters", "FLOPs a sample", "Weights", "Memory to train"):
         assert shown[label].startswith("at least "), label
     digits.editor.mark_saved()
     digits.files.new()
-    assert "at least" not in digits.summary_label.text()
+    assert "at least" not in digits.status.summary.text()

@@ -76,7 +76,7 @@ def test_facts_of_another_choice_are_not_current_even_before_the_engine_is_asked
 def test_an_error_is_told_and_goes_with_the_next_choice(window: MainWindow, server: FakeServer) -> None:
     choose(window, source="table", path="none.csv")
     server.refuse("facts", "There is no file none.csv.")
-    assert window.hint_label.text() == "There is no file none.csv."
+    assert window.status.hints.text() == "There is no file none.csv."
     assert known(window) is None
     choose(window, source="none")
     assert window.facts.error == ""

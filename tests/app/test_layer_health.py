@@ -14,7 +14,7 @@ def test_layers_are_marked_while_it_is_on(window: MainWindow, qtbot) -> None:
     action.trigger()
     assert action.isChecked()
     assert window.editor.project.training.watch_layers
-    assert "next run" in window.hint_label.text()
+    assert "next run" in window.status.hints.text()
     health.take(STARTED)
     health.take(Health(iteration=10, layers={"id1": [-1.0, 1.0, 0.0]}))
     health.take(Health(iteration=10, layers={"id2": [0.0, 1.0, 0.0]}))

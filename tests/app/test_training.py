@@ -75,7 +75,7 @@ def test_another_project_shows_its_own_last_run(qtbot: QtBot, window: MainWindow
     window.show_train()
     assert window.training.run_folder == run
     qtbot.waitUntil(lambda: not window.training.is_running)
-    assert "finished" not in window.hint_label.text().lower()  # that is no news
+    assert "finished" not in window.status.hints.text().lower()  # that is no news
     window.open_path(other)
     assert window.training.run_folder is None
     assert monitor_of(window).facts.name.text() == "No run yet"
@@ -93,7 +93,7 @@ def test_a_run_that_goes_on_stays_in_the_train_tab(qtbot: QtBot, window: MainWin
         window.training.follow(run)
         window.open_path(other)
         assert window.training.run_folder == run
-        assert "run_one goes on" in window.hint_label.text()
+        assert "run_one goes on" in window.status.hints.text()
         assert "run_one goes on" in monitor_of(window).facts.lines.text()
     finally:
         os.close(lock)
@@ -168,7 +168,7 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
     window.training.turns.start_looking()
     assert window.training.is_running
     assert window.training.run_folder == alive[0]
-    assert "the newest of 2" in window.hint_label.text()
+    assert "the newest of 2" in window.status.hints.text()
     assert window.tabs.current == "design"
     panel = window.training.turns.panel
     assert panel is not None
@@ -176,7 +176,7 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
     alive.append(run_of(one, "late"))
     locks.append(take_lock(alive[2]))
     window.training.turns.find_alive()
-    assert window.hint_label.text() == "1 more run of this project under way: see the Train tab."
+    assert window.status.hints.text() == "1 more run of this project under way: see the Train tab."
     assert window.training.run_folder == alive[0]
     del alive[2]
     window.training.turns.find_alive()

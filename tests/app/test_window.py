@@ -248,16 +248,16 @@ def test_a_problem_leads_to_its_layer(window: MainWindow) -> None:
 def test_counts_stand_in_the_tabs_and_the_status_bar(window: MainWindow) -> None:
     window.open_path(DIGITS)
     assert window.bottom.tabText(0) == "Problems"
-    assert "12,650 parameters" in window.summary_label.text()
+    assert "12,650 parameters" in window.status.summary.text()
     connection = next(iter(window.editor.network.connections))
     window.editor.disconnect_all([connection])
     assert window.bottom.tabText(0) == f"Problems {len(window.editor.problems)}"
-    assert "1 error" in window.summary_label.text()
+    assert "1 error" in window.status.summary.text()
 
 
 def test_one_layer_is_no_plural_and_the_chosen_tab_is_read_whole(window: MainWindow) -> None:
     window.editor.add_layer("image_input")
-    assert window.summary_label.text().startswith("1 layer ")
+    assert window.status.summary.text().startswith("1 layer ")
     for button in window.bar.findChildren(QPushButton):
         if button.isCheckable():
             button.setChecked(True)
@@ -271,17 +271,17 @@ def test_a_refused_action_says_why(window: MainWindow) -> None:
     clipboard = QApplication.clipboard()
     clipboard.setText("no layers")
     run(window, "edit.paste")
-    assert "clipboard" in window.hint_label.text().lower()
+    assert "clipboard" in window.status.hints.text().lower()
 
 
 def test_a_long_hint_moves_nothing(qtbot, window: MainWindow) -> None:
     window.open_path(DIGITS)
-    labels: tuple[QLabel, ...] = (window.summary_label, window.engine_label)
+    labels: tuple[QLabel, ...] = (window.status.summary, window.status.engine)
     before = [label.geometry() for label in labels]
     window.hint("A long hint. " * 60)
-    qtbot.waitUntil(lambda: window.hint_label.is_elided)
+    qtbot.waitUntil(lambda: window.status.hints.is_elided)
     assert [label.geometry() for label in labels] == before
-    assert window.hint_label.toolTip().startswith("A long hint. A long hint.")
+    assert window.status.hints.toolTip().startswith("A long hint. A long hint.")
 
 
 # ---- closing ----
@@ -438,7 +438,7 @@ def test_training_with_problems_leads_to_them(window: MainWindow, server: FakeSe
     run(window, "run.train")
     assert window.stack.currentWidget() is window.canvas
     assert window.bottom.currentWidget() is window.problems
-    assert "before training" in window.hint_label.text()
+    assert "before training" in window.status.hints.text()
     assert server.count("train") == 0
 
 
@@ -447,7 +447,7 @@ def test_training_without_data_leads_to_the_data_tab(window: MainWindow, server:
     assert not window.editor.report.errors
     run(window, "run.train")
     assert window.bar._tabs["data"].isChecked()
-    assert "Choose data first" in window.hint_label.text()
+    assert "Choose data first" in window.status.hints.text()
     assert server.count("train") == 0
 
 

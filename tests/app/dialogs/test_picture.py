@@ -34,7 +34,7 @@ def test_the_picture_is_saved_where_the_person_says(
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(to), FILTERS[".svg"]))
     action.trigger()
     assert (tmp_path / "net.svg").read_text().count("fc_1") == 1
-    assert window.hint_label.text() == "Saved net.svg."
+    assert window.status.hints.text() == "Saved net.svg."
 
 
 def test_a_place_that_cannot_be_written_is_said_in_words(

@@ -12,7 +12,8 @@ import app.main as program
 from app.dialogs import messages
 from app.documents import EXAMPLES, TEMPLATES
 from app.start_page import gallery
-from app.start_page.cards import Card, CardGrid, wrapped
+from app.start_page.cards import Card, wrapped
+from app.start_page.grid import CardGrid
 from app.start_page.page import StartPage
 from app.window import MainWindow
 from designer import theme
@@ -71,11 +72,11 @@ def test_nothing_recent_at_first_and_the_examples_as_pictures(qtbot, page: Start
 def test_the_page_hides_what_belongs_to_a_project(window: MainWindow, page: StartPage) -> None:
     assert not any(dock.isVisible() for dock in window.docks)
     assert not any(button.isChecked() for button in window.bar._tabs.values())
-    assert not window.summary_label.isVisible()
+    assert not window.status.summary.isVisible()
     window.show_tab("design")
     assert all(dock.isVisible() for dock in window.docks)
     assert window.bar._tabs["design"].isChecked()
-    assert window.summary_label.isVisible()
+    assert window.status.summary.isVisible()
 
 
 def test_cards_are_painted_in_both_schemes(qtbot, window: MainWindow, page: StartPage) -> None:

@@ -1,0 +1,61 @@
+"""What is wrong with training options beyond what they know of themselves: beside data, network and own code."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from engine.data.facts import DataFacts
+from engine.network.analysis import Analysis, analyse
+from engine.network.problems import Problem
+from engine.project import own_code
+from engine.project.check import check
+from engine.project.output_problems import loss_problems
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+
+SECTION = "training."
+
+
+class OptionJudge:
+    """Judges options for one project, whose network and data stay as they are. All words are those of `check`."""
+
+    def __init__(self, project: Project, facts: DataFacts | None, base: Path | None) -> None:
+        """`base` is the folder that the project's files lie in."""
+        self._project, self._facts, self._base = project, facts, base
+
+    def problems(self, options: TrainingOptions) -> dict[str, str]:
+        """What keeps a run from beginning, by the names of the fields."""
+        return {**self._beside_data(options), **self._in_code(options)}
+
+    def warnings(self, project: Project) -> dict[str, str]:
+        """What is to be told of options that will do: what `train` prints before it begins."""
+        return _by_name(check(project, self._facts).option_warnings)
+
+    @cached_property
+    def _analysis(self) -> Analysis:
+        return analyse(self._project.network)
+
+    def _beside_data(self, options: TrainingOptions) -> dict[str, str]:
+        """What does not fit the data. The network is left out but for its outputs: it has its own list."""
+        if self._facts is None:
+            return {}
+        candidate = Project(data=self._project.data, training=options)
+        meant = replace(self._project, training=options)
+        problems = (*check(candidate, self._facts).problems, *loss_problems(meant, self._analysis, self._facts))
+        said = (p for p in problems if p.severity == "error" and p.field.startswith(SECTION))
+        # Code is looked at when saved. What was received stands in the field right above the message.
+        found = _by_name(p for p in said if p.field.removeprefix(SECTION) not in own_code.FIELDS)
+        return {name: re.sub(r", received [\d,]+\.$", ".", message) for name, message in found.items()}
+
+    def _in_code(self, options: TrainingOptions) -> dict[str, str]:
+        """What the text of the user's files says is wrong with them. Nothing of it runs."""
+        if self._base is None:
+            return {}
+        found = own_code.problems(options, own_code.look_in(self._base))
+        return _by_name(p for p in found if p.severity == "error")
+
+
+def _by_name(problems: Iterable[Problem]) -> dict[str, str]:
+    return {problem.field.removeprefix(SECTION): problem.message for problem in problems}
