@@ -141,6 +141,20 @@ class Nodes(QGraphicsItem):
                 painter.setPen(colour)
                 painter.setBrush(colour)
                 painter.drawRects(boxes)
+        self._paint_numbers(painter)
+
+    def _paint_numbers(self, painter: QPainter) -> None:
+        """The number of each stage at the first of its boxes, as large as near by."""
+        scale = 1 / painter.worldTransform().m11()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for kind, boxes in self.overview().items():
+            if (stage := stages.box_stage(kind)) is not None:
+                first = min(boxes, key=lambda box: (box.top(), box.left()))
+                painter.save()
+                painter.translate(first.left(), first.center().y())
+                painter.scale(scale, scale)
+                stages.paint_chip(painter, stage, QPointF(stages.chip_width(stage) / 2, -stages.HEIGHT / 2))
+                painter.restore()
 
     def overview(self) -> dict[str, list[QRectF]]:
         """The boxes of all layers by family or by tint, and again those that are selected or faulty."""

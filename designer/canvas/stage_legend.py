@@ -156,7 +156,7 @@ class StageLegend(QFrame):
         elif found.stages and (why := wrong_count(found.stages.count, self._staging.workers)):
             said.append(why[:1].upper() + why[1:])
         elif not found.refusal:
-            said.append("Keys 1 to 9 put what is selected into a stage.")
+            said.append("Keys 1 to 9 move what is selected.")
         self.words.setText(" ".join(said))
         self.clear_button.setEnabled(not found.is_automatic)
         self.use_button.setVisible(not self._staging.is_used)
@@ -196,7 +196,9 @@ class StageLegend(QFrame):
         return [f"{layers.text()}: {takes.text()}" for chip, layers, takes in self._rows if not chip.isHidden()]
 
     def _place(self) -> None:
-        self.adjustSize()
+        column = self.layout()
+        assert column is not None
+        self.resize(_WIDTH, column.totalHeightForWidth(_WIDTH))  # of lines that wrap no size hint knows the number
         chip = self._view.chip
         self.move(_MARGIN, max(0, chip.y() - self.height() - _GAP))
 

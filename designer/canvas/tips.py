@@ -18,7 +18,8 @@ def text_at(scene: Scene, at: QPointF, reach: float) -> str:
         node = scene.nodes.nodes[id]
         name = [f"{node.content.name}\n{node.content.detail}"] if pictures.is_elided(node.content) else []
         health = [f"In training: {scene.health[id].words}"] if id in scene.health else []
-        return "\n".join([*name, *node.messages, *health])
+        stage = [f"Stage {scene.stages[id] + 1}"] if id in scene.stages else []
+        return "\n".join([*name, *stage, *node.messages, *health])
     connection = scene.connection_at(at, reach)
     if connection is None:
         return ""

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
+from designer.canvas import tips
 from designer.canvas.pictures import Content, paint
 from designer.canvas.stage_legend import StageLegend
 from designer.stage_row import StageRow
@@ -40,6 +41,8 @@ def test_stages_are_shown_instead_of_a_tint_and_the_other_way_round(staged: Hand
     scene, staging = staged.view.network_scene, staged.view.staging
     assert numbers(staged) == [1, 1, 1, 2]
     assert set(scene.nodes.overview()) == {"stage 0", "stage 1"}
+    x, y = staged.editor.layout.at(staged.id("fc_2"))
+    assert tips.text_at(scene, QPointF(x + 60, y + 16), 4) == "Stage 2"
     scene.show_tint("flops")
     assert numbers(staged) == [None] * 4
     assert not staging.is_on
