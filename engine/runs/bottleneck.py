@@ -30,8 +30,8 @@ def held_back_by(shares: Mapping[str, object], *, is_streamed: bool = False, aug
     begin = f"Data holds the run back: steps waited for {what} for {percent(data)} of their time."
     if is_streamed:
         return (
-            f"{begin} Hold it in memory (data.loading) or more of it decoded (data.decoded_cache), store pictures in "
-            "the size they are used in, or give the run more cores."
+            f"{begin} Hold it in memory where it fits (data.loading), keep more pictures decoded (data.decoded_cache) "
+            "or store them in the size they are used in, or give the run a faster disk or more cores."
         )
     return f"{begin} A larger mini-batch takes it in larger pieces{', fewer changes take less' if augments else ''}."
 

@@ -1,6 +1,8 @@
-"""Arrays that stay in their file: mapped into memory, of which the system keeps as much as it likes."""
+"""Arrays that stay in their file, of which samples are read when they are wanted."""
 
 import mmap
+import os
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +18,11 @@ from engine.errors import UserError
 
 CHUNK_BYTES = 2**24
 TASK_BYTES = 2**20
+MOST_TOUCHED = 2**27
+"""After so many bytes of a file that is mapped were read their memory is given back: it would count as the run's."""
+_CAN_READ_AT = hasattr(os, "preadv")
+CLOSE = 2
+"""Samples are close together that are one in so many of those between the first and the last, at least."""
 
 
 @dataclass(frozen=True)
@@ -33,39 +40,88 @@ class Place:
         """In words."""
         return f"Array '{self.name}' of {self.path}"
 
+    def take(self, chosen: Array) -> Array:
+        """The samples with these numbers. Raises `UserError` where the file cannot be read, or was cut off.
+
+        Samples that lie close together are read in one piece, long ones each by itself. Short ones far apart come from
+        the file as it is mapped into memory, which spares a call of the system for each of them.
+        """
+        first, last = int(chosen.min()), int(chosen.max())
+        if _CAN_READ_AT and last - first < CLOSE * len(chosen):
+            return np.take(self._span(first, last + 1), chosen - first, 0)
+        if self._sample_bytes < mmap.PAGESIZE or not _CAN_READ_AT:
+            return self._mapped()[chosen]
+        found = np.empty((len(chosen), *self.shape[1:]), self.dtype)
+        for place, number in enumerate(chosen.tolist()):
+            self._read(number, found[place : place + 1])
+        return found
+
+    def chunks(self) -> Iterator[Array]:
+        """All of it, a part at a time. Raises `UserError` as `take` does."""
+        step = max(1, CHUNK_BYTES // max(1, self._sample_bytes))
+        for start in range(0, self.shape[0], step):
+            end = min(start + step, self.shape[0])
+            yield self._span(start, end) if _CAN_READ_AT else self._mapped()[start:end]
+
+    def give_back(self) -> None:
+        """Let go of the memory of what was read; what of it the system still has is there again at once."""
+        if hasattr(mmap, "MADV_DONTNEED") and "_map" in self.__dict__:
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+    @property
+    def _sample_bytes(self) -> int:
+        return prod(self.shape[1:]) * self.dtype.itemsize
+
+    def _mapped(self) -> Array:
+        if self._map.size() < self.offset + self.shape[0] * self._sample_bytes:
+            raise self._short()  # to read there would end the process
+        return np.frombuffer(self._map, self.dtype, prod(self.shape), self.offset).reshape(self.shape)
+
+    def _span(self, first: int, end: int) -> Array:
+        found = np.empty((end - first, *self.shape[1:]), self.dtype)
+        self._read(first, found)
+        return found
+
+    def _read(self, number: int, out: Array) -> None:
+        """All samples from this one on that there is room for."""
+        room = memoryview(out.reshape(-1).view(np.uint8).data)
+        at = self.offset + number * self._sample_bytes
+        while room.nbytes:
+            try:
+                count = os.preadv(self._descriptor, [room], at)
+            except OSError as error:
+                raise unreadable(self.path, error) from None
+            if not count:
+                raise self._short()
+            room, at = room[count:], at + count
+
+    @cached_property
+    def _descriptor(self) -> int:
+        """Of the open file, which is closed when nobody reads from here any more."""
+        try:
+            found = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+        weakref.finalize(self, os.close, found)
+        return found
+
     @cached_property
     def _map(self) -> mmap.mmap:
         try:
-            with open(self.path, "rb") as file:
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            found = mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ)
         except OSError as error:
             raise unreadable(self.path, error) from None
         except ValueError:  # it is empty
             raise self._short() from None
-
-    @cached_property
-    def mapped(self) -> Array:
-        """The array. Raises `UserError` where the file cannot be read."""
-        self.look()
-        return np.frombuffer(self._map, self.dtype, prod(self.shape), self.offset).reshape(self.shape)
-
-    def look(self) -> None:
-        """Raise `UserError` where the file was cut off: to read there what is mapped would end the process."""
-        if self._map.size() < self.offset + prod(self.shape) * self.dtype.itemsize:
-            raise self._short()
+        if hasattr(mmap, "MADV_RANDOM"):  # or the system reads far more around each sample, up to megabytes
+            found.madvise(mmap.MADV_RANDOM)
+        return found
 
     def _short(self) -> UserError:
         return UserError(
             f"{self.path} was cut off while it was read: it ends within the array '{self.name}'. "
             "Write the file again, and train anew or resume the run."
         )
-
-    def chunks(self) -> Iterator[Array]:
-        """All of it, a part at a time."""
-        step = max(1, CHUNK_BYTES // max(1, prod(self.shape[1:]) * self.dtype.itemsize))
-        for start in range(0, self.shape[0], step):
-            self.look()
-            yield self.mapped[start : start + step]
 
 
 class StoredArray:
@@ -86,11 +142,15 @@ class StoredArray:
         self.largest, self.where = largest, str(place.path)
         self._place, self._lengths = place, lengths
         self._channel_axis = channel_axis
+        self._touched = 0
 
     def read(self, chosen: Array, out: Array) -> None:
         """Raises `UserError` where the file was cut off, and for what is not finite in single precision."""
-        self._place.look()
-        found = self._place.mapped.take(chosen, 0)
+        found = self._place.take(chosen)
+        self._touched += max(found.nbytes, mmap.PAGESIZE * len(chosen))  # several threads: it need not be exact
+        if self._touched > MOST_TOUCHED:
+            self._touched = 0
+            self._place.give_back()
         if self._lengths is not None:
             found = found[:, : self.shape[1]]
         with np.errstate(over="ignore", invalid="ignore"):

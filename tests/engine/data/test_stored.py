@@ -142,6 +142,31 @@ def test_an_array_that_was_cut_off_is_named(tmp_path: Path) -> None:
         part.inputs[0][:]
 
 
+def test_what_was_given_back_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.data.sources.mapped.MOST_TOUCHED", 100)
+    np.savez(tmp_path / "some.npz", x=np.random.default_rng(0).normal(size=(20, 3)), y=np.arange(20) % 2)
+    assert_alike(ARRAYS, tmp_path)
+    assert_alike(ARRAYS, tmp_path)
+
+
+@pytest.mark.parametrize("page", [1, 2**20])
+def test_samples_far_apart_are_read_each_by_itself_or_from_a_map(
+    tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.data.sources.mapped.mmap.PAGESIZE", page)
+    x = np.random.default_rng(0).normal(size=(50, 3, 2)).astype(np.float32)
+    np.savez(tmp_path / "some.npz", x=x, y=np.arange(50) % 2)
+    stored = load(ARRAYS, tmp_path, is_streamed=True).part("training").inputs[0].stored
+    chosen = np.array([41, 3, 20])
+    out = np.empty((3, 3, 2), np.float32)
+    stored.read(chosen, out)
+    np.testing.assert_array_equal(out, x[chosen])
+    with open(tmp_path / "some.npz", "r+b") as file:
+        file.truncate(400)
+    with pytest.raises(UserError, match="was cut off while it was read"):
+        stored.read(chosen, out)
+
+
 def test_a_sample_that_is_no_number_is_named(tmp_path: Path) -> None:
     x = np.ones((20, 3))
     x[11, 2] = np.inf
