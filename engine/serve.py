@@ -10,6 +10,7 @@ accelerator and runs no parallel region of torch: devices are probed in throw-aw
 their own (`netwright-engine export --json`). Forking workers from it is safe only for that reason.
 """
 
+import importlib
 import json
 import os
 import select
@@ -45,10 +46,8 @@ def serve() -> int:
     calm_threads()
     import torch  # noqa: F401  # the point of a warm process: it is here before it is asked for
 
-    from engine.training.coordinator import preload
-
     channel.send({"ready": True})
-    for request in channel.requests(when_idle=preload):
+    for request in channel.requests(when_idle=_warm_up):
         try:
             channel.send(answer(request))
         except Handover as handover:
@@ -56,6 +55,16 @@ def serve() -> int:
             channel.close()
             return _coordinate(handover.folder)
     return EXIT_DONE
+
+
+def _warm_up() -> None:
+    """Import in advance what a run takes, and what else comes in on the way to its first step."""
+    from engine.layers.catalog import catalog
+    from engine.training.coordinator import preload
+
+    preload()
+    catalog()
+    importlib.import_module("numpy.ma")  # telling classes apart asks for it
 
 
 class Channel:

@@ -137,7 +137,7 @@ def start(
     """
     reports_in, reports_out = os.pipe()
     requests_in, requests_out = os.pipe()
-    _widen(reports_out)
+    widen(reports_out)
     pipes = (reports_out, requests_in)
     seat = Seat(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor, asked)
     printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -170,7 +170,7 @@ def _spawn(seat: Seat, printing: int) -> "subprocess.Popen[bytes]":
     )
 
 
-def _widen(pipe: int) -> None:
+def widen(pipe: int) -> None:
     """Room for reports, so that a coordinator that waits for the disk does not hold up training."""
     import fcntl
 

@@ -1,0 +1,162 @@
+"""What it costs to record every step, on steps so short that it shows, and how long nothing waits for a reader that
+does not read.
+
+    python -m benchmarks.recording
+
+Epochs of W2 of the shared benchmark, in turns: with losses recorded and sent through a pipe to a process that reads
+them, as a worker does, with accuracy as well, and without either. Times are the processor's, of the thread that trains;
+the fastest epoch counts. `by itself` is what recording takes of the results of an epoch that is over.
+"""
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+
+from benchmarks.peer import WORKLOADS, network
+from engine.build.module import build
+from engine.data.facts import TargetFacts
+from engine.environments.gang import SoloGang
+from engine.environments.launch import PIPE_BYTES, widen
+from engine.environments.strategies.single import Single
+from engine.environments.strategies.sync_batch_norm import Share
+from engine.layers.types import features
+from engine.network.analysis import analyse
+from engine.project.targets import alone
+from engine.project.training import TrainingOptions
+from engine.training.batches import Batches, Resident
+from engine.training.channel import Reports
+from engine.training.losses.choosing import loss_for
+from engine.training.metrics.hits import Accuracy
+from engine.training.order import Order
+from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
+from engine.training.solvers import Solver
+from engine.training.step import Unit
+
+ROUNDS = 20
+LOAD = WORKLOADS["W2"]
+STEPS, BATCH = LOAD["steps"], LOAD["batch"]
+
+
+class Training:
+    """W2 in this process."""
+
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        inputs = torch.randn(STEPS * BATCH, 20)
+        targets = (inputs @ torch.randn(20, 3)).argmax(1)
+        built = network(LOAD["layers"])
+        module = build(built, analyse(built), logits=True)
+        options = TrainingOptions(solver="adam", l2_regularization=0.0, mini_batch_size=BATCH)
+        wanted = alone(TargetFacts("y", features(3), "classes", ("a", "b", "c")))
+        self.metrics, gang = [Accuracy()], SoloGang()
+        self.unit = Unit(
+            module,
+            Single(module),
+            Solver(options, module),
+            loss_for(options, wanted, (targets,)),
+            self.metrics,
+            gang,
+            share=Share(),
+            rate=lambda step: 0.001,
+        )
+        self.batches = Batches(Resident((inputs,), (targets,)), Order(len(inputs), BATCH, "every-epoch", 0), gang)
+        self.gang, self.epoch, self.step = gang, 0, 0
+
+    def run(self, reporter: Reporter | None) -> float:
+        """One epoch; the seconds of this thread."""
+        began = time.thread_time()
+        self.epoch += 1
+        for batch in self.batches.of_epoch(self.epoch):
+            done = self.unit.train(batch, self.step)
+            self.step += 1
+            if reporter is not None and reporter.record(done):
+                reporter.report(self.epoch, self.step, 0.001)
+        if reporter is not None and reporter.has_steps:
+            reporter.report(self.epoch, self.step, 0.001)
+        return time.thread_time() - began
+
+    def reporter(self, outbox: Reports, metrics: Sequence[Accuracy]) -> Reporter:
+        """One that sends there."""
+        clock = Clock()
+        recorder = Recorder(metrics, self.gang, lambda: 0, clock)
+        return Reporter(metrics, recorder, outbox, NoRequests(), clock, 10**7)
+
+    def alone(self, reporter: Reporter) -> float:
+        """The seconds that recording one epoch takes of this thread, without the training."""
+        self.epoch += 1
+        all_done = [self.unit.train(batch, self.step) for batch in self.batches.of_epoch(self.epoch)]
+        began = time.thread_time()
+        for done in all_done:
+            self.step += 1
+            if reporter.record(done):
+                reporter.report(self.epoch, self.step, 0.001)
+        if reporter.has_steps:
+            reporter.report(self.epoch, self.step, 0.001)
+        return time.thread_time() - began
+
+
+def cost(training: Training) -> None:
+    """With a reader that reads."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as reader:
+        assert reader.stdin is not None
+        pipe = Reports(reader.stdin.fileno())
+        losses, both = training.reporter(pipe, []), training.reporter(pipe, training.metrics)
+        ways: dict[str, Callable[[], float]] = {
+            "nothing": lambda: training.run(None),
+            "losses": lambda: training.run(losses),
+            "losses and accuracy": lambda: training.run(both),
+            "losses, by itself": lambda: training.alone(losses),
+            "losses and accuracy, by itself": lambda: training.alone(both),
+        }
+        best = dict.fromkeys(ways, float("inf"))
+        for _ in range(ROUNDS):
+            for name, way in ways.items():
+                best[name] = min(best[name], way())
+        reader.stdin.close()
+    for name, seconds in best.items():
+        micros, ratio = 1e6 * seconds / STEPS, seconds / best["nothing"]
+        print(f"{name:32} {micros:7.1f} us a step  {ratio:6.3f}  {micros / 5:5.1f} % of 2,000 steps a second")
+
+
+def patience(training: Training) -> None:
+    """With a reader that reads nothing: how many steps are made before the first has to wait."""
+    read_end, write_end = os.pipe()
+    widen(write_end)
+    reporter = training.reporter(Reports(write_end), training.metrics)
+    before = training.step
+    done = threading.Event()
+
+    def train() -> None:
+        with contextlib.suppress(OSError):
+            while not done.is_set():
+                training.run(reporter)
+
+    thread = threading.Thread(target=train)
+    thread.start()
+    seen = -1
+    while seen != training.step:
+        seen = training.step
+        time.sleep(2.0)
+    print(f"{seen - before:,} steps fit into a pipe of {PIPE_BYTES / 2**20:.0f} MiB")
+    done.set()
+    while thread.is_alive():
+        os.read(read_end, 2**20)
+        thread.join(0.1)
+
+
+def main() -> None:
+    """Both."""
+    torch.set_num_threads(1)
+    training = Training()
+    training.run(None)
+    cost(training)
+    patience(training)
+
+
+if __name__ == "__main__":
+    main()
