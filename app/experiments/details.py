@@ -16,7 +16,7 @@ from engine.runs.table import score_names
 
 SAVE_MS = 800
 FACTS = ("created", "seconds", "environment", "epochs")
-BUTTONS = ("show", "resume", "compare", "project", "options", "folder", "delete")
+BUTTONS = ("show", "resume", "compare", "project", "options", "folder", "delete", "restore")
 NOTHING = "Select a run to see what it did. Select two or more to compare them."
 
 
