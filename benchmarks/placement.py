@@ -4,7 +4,7 @@
 
 Real runs by the real command, the placements in turn within each round, on data and networks of the shared benchmark.
 A run is so long that the trial is worth it. Speed is that of the best epoch's worth of steps: the shortest time between
-two points of the log that are an epoch or more apart. Prints a table in Markdown.
+two reports in the log that are an epoch or more apart. Prints a table in Markdown.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from peer import WORKLOADS, prepare  # noqa: E402  # the folder has no package
 
 from engine.project.environment import EnvironmentOptions  # noqa: E402
 from engine.project.file import load, save  # noqa: E402
-from engine.runs.events import Message, Points, Started  # noqa: E402
+from engine.runs.events import Message, Progress, Started  # noqa: E402
 from engine.runs.folder import EventReader, RunFolder  # noqa: E402
 
 PLACEMENTS: dict[str, dict[str, object]] = {
@@ -89,9 +89,8 @@ def _read(run: RunFolder, workload: str, into: Measured) -> None:
     reached: list[tuple[float, int]] = []
     for event in EventReader(run, 2**30).read():
         match event:
-            case Points(split="training"):
-                last = event.first_step + (len(event.values["loss"]) - 1) * event.steps_apart
-                reached.append((event.time, last))
+            case Progress():
+                reached.append((event.time, event.iteration))
             case Started():
                 into.chosen = f"{event.environment['workers']} x ?"
             case Message(text=text) if text.startswith("Computing with"):
