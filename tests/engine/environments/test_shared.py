@@ -106,6 +106,7 @@ from engine.environments.gang import PeerLostError, ProcessGang
 
 folder = Path(sys.argv[1])
 torch.set_num_threads(1)
+gang.TRIAL_S = 60.0
 
 
 def files():

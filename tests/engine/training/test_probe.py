@@ -12,6 +12,7 @@ from engine.environments.inventory import can_share
 from engine.project.file import save
 from engine.runs.folder import RunFolder
 from engine.training.probe import START_S, Choice, Tried, verdict
+from tests.faults.harness import wait_for
 from tests.runs import PATIENCE_S, ROOT, Done
 from tests.system.test_training import convolution, digits
 
@@ -65,7 +66,7 @@ def test_the_choice_is_explained() -> None:
 
 
 RUNNER = """
-import json, sys
+import json, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
 from engine.environments import candidates, placing
@@ -78,9 +79,18 @@ from engine.training.resuming import prepare_resume
 
 folder = Path(sys.argv[1])
 candidates.LEAST_RUN_S = probe.LEAST_RUN_S = 0.0
-probe.ROUNDS, probe.BUDGET_S = 1, 60.0
+probe.ROUNDS, probe.BUDGET_S, probe.PATIENCE_S = 1, 60.0, 60.0
 placing.probe = lambda: DeviceInventory(num_cores=2)
-weigh = probe.verdict
+weigh, race = probe.verdict, probe._Probe._race
+
+
+def die(trying, ways):
+    # once, in the middle of a trial
+    told = folder / "twins"
+    if not told.exists():
+        told.write_text(json.dumps(trying._twins.pids))
+        os.kill(os.getpid(), signal.SIGKILL)
+    race(trying, ways)
 
 
 def run(name, choice, **environment):
@@ -93,38 +103,58 @@ def run(name, choice, **environment):
     project = replace(project, environment=project.environment.replace(**environment))
     made = prepare(project, None, folder / name)
     coordinate(made)
-    prepare_resume(made, ["training.max_epochs=3"])
-    coordinate(made)
+    if name in ("chosen", "given"):
+        prepare_resume(made, ["training.max_epochs=3"])
+        coordinate(made)
 
 
 run("chosen", 0)
 run("alone", -1)
 run("given", None, target="multi-cpu", num_workers=2, threads=1)
+probe._Probe._race = die
+run("killed", 0)
 """
-SHAPE = {"chosen": ("auto", "multi-cpu", 2), "alone": ("auto", "cpu", 1), "given": ("multi-cpu", "multi-cpu", 2)}
+SHAPE = {
+    "chosen": ("auto", "multi-cpu", 2),
+    "alone": ("auto", "cpu", 1),
+    "given": ("multi-cpu", "multi-cpu", 2),
+    "killed": ("auto", "multi-cpu", 2),
+}
+
+
+def has_gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE  # nobody may be there to take note of its end
+    except psutil.NoSuchProcess:
+        return True
 
 
 @pytest.mark.skipif(not can_share(), reason="nothing is tried where memory cannot be shared")
 def test_a_run_begins_alone_and_goes_on_with_what_it_chose(tmp_path: Path) -> None:
-    """To the bit as if that had been asked for, also after it was resumed; and no twin is left."""
+    """To the bit as if that had been asked for, also after it was resumed, and after it was killed while it tried."""
     project = digits(convolution(), {"target": "auto", "threads": 0}, max_epochs=2, mini_batch_size=100)
     save(project, tmp_path / "project.netwright")
     command = [sys.executable, "-c", RUNNER, str(tmp_path)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=2 * PATIENCE_S, check=False)
     assert ended.returncode == 0, ended.stderr
     runs = {name: Done(RunFolder(tmp_path / name), []) for name in SHAPE}
     for name, done in runs.items():
         told = [event["environment"] for event in done.events("started")]
         told.append((done.folder.read_result() or {})["environment"])
         assert {(each["target"], each["resolved"], each["workers"]) for each in told} == {SHAPE[name]}, name
-        assert len(told) == 3, "begun, gone on with, ended"
+        assert len(told) == (3 if name in ("chosen", "given") else 2), "begun, gone on with, ended"
         notes = [note["text"] for note in done.events("message") if note["text"].startswith("Computing with ")]
         assert len(notes) == (0 if name == "given" else 1), "chosen once, when it began"
         log = done.folder.log.read_text()
         assert "Traceback" not in log, log
         assert list(done.folder.path.glob(".*")) == []
         assert [pid for pid in done.folder.read_info()["workers"] if psutil.pid_exists(pid)] == []
+    (twin,) = json.loads((tmp_path / "twins").read_text())
+    wait_for(lambda: has_gone(twin), "the end of the twin of a worker that was killed")
+    assert [event["restarts"] for event in runs["killed"].events("resumed")] == [1]
     tried = {name: json.loads((tmp_path / f"tried in {name}").read_text()) for name in ("chosen", "alone")}
     assert tried == {"chosen": [True, True, True], "alone": [True, True, True]}
     assert runs["chosen"].losses == runs["given"].losses
-    assert runs["alone"].losses == pytest.approx(runs["given"].losses, rel=1e-4)
+    count = len(runs["killed"].losses)
+    assert runs["killed"].losses == runs["given"].losses[:count]
+    assert runs["alone"].losses == pytest.approx(runs["given"].losses[:count], rel=1e-4)
