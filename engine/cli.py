@@ -79,14 +79,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def program() -> None:
     """The command as a process of its own, which ends here.
 
-    Where torch was loaded it ends at once: to take that down module by module takes as long as a small run.
+    Where torch was loaded it ends at once: to take that down module by module takes as long as a small run, and a
+    library that is being loaded must not be taken down at all.
     """
     words = sys.argv[1:]
     if words and words[0] in TRAINING and "--detach" not in words:
         from engine.environments.loading import begin_loading
 
         begin_loading()
-    code = main()
+    try:
+        code = main()
+    except SystemExit as end:  # of the parser, which has said why
+        code = end.code if isinstance(end.code, int) else EXIT_DONE
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()

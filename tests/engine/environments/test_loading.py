@@ -65,3 +65,14 @@ Solver(TrainingOptions(), model).step(0.1)
 print(loading.is_complete())
 """
     assert said(BEGIN + code) == "False"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(["--help"], 0), ([], 2), (["nowhere.netwright"], 2)], ids=["help", "no project", "not there"]
+)
+def test_a_command_that_ends_while_libraries_are_loaded_ends_well(words: list[str], code: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "engine", "train", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert "netwright-engine" in (done.stdout if code == 0 else done.stderr)
