@@ -46,7 +46,8 @@ MOST_STEPS = 40
 ROUNDS = 6
 START_S = 1.5
 """What it takes until further workers have started: they must be worth that, too."""
-PATIENCE_S = 5.0
+PATIENCE_S = 1.0
+"""A twin that gives no answer for so long has no core to compute with."""
 Place = Mapping[str, Any]
 
 
@@ -134,9 +135,9 @@ class _Probe:
     """The first worker's part."""
 
     def __init__(self, setting: Setting, seat: Seat) -> None:
-        self._began = time.perf_counter()
         self._info = setting.info
         self._steps = _Steps(setting, seat)
+        self._began = time.perf_counter()
         self._twins = _Twins(self._steps, seat)
         self._own: dict[int, tuple[Gang, Callable[[], Any]]] = {}
         self._share = 1.0
@@ -217,7 +218,10 @@ class _Probe:
 
 def verdict(ways: Sequence[Tried], steps: float, took_s: float, *, several: bool = False) -> Choice:
     """The fastest way, if it is worth it for so many steps, and what the others would be. The first one is that of one
-    process with one thread. `several`: more than one process was asked for."""
+    process with one thread. `several`: more than one process was asked for. Where there was no time to try all threads,
+    nothing is chosen."""
+    if any(len(way.places) == 1 and not way.seconds for way in ways):
+        return Choice()
     one, *_ = tried = [way for way in ways if way.seconds]
     alone = [way for way in tried if len(way.places) == 1]
     together = [way for way in tried if len(way.places) > 1]

@@ -54,6 +54,10 @@ def test_where_several_were_asked_for_there_are_several() -> None:
     assert verdict(ways(0.01, 0.005, 0.0), STEPS, 1.0, several=True) == Choice()
 
 
+def test_nothing_is_chosen_where_there_was_no_time_for_threads() -> None:
+    assert verdict(ways(0.01, 0.0, 0.0), STEPS, 1.0) == Choice()
+
+
 def test_the_choice_is_explained() -> None:
     assert verdict(ways(0.01, 0.008, 0.004), STEPS, 1.43).note == (
         "Computing with 2 workers with 2 threads each: 2.50 times as fast as 1 thread "
