@@ -31,7 +31,7 @@ from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder
 from engine.training import out_of_memory
 from engine.training.assembling import augmentation_of, choose_threads, loss_of, network_for, part_for, unit_for
-from engine.training.batches import Batches
+from engine.training.batches import Batches, Resident
 from engine.training.channel import Reports, RequestPipe
 from engine.training.checkpoint import RandomStates
 from engine.training.hooks import hooks_for
@@ -108,25 +108,12 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     told = [loading.sentence()] if loading.is_streamed or loading.because else []
     notes = [*choice, *told, *precision.notes, *choose_threads(setting, network, precision, training, seat.rank)]
     whole = extent(options, len(training))
-    order = Order(
-        len(training),
-        whole.batch,
-        "never" if whole.is_full_batch else options.shuffle,
-        options.seed,
-        keep_last=options.last_batch == "keep",
-        lengths=training.longest if options.bucket_by_length else None,
-    )
     scale = rate_factor(setting.project.environment, gang.size)
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps, scale)
     loss = loss_of(setting, network, training.targets)
     facts = in_order(setting.project.network, setting.facts)
     metrics = metrics_for(options, facts, training.targets)
-    cut = options.sequence_length == "shortest"
-    pieces = pieces_of_batch(setting.project.environment, options.gradient_accumulation, gang.size)
-    # All workers of a pipeline compute all samples.
-    sharing = SoloGang() if setting.has_stages else gang
-    change = augmentation_of(setting, training)
-    batches = Batches(training, order, sharing, cut=cut, pieces=pieces, loads=setting.loads, change=change)
+    batches = _batches_of(setting, training, whole, gang)
     parameters = sum(p.numel() for p in network.parameters())
     unit = unit_for(setting, seat, network, precision, schedule, loss, metrics, gang, batches, notes)
     network = unit.network  # of a pipeline this stage, so that the others are let go
@@ -137,10 +124,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         _announce(setting, parameters, whole, named("metric", unit.metrics), reports, notes)
     limits = limits_for(options, named(options.target_metric, unit.metrics))
     clock = Clock(limits.time_s, lambda: gang.sending_s if unit.sends_in_turn else math.nan)
-    busy = utilisation_of(setting.device, gang.size)
-    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
-    outbox, requests = (reports, RequestPipe(seat.requests, seat.asked)) if is_first else (NoOutbox(), NoRequests())
-    reporter = Reporter(unit.metrics, recorder, outbox, requests, clock, whole.total_steps, unit.watch)
+    reporter = _reporter_for(setting, seat, reports, unit, gang, clock, whole.total_steps)
     plan = Plan(
         whole,
         validation_steps(options, whole.steps_per_epoch),
@@ -167,14 +151,52 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     try:
         outcome = trainer.run()
         if is_first:
-            scores = {"validation": outcome.validation, "test": outcome.test}
-            tables = {name: judged.confusion for name, judged in scores.items() if judged is not None}
-            write_confusions(setting.folder.path, facts.classes, tables)
+            _write_tables(setting, outcome, facts.classes)
         return outcome, gang
     except NonFiniteLossError:
         if replay is None or not replay.broke_off:
             gang.close()  # all find it at the same step, and the first one has still to tell and to save
         raise
+
+
+def _batches_of(setting: Setting, training: Resident, whole: Extent, gang: Gang) -> Batches:
+    """The training part, batch by batch."""
+    options = setting.project.training
+    order = Order(
+        len(training),
+        whole.batch,
+        "never" if whole.is_full_batch else options.shuffle,
+        options.seed,
+        keep_last=options.last_batch == "keep",
+        lengths=training.longest if options.bucket_by_length else None,
+    )
+    return Batches(
+        training,
+        order,
+        SoloGang() if setting.has_stages else gang,  # all workers of a pipeline compute all samples
+        cut=options.sequence_length == "shortest",
+        pieces=pieces_of_batch(setting.project.environment, options.gradient_accumulation, gang.size),
+        loads=setting.loads,
+        change=augmentation_of(setting, training),
+    )
+
+
+def _reporter_for(
+    setting: Setting, seat: Seat, reports: Reports, unit: Unit, gang: Gang, clock: Clock, total_steps: int
+) -> Reporter:
+    """What is told of the run, and what it is asked. The first worker speaks and listens for all."""
+    busy = utilisation_of(setting.device, gang.size)
+    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
+    is_first = gang.rank == 0
+    outbox, requests = (reports, RequestPipe(seat.requests, seat.asked)) if is_first else (NoOutbox(), NoRequests())
+    return Reporter(unit.metrics, recorder, outbox, requests, clock, total_steps, unit.watch)
+
+
+def _write_tables(setting: Setting, outcome: Outcome, classes: Sequence[str]) -> None:
+    """How often each class was taken for each, in the run's folder."""
+    scores = {"validation": outcome.validation, "test": outcome.test}
+    tables = {name: judged.confusion for name, judged in scores.items() if judged is not None}
+    write_confusions(setting.folder.path, classes, tables)
 
 
 def _seed_own(seed: int, rank: int) -> None:
