@@ -1,6 +1,6 @@
 """The memory of all processes of a training together, beside a plain script's: W2 of the shared benchmark, one worker.
 
-    python -m benchmarks.memory /work/shared/bench [rounds]
+    python -m benchmarks.memory BENCH [rounds]
 
 The folder is that of the shared benchmark. Memory is looked at five times a second in `/proc/*/smaps_rollup`, and the
 highest sum counts. `Pss` shares out what several processes have in common, such as a forked worker and its coordinator,
