@@ -4,7 +4,8 @@ when it is asked for.
 A quarter of `import torch` makes kernels for tensors without data. They stand for shapes where torch.compile and
 torch.export trace a network; nothing that computes calls them. In their place stand modules here that import the real
 ones as soon as anything of them is looked at, a part of torch is imported that builds on them, or code runs that is not
-ours. Where this torch turns out to need them for what every training does, they come in at once.
+ours. Where this torch turns out to need them for what every training does, they come in at once. Only builds for the CPU
+are treated like this: no other was at hand to try it.
 """
 
 import contextlib
@@ -32,6 +33,8 @@ BUILD_ON_THEM = (
 """None of them is a part of `import torch`."""
 LIBRARIES = (("libtorch_global_deps.so", ctypes.RTLD_GLOBAL), ("libtorch_python.so", ctypes.DEFAULT_MODE))
 """In the order in which torch loads them, and as it does."""
+ACCELERATORS = ("cuda", "hip", "xpu", "mps")
+"""By which torch names their libraries."""
 _thread: threading.Thread | None = None
 
 
@@ -62,6 +65,9 @@ def import_torch() -> None:
     if "torch" in sys.modules:
         return
     calm_threads()
+    if not _is_for_cpu():
+        importlib.import_module("torch")
+        return
     for name in LATER:
         sys.modules[name] = _Later(name)
     try:
@@ -78,6 +84,13 @@ def import_torch() -> None:
         complete()
     if _thread is not None:
         _thread.join()  # a process that is forked has no threads
+
+
+def _is_for_cpu() -> bool:
+    """Whether the torch that would be imported has no libraries of accelerators."""
+    found = importlib.util.find_spec("torch")
+    here = Path(found.origin).parent / "lib" if found is not None and found.origin is not None else None
+    return here is not None and not any(any(here.glob(f"*torch_{kind}*")) for kind in ACCELERATORS)
 
 
 def _trains() -> bool:

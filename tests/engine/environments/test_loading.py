@@ -76,3 +76,19 @@ def test_a_command_that_ends_while_libraries_are_loaded_ends_well(words: list[st
     )
     assert done.returncode == code, done.stderr
     assert "netwright-engine" in (done.stdout if code == 0 else done.stderr)
+
+
+@pytest.mark.parametrize("library", ["libtorch_cuda.so", "libtorch_hip.so", "torch_xpu.dll"])
+def test_a_torch_with_accelerators_is_imported_whole(library: str, tmp_path: Path) -> None:
+    (tmp_path / "torch" / "lib").mkdir(parents=True)
+    (tmp_path / "torch" / "__init__.py").write_text("")
+    code = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+from engine.environments import loading
+print(loading._is_for_cpu())
+open({str(tmp_path / "torch" / "lib" / library)!r}, "w").close()
+loading.import_torch()
+print(loading._is_for_cpu(), loading.is_complete())
+"""
+    assert said(code).split() == ["True", "False", "True"]
