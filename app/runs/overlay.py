@@ -309,7 +309,8 @@ class OverlayPlot(QWidget):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.setPen(palette.muted)
-        painter.drawText(box.adjusted(10, 4, -10, 0), Qt.AlignmentFlag.AlignLeft, f"{place / divisor:,.4g} {unit}")
+        where = f"{place:,.0f} {unit}" if self.overlay.along == "iterations" else f"{place / divisor:,.4g} {unit}"
+        painter.drawText(box.adjusted(10, 4, -10, 0), Qt.AlignmentFlag.AlignLeft, where)
         for column, words in enumerate(heads):
             painter.drawText(QRectF(left + 24 + 76 * column, box.top() + line, 72, line), right, words)
         for row, (number, *values) in enumerate(rows, start=2):
