@@ -4,8 +4,8 @@ when it is asked for.
 A quarter of `import torch` makes kernels for tensors without data. They stand for shapes where torch.compile and
 torch.export trace a network; nothing that computes calls them. In their place stand modules here that import the real
 ones as soon as anything of them is looked at, a part of torch is imported that builds on them, or code runs that is not
-ours. Where this torch turns out to need them for what every training does, they come in at once. Only builds for the CPU
-are treated like this: no other was at hand to try it.
+ours. Where this torch turns out to need them for what every training does, they come in at once. Only builds for the
+CPU are treated like this: no other was at hand to try it.
 """
 
 import contextlib
