@@ -220,12 +220,13 @@ class ComparePage(QWidget):
             overlay.shows_training = self.training.isChecked()
             overlay.shows_validation = self.validation.isChecked()
         self.loss_overlay.is_log = self.is_log.isChecked()
+        for card in self.cards:
+            card.title = _said(card.plot.overlay.name)
         if not self._redraw.isActive():
             self._redraw.start()
 
     def _draw(self) -> None:
         for card in self.cards:
-            card.title = _said(card.plot.overlay.name)
             card.plot.setAccessibleName(f"{card.title} of {len(self.runs)} runs")
             card.plot.update()
 
