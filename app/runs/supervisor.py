@@ -47,6 +47,7 @@ class Supervisor(QObject):
         super().__init__(parent)
         self.folder = folder
         self.outcome: Outcome | None = None
+        self._is_closed = False
         self._reader = EventReader(folder, limit_bytes=2**17)
         self._unsaid: deque[bytes] = deque()
         self._cause = ""
@@ -62,7 +63,8 @@ class Supervisor(QObject):
         QTimer.singleShot(0, self, self.poll)
 
     def close(self) -> None:
-        """Stop following; the run goes on."""
+        """Stop following; the run goes on. Nothing is told any more, even of what was about to be read."""
+        self._is_closed = True
         self._timer.stop()
         self._go_on.stop()
 
@@ -76,7 +78,7 @@ class Supervisor(QObject):
 
     def poll(self) -> None:
         """Pass on new events, for at most half a frame at a time; the rest after what else the window has to do."""
-        if self.outcome is not None:
+        if self.outcome is not None or self._is_closed:
             return
         state = self.folder.state()  # asked first: what is read after an end is all there is
         deadline = time.monotonic() + BUDGET_S

@@ -139,3 +139,17 @@ def test_a_run_that_was_resumed_goes_on_behind_its_first_end(qtbot: QtBot, run: 
     assert outcomes == [Outcome("finished", "all done")]
     log.close()
     os.close(lock)
+
+
+def test_one_that_is_closed_before_its_first_look_tells_nothing(qtbot: QtBot, run: RunFolder) -> None:
+    log = EventLog(run)
+    log.append(points(1))
+    log.append(Ended(state="finished", reason="all done", result={}))
+    update_info(run, state="finished")
+    log.close()
+    closed, events, outcomes = follow(run)
+    closed.close()
+    other, heard, ends = follow(run)
+    qtbot.waitUntil(lambda: bool(ends))
+    other.close()
+    assert (events, outcomes) == ([], []) and len(heard) == 2
