@@ -152,4 +152,5 @@ def test_one_that_is_closed_before_its_first_look_tells_nothing(qtbot: QtBot, ru
     other, heard, ends = follow(run)
     qtbot.waitUntil(lambda: bool(ends))
     other.close()
-    assert (events, outcomes) == ([], []) and len(heard) == 2
+    assert (events, outcomes) == ([], [])
+    assert len(heard) == 2
