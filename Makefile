@@ -7,12 +7,12 @@ BIN := .venv/bin
 TESTS := QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
 export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
 
-.PHONY: help setup run lint test parity faults fuzz gpu bench clean
+.PHONY: help setup run lint test parity faults fuzz gpu clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 4
-	@echo "also: make setup | lint | parity | faults | fuzz | gpu | bench | clean"
+	@echo "also: make setup | lint | parity | faults | fuzz | gpu | clean"
 
 setup:
 	@scripts/setup.sh
@@ -41,9 +41,6 @@ faults: setup
 
 gpu: setup
 	$(TESTS) -m gpu $(PYTEST_ARGS)
-
-bench: setup
-	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; else echo "There is no benchmark yet (benchmarks/run.py)."; fi
 
 clean:
 	rm -rf build .mypy_cache .pytest_cache .ruff_cache .hypothesis
