@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.runs.drawing import Across
@@ -13,7 +13,7 @@ from app.runs.scales import Axis, Frame, figure, linear_axis, log_axis, places_a
 from app.runs.series import Floats
 from app.runs.timeline import Along
 from app.runs.traces import Curve, Trace
-from app.runs.zooming import Zooming
+from app.runs.zoomed import ZoomedPlot
 from designer import theme
 from engine.project.options.metrics import is_share
 
@@ -74,77 +74,26 @@ class _Line:
     validation: tuple[Floats, Floats]
 
 
-class OverlayPlot(QWidget):
+class OverlayPlot(ZoomedPlot):
     """Draws the curves; what a paint costs depends on the pixels and the number of runs.
 
     A drag shows a part, the wheel more or less of it around the pointer, Shift with either moves it, a double click
     shows all again. `part_changed` tells the plots beside it.
     """
 
-    part_changed = Signal()
-
     def __init__(self, overlay: Overlay, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(overlay, parent)
         self.overlay = overlay
-        self._pointer: float | None = None
-        self._frame_now: Frame | None = None
-        self._zooming = Zooming(overlay)
-        self.setMouseTracking(True)
         self.setMinimumSize(220, 120)
 
     def sizeHint(self) -> QSize:
         """Wide enough to read."""
         return QSize(480, 280)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Moves the cross-hair, and what is dragged."""
-        self._pointer = event.position().x()
-        self._followed(self._zooming.move(self._frame_now, self._pointer))
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begins to choose a part, or to move it."""
-        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            is_moving = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            is_moving |= event.button() == Qt.MouseButton.MiddleButton
-            self._zooming.press(self._frame_now, event.position().x(), is_moving=is_moving)
-            self.update()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Shows the part that was chosen."""
-        self._followed(self._zooming.release(self._frame_now))
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Shows all again."""
-        self._zooming.cancel()
-        self._followed(self._zooming.show_all())
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Shows more or less around the pointer; sideways, or with Shift, moves."""
-        turn, is_sideways = event.angleDelta(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        if is_sideways or abs(turn.x()) > abs(turn.y()):
-            self._followed(self._zooming.shift(self._frame_now, -(turn.x() or turn.y()) / 120))
-        else:
-            self._followed(self._zooming.turn(self._frame_now, event.position().x(), turn.y() / 120))
-        event.accept()
-
-    def _followed(self, has_changed: bool) -> None:
-        self.update()
-        if has_changed:
-            self.part_changed.emit()
-
-    def forget_pointer(self) -> None:
-        """Takes the cross-hair away, for pictures."""
-        self._pointer = None
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Takes the cross-hair away."""
-        self._pointer = None
-        self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """Axes, curves, numbers, and what is under the pointer."""
         painter = QPainter(self)
-        self._frame_now = None
+        self._frame = None
         lines = self._lines()
         if lines:
             font = theme.figures(self.font())
@@ -183,7 +132,7 @@ class OverlayPlot(QWidget):
                 found.append(_Line(number, training, validation))
         return found
 
-    def _frame(self, lines: list[_Line]) -> tuple[Frame, float, str]:
+    def _frame_of(self, lines: list[_Line]) -> tuple[Frame, float, str]:
         """The axes, and for the lower one what its values are divided by, and their unit."""
         rect = QRectF(self.rect()).adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
         count = max(2, int(rect.width() / 90))
@@ -202,8 +151,8 @@ class OverlayPlot(QWidget):
         return linear_axis(low, high, count)
 
     def _paint(self, painter: QPainter, lines: list[_Line]) -> None:
-        frame, divisor, unit = self._frame(lines)
-        self._frame_now = frame
+        frame, divisor, unit = self._frame_of(lines)
+        self._frame = frame
         self._paint_axes(painter, frame, divisor, unit)
         painter.save()
         is_whole = self.overlay.across.part is None

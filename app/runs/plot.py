@@ -9,18 +9,15 @@ import ctypes
 import math
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
-    QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
     QPolygonF,
-    QWheelEvent,
 )
 from PySide6.QtWidgets import QWidget
 from shiboken6 import getCppPointer
@@ -29,7 +26,7 @@ from app.runs import marks, readout
 from app.runs.drawing import Drawing
 from app.runs.scales import Axis, Frame, Unit, linear_axis, log_axis, places_axis, tick_label
 from app.runs.series import Floats
-from app.runs.zooming import Zooming
+from app.runs.zoomed import ZoomedPlot
 from designer import icons, theme
 
 LEFT, TOP, RIGHT, BOTTOM = 52, 8, 12, 24
@@ -68,82 +65,23 @@ def draw_marker(painter: QPainter, split: str, at: QPointF, radius: float = 3.5)
         painter.drawEllipse(at, radius, radius)
 
 
-class Plot(QWidget):
+class Plot(ZoomedPlot):
     """Draws one quantity over the iterations, the epochs or the time of a run.
 
     A drag shows a part of the run, the wheel more or less of it around the pointer, Shift with either moves it, a
     double click shows all again. The values' axis fits what is in view. `part_changed` tells the plots beside it.
     """
 
-    part_changed = Signal()
-
     def __init__(self, drawing: Drawing, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(drawing, parent)
         self.drawing = drawing
-        self._frame: Frame | None = None
         self._unit = Unit(name="iterations")
         self._smoothed: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
-        self._pointer: float | None = None
-        self._zooming = Zooming(drawing)
-        self.setMouseTracking(True)
         self.setMinimumSize(240, 120)
 
     def sizeHint(self) -> QSize:
         """Wide enough to read."""
         return QSize(640, 240)
-
-    def forget_pointer(self) -> None:
-        """Takes the cross-hair away, for pictures."""
-        self._pointer = None
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Moves the cross-hair, and what is dragged."""
-        self._pointer = event.position().x()
-        self._followed(self._zooming.move(self._frame, self._pointer))
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begins to choose a part, or to move it."""
-        is_moving = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            is_moving |= event.button() == Qt.MouseButton.MiddleButton
-            self._zooming.press(self._frame, event.position().x(), is_moving=is_moving)
-            self.update()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Shows the part that was chosen."""
-        self._followed(self._zooming.release(self._frame))
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Shows all again."""
-        self._zooming.cancel()
-        self._followed(self._zooming.show_all())
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Shows more or less around the pointer; sideways, or with Shift, moves."""
-        turn, is_sideways = event.angleDelta(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        if is_sideways or abs(turn.x()) > abs(turn.y()):
-            self._followed(self._zooming.shift(self._frame, -(turn.x() or turn.y()) / 120))
-        else:
-            self._followed(self._zooming.turn(self._frame, event.position().x(), turn.y() / 120))
-        event.accept()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape lets go of what is dragged."""
-        if event.key() == Qt.Key.Key_Escape and self._zooming.is_busy:
-            self._zooming.cancel()
-            self.update()
-        else:
-            super().keyPressEvent(event)
-
-    def _followed(self, has_changed: bool) -> None:
-        self.update()
-        if has_changed:
-            self.part_changed.emit()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Takes the cross-hair away."""
-        self._pointer = None
-        self.update()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another font or style needs another picture."""

@@ -90,12 +90,12 @@ def test_a_part_is_chosen_by_a_drag_and_the_wheel(qtbot: QtBot, traces: Traces, 
     with qtbot.waitSignal(plot.part_changed):
         qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 100, 100))
         qtbot.mouseMove(plot, QPoint(LEFT + 300, 100))
-        plot._zooming.move(plot._frame_now, LEFT + 300)  # where nobody has a pointer
+        plot._zooming.move(plot._frame, LEFT + 300)  # where nobody has a pointer
         qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 300, 100))
     assert overlay.across.part == pytest.approx((end / 4, end * 3 / 4))
     plot.leaveEvent(QEvent(QEvent.Type.Leave))
     assert plot.grab().toImage() != whole
-    assert plot._zooming.turn(plot._frame_now, LEFT + 200, 1)
+    assert plot._zooming.turn(plot._frame, LEFT + 200, 1)
     assert overlay.across.part == pytest.approx((end * (0.5 - 0.2), end * (0.5 + 0.2)))
     plot.grab()
     with qtbot.waitSignal(plot.part_changed):
