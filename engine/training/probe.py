@@ -44,6 +44,9 @@ STEP_S = 0.15
 SLICE_S = 0.05
 MOST_STEPS = 40
 ROUNDS = 6
+MOST_ROUNDS = 16
+CLOSE = 1.15
+"""Where the second is not slower than this times the first, more rounds are made, for as long as there is time."""
 START_S = 1.5
 """What it takes until further workers have started: they must be worth that, too."""
 PATIENCE_S = 1.0
@@ -184,20 +187,26 @@ class _Probe:
 
     def _race(self, ways: Sequence[Tried]) -> None:
         """All of them in turn, again and again, so that what else the machine does hits all alike."""
-        for _ in range(ROUNDS):
+        for number in range(MOST_ROUNDS):
+            if number >= ROUNDS and not _are_close(ways):
+                return
             for way in ways:
-                fastest = min(each.seconds for each in ways if each.seconds)
-                if way.is_out or time.perf_counter() - self._began > BUDGET_S:
-                    continue
-                try:
-                    if not way.seconds:
-                        way.seconds = self._time(way, 1)  # to warm up, and so an upper bound
-                    found = self._time(way, _count(min(way.seconds, 2 * fastest)))
-                except (PeerGoneError, BrokenPipeError):
-                    way.is_out, way.seconds = True, 0.0
-                    continue
-                way.seconds = min(way.seconds, found)
-                way.is_out = way is not ways[0] and found > 3 * fastest
+                if time.perf_counter() - self._began > BUDGET_S:
+                    return
+                if not way.is_out:
+                    self._try(way, min(each.seconds for each in ways if each.seconds), is_yardstick=way is ways[0])
+
+    def _try(self, way: Tried, fastest: float, *, is_yardstick: bool) -> None:
+        """A few steps of one of them; it is out when it is far slower than the fastest."""
+        try:
+            if not way.seconds:
+                way.seconds = self._time(way, 1)  # to warm up, and so an upper bound
+            found = self._time(way, _count(min(way.seconds, 2 * fastest)))
+        except (PeerGoneError, BrokenPipeError):
+            way.is_out, way.seconds = True, 0.0
+            return
+        way.seconds = min(way.seconds, found)
+        way.is_out = not is_yardstick and found > 3 * fastest
 
     def _time(self, way: Tried, count: int) -> float:
         """Seconds of one of so many steps."""
@@ -216,6 +225,12 @@ class _Probe:
         return (time.perf_counter() - began) / count
 
 
+def _are_close(ways: Sequence[Tried]) -> bool:
+    """Whether the fastest two may be the other way round."""
+    seconds = sorted(way.seconds for way in ways if way.seconds)
+    return len(seconds) > 1 and seconds[1] < CLOSE * seconds[0]
+
+
 def verdict(ways: Sequence[Tried], steps: float, took_s: float, *, several: bool = False) -> Choice:
     """The fastest way, if it is worth it for so many steps, and what the others would be. The first one is that of one
     process with one thread. `several`: more than one process was asked for. Where there was no time to try all threads,
@@ -230,7 +245,8 @@ def verdict(ways: Sequence[Tried], steps: float, took_s: float, *, several: bool
         best = one
     if together:
         fastest = min(together, key=lambda way: way.seconds)
-        is_faster = fastest.seconds * LEAST_GAIN < best.seconds
+        # Against all threads it is one use of the same cores or another: what is measured as faster is more likely so.
+        is_faster = fastest.seconds * (LEAST_GAIN if best is one else 1.0) < best.seconds
         if several or (is_faster and (best.seconds - fastest.seconds) * steps > START_S):
             best = fastest
     elif several:
