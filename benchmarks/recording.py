@@ -4,8 +4,9 @@ does not read.
     python -m benchmarks.recording
 
 Epochs of W2 of the shared benchmark, in turns: with losses recorded and sent through a pipe to a process that reads
-them, as a worker does, with accuracy as well, and without either. Times are the processor's, of the thread that trains;
-the fastest epoch counts. `by itself` is what recording takes of the results of an epoch that is over.
+them, as a worker does, with accuracy as well, and without either. Times are the processor's, of the thread that trains:
+the difference within a round, of all rounds the median. `by itself` is what recording takes of the results of an epoch
+that is over.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from statistics import median
 
 import torch
 
@@ -30,14 +32,17 @@ from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.training.batches import Batches, Resident
 from engine.training.channel import Reports
+from engine.training.clock import Clock
+from engine.training.garbage import looked_for_at_reports
 from engine.training.losses.choosing import loss_for
 from engine.training.metrics.hits import Accuracy
 from engine.training.order import Order
-from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
+from engine.training.recording import Recorder
+from engine.training.reporting import NoRequests, Reporter
 from engine.training.solvers import Solver
 from engine.training.step import Unit
 
-ROUNDS = 20
+ROUNDS = 80
 LOAD = WORKLOADS["W2"]
 STEPS, BATCH = LOAD["steps"], LOAD["batch"]
 
@@ -113,14 +118,18 @@ def cost(training: Training) -> None:
             "losses, by itself": lambda: training.alone(losses),
             "losses and accuracy, by itself": lambda: training.alone(both),
         }
-        best = dict.fromkeys(ways, float("inf"))
-        for _ in range(ROUNDS):
-            for name, way in ways.items():
-                best[name] = min(best[name], way())
+        rounds: list[dict[str, float]] = []
+        with looked_for_at_reports():
+            for number in range(ROUNDS):
+                turns = list(ways.items())[:: 1 if number % 2 else -1]
+                rounds.append({name: 1e6 * way() / STEPS for name, way in turns})
         reader.stdin.close()
-    for name, seconds in best.items():
-        micros, ratio = 1e6 * seconds / STEPS, seconds / best["nothing"]
-        print(f"{name:32} {micros:7.1f} us a step  {ratio:6.3f}  {micros / 5:5.1f} % of 2,000 steps a second")
+    plain = median(each["nothing"] for each in rounds)
+    print(f"{'nothing':32} {plain:7.1f} us a step")
+    for name in [name for name in ways if name != "nothing"]:
+        is_alone = name.endswith("by itself")
+        added = median(each[name] - (0.0 if is_alone else each["nothing"]) for each in rounds)
+        print(f"{name:32} {added:7.1f} us a step more  {added / 5:5.1f} % of 2,000 steps a second")
 
 
 def patience(training: Training) -> None:

@@ -19,13 +19,15 @@ from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
+from engine.training.clock import Clock
 from engine.training.hooks import hooks_for
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.losses.choosing import loss_for
 from engine.training.metrics.choosing import metrics_for, named
 from engine.training.order import Order
 from engine.training.plan import Plan
-from engine.training.reporting import Clock, Recorder, Reporter
+from engine.training.recording import Recorder
+from engine.training.reporting import Reporter
 from engine.training.requests import NOTHING, Asked
 from engine.training.solvers import Solver
 from engine.training.step import Fittings, Unit

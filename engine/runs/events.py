@@ -394,7 +394,8 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [to_json(item) for item in value]
+        is_curve = set(map(type, value)) == {float} and math.isfinite(sum(value))  # the points of thousands of steps
+        return list(value) if is_curve else [to_json(item) for item in value]
     return value
 
 

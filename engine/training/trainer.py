@@ -19,8 +19,9 @@ from engine.training.hooks import Hooks, NoHooks
 from engine.training.keeping import Keeper
 from engine.training.metrics.metric import on_curve
 from engine.training.plan import Plan
+from engine.training.recording import Report
 from engine.training.replay import Replay
-from engine.training.reporting import Report, Reporter
+from engine.training.reporting import Reporter
 from engine.training.saving import Saver
 from engine.training.step import Scores, Unit
 

@@ -29,11 +29,12 @@ from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder
-from engine.training import out_of_memory
+from engine.training import garbage, out_of_memory
 from engine.training.assembling import augmentation_of, choose_threads, loss_of, network_for, part_for, unit_for
 from engine.training.batches import Batches, Resident
 from engine.training.channel import Reports, RequestPipe
 from engine.training.checkpoint import RandomStates
+from engine.training.clock import Clock
 from engine.training.hooks import hooks_for
 from engine.training.keeping import FolderShelf, Keeper, NoShelf
 from engine.training.limits import limits_for, validation_steps
@@ -43,8 +44,9 @@ from engine.training.order import Order
 from engine.training.plan import Plan
 from engine.training.precision import Precision
 from engine.training.probe import choose_place
+from engine.training.recording import Recorder
 from engine.training.replay import Replay
-from engine.training.reporting import Clock, NoOutbox, NoRequests, Recorder, Reporter
+from engine.training.reporting import NoOutbox, NoRequests, Reporter
 from engine.training.saving import Saver, nowhere
 from engine.training.schedules import Schedule
 from engine.training.setting import Setting, gang_for, known_of, set_up
@@ -149,7 +151,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         saver.go_on(Checkpoint(place(setting.folder, seat.checkpoint), seat.checkpoint))
     schedule.multiply(seat.rate_factor)
     try:
-        outcome = trainer.run()
+        with garbage.looked_for_at_reports():
+            outcome = trainer.run()
         if is_first:
             _write_tables(setting, outcome, facts.classes)
         return outcome, gang

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.runs.bottleneck import held_back_by
-from engine.training.reporting import Clock
+from engine.training.clock import Clock
 from tests.runs import train
 from tests.system.test_training import TWO, digits, mlp
 

@@ -10,8 +10,8 @@ from engine.build.user_code import defined
 from engine.custom import known, trust
 from engine.environments.gang import SoloGang
 from engine.errors import RunError
+from engine.training.clock import Clock
 from engine.training.hooks import FileHooks, Run
-from engine.training.reporting import Clock
 from engine.training.trainer import Outcome
 from tests.small_training import Small
 

@@ -14,6 +14,7 @@ from engine.project.options.metrics import METRICS
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
 from engine.training.batches import Batches, Resident
+from engine.training.clock import Clock
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.limits import Target, limits_for, validation_steps
 from engine.training.losses.choosing import OfFirst
@@ -21,7 +22,8 @@ from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
 from engine.training.plan import Plan
-from engine.training.reporting import Clock, NoRequests, Recorder, Reporter
+from engine.training.recording import Recorder
+from engine.training.reporting import NoRequests, Reporter
 from engine.training.solvers import Solver
 from engine.training.step import Scores, Unit
 from engine.training.trainer import Outcome, Trainer

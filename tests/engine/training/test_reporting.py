@@ -9,9 +9,11 @@ import torch
 from engine.environments.gang import SoloGang
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.training.channel import Lines, Reports, RequestPipe
+from engine.training.clock import Clock
 from engine.training.metrics.errors import Rmse
 from engine.training.metrics.hits import Accuracy
-from engine.training.reporting import LATE_S, MOST_STEPS, Clock, Curve, Recorder, Reporter
+from engine.training.recording import LATE_S, MOST_STEPS, Recorder
+from engine.training.reporting import Curve, Reporter
 from engine.training.requests import NOTHING, Asked
 from engine.training.step import Done, Scores
 
@@ -63,8 +65,8 @@ class Setup:
 
 def test_where_steps_become_slow_a_report_does_not_wait_for_as_many_as_before() -> None:
     setup = Setup()
-    while not (setup.step(1, 1) and setup.steps > 20):
-        if setup.recorder.is_due:
+    while not (is_due := setup.step(1, 1)) or setup.steps <= 20:
+        if is_due:
             setup.reporter.report(1, setup.steps, 0.1)
     setup.reporter.report(1, setup.steps, 0.1)
     assert not setup.step(1, 1)

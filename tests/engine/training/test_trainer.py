@@ -14,16 +14,18 @@ from engine.project.extent import Extent
 from engine.project.training import TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
 from engine.training.batches import Batches, Resident
+from engine.training.clock import Clock
 from engine.training.keeping import Keeper, NoShelf
 from engine.training.losses.choosing import OfFirst
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
 from engine.training.order import Order
 from engine.training.plan import Plan
-from engine.training.reporting import Clock, Recorder, Reporter
+from engine.training.recording import Recorder
+from engine.training.reporting import Reporter
 from engine.training.requests import NOTHING, Asked
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import Done, Unit
 from engine.training.trainer import Outcome, Trainer
 
 STEPS_PER_EPOCH = 3
@@ -56,8 +58,8 @@ class Listener:
 class EveryStep(Recorder):
     """Each step is a report point, so that a request is met where the test says."""
 
-    @property
-    def is_due(self) -> bool:
+    def hold(self, done: Done) -> bool:
+        super().hold(done)
         return True
 
 
