@@ -1,0 +1,54 @@
+"""What the pages in `docs/` and the README say of the program is there: links, options, commands, keys."""
+
+import argparse
+import re
+
+import pytest
+
+from app.actions import ACTIONS
+from engine.cli import parser
+from engine.project.environment import EnvironmentOptions
+from engine.project.training import TrainingOptions
+from tests.architecture.test_repository import ROOT
+
+PAGES = sorted((*ROOT.glob("docs/*.md"), ROOT / "README.md"), key=lambda page: page.name)
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+COMMAND = re.compile(r"netwright-engine ([a-z-]+)")
+KEY = re.compile(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)+\w+|F\d+)\*\*")
+PAIR = re.compile(r"`(?:\w*[A-Z]\w*)` is `(\w+)`")
+
+
+@pytest.fixture(params=PAGES, ids=lambda page: page.name)
+def page(request: pytest.FixtureRequest) -> str:
+    return str(request.param.relative_to(ROOT))
+
+
+def anchors(text: str) -> set[str]:
+    """Those that a page of Markdown has for its headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_lead_somewhere(page: str) -> None:
+    path = ROOT / page
+    prose = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target, anchor in LINK.findall(prose):
+        if "://" in target:
+            continue
+        found = path.parent / target if target else path
+        assert found.exists(), f"{page}: {target}"
+        assert not anchor or anchor in anchors(found.read_text(encoding="utf-8")), f"{page}: {target}#{anchor}"
+
+
+def test_commands_and_keys_are_those_of_the_program(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    assert set(COMMAND.findall(text)) <= set(commands.choices)
+    assert set(KEY.findall(text)) <= {key for action in ACTIONS for key in (action.shortcut, *action.also)}
+
+
+def test_options_beside_their_names_in_matlab_are_options() -> None:
+    text = (ROOT / "docs" / "from-matlab.md").read_text(encoding="utf-8")
+    named = set(PAIR.findall(text)) | set(re.findall(r"`(\w+) = \w+`", text)) | {"worker_load"}
+    assert len(named) > 3
+    assert named <= {*TrainingOptions.fields, *EnvironmentOptions.fields}
