@@ -36,7 +36,7 @@ def test_random_changes_of_images_count_with_the_data() -> None:
 
 def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now, sent = [0.0], [0.0]
-    monkeypatch.setattr("engine.training.reporting.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("engine.training.clock.time.perf_counter", lambda: now[0])
     clock = Clock(sending=lambda: sent[0])
 
     def batches():

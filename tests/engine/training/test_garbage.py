@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from engine.training.garbage import look, looked_for_at_reports
+from engine.training.garbage import MOST_OF_TIME, look, looked_for_at_reports
 
 
 class Cycle:
@@ -11,14 +11,30 @@ class Cycle:
         self.me = self
 
 
+class Slow:
+    """A clock by which any look takes a second."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        self.time += 1.0
+        return self.time
+
+
+def looks() -> list[int]:
+    """How often Python has looked, at the newest objects, at newer ones, at all."""
+    return [generation["collections"] for generation in gc.get_stats()]
+
+
 def test_cycles_are_found_when_asked_for() -> None:
     old = [Cycle()]
     before = gc.get_threshold()
     with looked_for_at_reports():
-        looks = sum(generation["collections"] for generation in gc.get_stats())
+        seen_before = looks()
         seen = weakref.ref(Cycle())
         held = [[number] for number in range(20 * before[0])]
-        assert sum(generation["collections"] for generation in gc.get_stats()) == looks
+        assert looks() == seen_before
         assert seen() is not None
         look()
         assert seen() is None
@@ -28,3 +44,29 @@ def test_cycles_are_found_when_asked_for() -> None:
     ended = weakref.ref(old.pop())
     gc.collect()
     assert ended() is None
+
+
+def test_where_looking_at_all_takes_long_a_report_looks_at_what_is_new() -> None:
+    """Steps of a millisecond would else take as long as the look, since reports come by time."""
+    clock = Slow()
+    with looked_for_at_reports(clock):
+        look(clock)
+        before = looks()
+        for _ in range(10):
+            seen = weakref.ref(Cycle())
+            look(clock)
+            assert seen() is None
+        assert looks()[2] == before[2]
+        clock.time += 1 / MOST_OF_TIME
+        look(clock)
+        assert looks()[2] == before[2] + 1
+
+
+def test_elsewhere_python_looks_by_itself() -> None:
+    gc.disable()
+    try:
+        seen = weakref.ref(Cycle())
+        look()
+        assert seen() is not None
+    finally:
+        gc.enable()
