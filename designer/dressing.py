@@ -1,8 +1,8 @@
 """Gives the application another style sheet, without making the window wait for what it does not show.
 
 Where there is a sheet, Qt dresses each widget once for each widget around it when another comes: seven times on
-average. After none it does so once. What is hidden in a window, such as the pages of its other tabs, is dressed when it
-is shown.
+average. It finds them by what it knows of their old dress, so they are undressed first, and each is dressed once here.
+What is hidden in a window, such as the pages of its other tabs, is dressed when it is shown.
 """
 
 from functools import cache
@@ -35,11 +35,30 @@ def _later() -> _Later:
 
 def dress(app: QApplication, sheet: str) -> None:
     """Use this style sheet from now on."""
-    if app.styleSheet():
-        app.setStyleSheet("")
-        for widget in app.allWidgets():
-            if widget.testAttribute(_DRESSED) and not widget.isVisible() and widget.window().isVisible():
-                widget.setAttribute(_DRESSED, False)
-                if widget.isHidden():
-                    widget.installEventFilter(_later())
+    if not app.styleSheet():
+        app.setStyleSheet(sheet)
+        return
+    seen = _undress(app)
+    app.style().unpolish(app)  # rules that were asked for meanwhile are forgotten too
     app.setStyleSheet(sheet)
+    app.style().polish(app)
+    for widget in seen:
+        widget.style().polish(widget)
+    for widget in seen:
+        QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+
+
+def _undress(app: QApplication) -> list[QWidget]:
+    """Takes the style sheet off every widget; returns those that are dressed again at once."""
+    seen = []
+    for widget in app.allWidgets():
+        if not widget.testAttribute(_DRESSED):
+            continue
+        widget.style().unpolish(widget)
+        if widget.isVisible() or not widget.window().isVisible():
+            seen.append(widget)
+            continue
+        widget.setAttribute(_DRESSED, False)
+        if widget.isHidden():
+            widget.installEventFilter(_later())
+    return seen

@@ -1,6 +1,6 @@
 """A style sheet that is changed: what is seen has it at once, what is hidden when it is shown, as if it always had."""
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
@@ -75,4 +75,38 @@ def test_a_window_that_is_not_shown_is_dressed_at_once(qapp: QApplication, qtbot
     theme.mark(label, "role", "error")
     theme.apply(qapp, "dark")
     assert label.palette().windowText().color() == theme.dark().error
+    theme.apply(qapp, "light")
+
+
+class Counting(QLabel):
+    """A label that counts how often it was dressed."""
+
+    times = 0
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.times += 1
+
+
+def test_each_widget_is_dressed_once_however_deep_it_lies(qapp: QApplication, qtbot) -> None:
+    theme.apply(qapp, "light")
+    stack = pages()
+    seen, hidden = Counting("seen"), Counting("hidden")
+    for index, label in enumerate((seen, hidden)):
+        page = stack.widget(index)
+        assert page is not None
+        column = page.layout()
+        assert column is not None
+        column.addWidget(label)
+    qtbot.addWidget(stack)
+    with qtbot.waitExposed(stack):
+        stack.show()
+    stack.setCurrentIndex(1)
+    stack.setCurrentIndex(0)
+    seen.times = hidden.times = 0
+    theme.apply(qapp, "dark")
+    assert (seen.times, hidden.times) == (1, 0)
+    stack.setCurrentIndex(1)
+    assert hidden.times == 1
     theme.apply(qapp, "light")
