@@ -20,6 +20,8 @@ TIMEOUT = timedelta(minutes=5)
 FAREWELL = timedelta(seconds=5)
 TRIAL_S = 10.0
 """So long shared memory is tried before gloo takes its place."""
+OF_ACCELERATORS = {"nccl": "cuda", "xccl": "xpu"}
+"""What joins accelerators alone, and torch's word for these."""
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
@@ -78,7 +80,7 @@ class ProcessGang:
         self._store = torch.distributed.FileStore(str(meeting), size)  # type: ignore[attr-defined]  # public, not listed
         try:
             torch.distributed.init_process_group(
-                backend, store=self._store, rank=rank, world_size=size, timeout=timeout
+                _for_both(backend), store=self._store, rank=rank, world_size=size, timeout=timeout
             )
             self._shared = self._share_memory(timeout) if backend == "gloo" else None
         except RuntimeError as error:
@@ -163,6 +165,14 @@ def gathered(gang: Gang, rows: torch.Tensor) -> torch.Tensor:
     whole = rows.new_zeros((sum(found), *rows.shape[1:]))
     whole[begin : begin + len(rows)] = rows
     return gang.sum(whole)
+
+
+def _for_both(backend: str) -> str:
+    """What joins the workers, for each kind of tensor. Those of the CPU too: weights that are offloaded lie there, and
+    what joins accelerators refuses them."""
+    kind = OF_ACCELERATORS.get(backend)
+    has_gloo = torch.distributed.is_gloo_available()
+    return backend if kind is None or not has_gloo else f"cpu:gloo,{kind}:{backend}"
 
 
 def _is_right(sums: SharedSums, rank: int, size: int) -> bool:

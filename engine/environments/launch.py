@@ -28,6 +28,8 @@ EXIT_BROKEN = 70
 PIPE_BYTES = 2**20
 _PR_SET_PDEATHSIG = 1
 _F_SETPIPE_SZ = 1031
+_DRIVERS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
+"""What a process has open whose driver for NVIDIA, AMD or Intel has begun; the last is Linux's inside Windows."""
 _SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
@@ -114,7 +116,18 @@ def can_fork() -> bool:
 
 def _is_touched(torch: Any) -> bool:
     """Whether an accelerator was initialised here: what a fork leaves of that cannot be used."""
-    return any(module.is_initialized() for name in ("cuda", "xpu") if (module := getattr(torch, name, None)))
+    is_initialized = any(module.is_initialized() for name in ("cuda", "xpu") if (module := getattr(torch, name, None)))
+    return is_initialized or has_driver_open()
+
+
+def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
+    """Whether this process has a driver of an accelerator open. Merely asking `torch.cuda.is_available()` starts it, as
+    a file of the user's may do on top, and torch calls itself uninitialised then."""
+    for descriptor in descriptors.iterdir():
+        with contextlib.suppress(OSError):  # that of the listing itself has gone
+            if os.readlink(descriptor).startswith(_DRIVERS):
+                return True
+    return False
 
 
 def start(

@@ -20,7 +20,8 @@ class Precision:
     """What is done to compute as the option says. Weights and loss are float32, or float64 for fp64."""
 
     def __init__(self, asked: str, device: torch.device, gang: Gang) -> None:
-        has_tf32 = device.type == "cuda" and torch.cuda.get_device_capability(device) >= AMPERE
+        has_tf32 = device.type == "cuda" and torch.version.hip is None
+        has_tf32 = has_tf32 and torch.cuda.get_device_capability(device) >= AMPERE
         self.name = ("tf32" if has_tf32 else "fp32") if asked == "auto" else asked
         self.notes: list[str] = []
         """What the user is to know."""
@@ -36,10 +37,7 @@ class Precision:
         if self.name == "fp64":
             torch.set_default_dtype(torch.float64)
         if self._device.type == "cuda":
-            kind = "tf32" if self.name == "tf32" else "ieee"
-            torch.backends.cuda.matmul.fp32_precision = kind
-            torch.backends.cudnn.conv.fp32_precision = kind  # type: ignore[attr-defined]  # made by torch as it loads
-            torch.backends.cudnn.rnn.fp32_precision = kind  # type: ignore[attr-defined]
+            round_products(self.name == "tf32")
 
     def state_dict(self) -> dict[str, Any]:
         """The scale of the loss, and how long it was good."""
@@ -83,6 +81,16 @@ class Precision:
 
     def _whole(self, output: torch.Tensor) -> torch.Tensor:
         return output.float() if output.dtype == self._low else output
+
+
+def round_products(yes: bool) -> None:
+    """Whether this process lets products, convolutions and recurrent layers of float32 round to tf32 on a GPU.
+
+    By torch's older settings, which set the newer ones (`fp32_precision`) too. Not the other way round: where the newer
+    ones alone are set, whoever asks for the older is refused, and torch.compile asks as it lowers a product.
+    """
+    torch.set_float32_matmul_precision("high" if yes else "highest")
+    torch.backends.cudnn.allow_tf32 = yes
 
 
 def _as_its_weights(module: nn.Module, inputs: Tensors) -> Tensors:

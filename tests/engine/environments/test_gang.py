@@ -35,11 +35,41 @@ os._exit(0)
 """
 
 
-def test_nobody_leaves_before_all_are_through_and_the_group_outlives_the_strategy(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PARTING, str(tmp_path)]
+def _said_by_two(code: str, folder: Path) -> list[str]:
+    """What two workers print."""
     workers = [
-        subprocess.Popen([*command, str(rank)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(folder), str(rank)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         for rank in range(2)
     ]
-    said = [worker.communicate(timeout=100)[0] for worker in workers]
-    assert said == ["gone\n", "gone\n"]
+    return [worker.communicate(timeout=100)[0] for worker in workers]
+
+
+def test_nobody_leaves_before_all_are_through_and_the_group_outlives_the_strategy(tmp_path: Path) -> None:
+    assert _said_by_two(PARTING, tmp_path) == ["gone\n", "gone\n"]
+
+
+OFFLOADED = """
+import os, sys
+from pathlib import Path
+import torch
+from torch.testing._internal.distributed import fake_pg  # joins accelerators that are not here, and adds up nothing
+from engine.environments import gang
+
+gang.OF_ACCELERATORS["fake"] = "cuda"
+folder, rank = Path(sys.argv[1]), int(sys.argv[2])
+joined = gang.ProcessGang(rank, 2, "fake", folder / "meeting")
+print(joined.sum(torch.full((2,), 1.0 + rank)).tolist(), gang.gathered(joined, torch.full((1, 1), rank)).tolist())
+joined.close()
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def test_what_joins_accelerators_leaves_tensors_of_the_cpu_to_gloo(tmp_path: Path) -> None:
+    assert _said_by_two(OFFLOADED, tmp_path) == ["[3.0, 3.0] [[0], [1]]\n"] * 2

@@ -10,7 +10,7 @@ from engine.environments.gang import SoloGang
 from engine.environments.strategies.sync_batch_norm import JoinedBatchNorm, Share
 from engine.project.training import TrainingOptions
 from engine.training.batches import Resident
-from engine.training.precision import LossScale, Precision
+from engine.training.precision import LossScale, Precision, round_products
 
 CPU = torch.device("cpu")
 
@@ -64,6 +64,21 @@ def test_where_there_is_no_tf32_that_is_said_and_auto_is_single() -> None:
     assert "no effect here" in Precision("tf32", CPU, SoloGang()).notes[0]
     assert Precision("auto", CPU, SoloGang()).name == "fp32"
     assert not Precision("auto", CPU, SoloGang()).notes
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_a_gpu_rounds_products_by_settings_that_the_compiler_can_read(yes: bool) -> None:
+    """torch.compile asks for the older ones as it lowers a product, and is refused where the newer alone are set."""
+    before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    try:
+        round_products(yes)
+        assert torch._C._get_cublas_allow_tf32() is yes
+        assert torch.backends.cudnn.allow_tf32 is yes
+        new = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn  # type: ignore[attr-defined]
+        assert [one.fp32_precision == "tf32" for one in new] == [yes] * 3
+    finally:
+        torch.set_float32_matmul_precision(before[0])
+        torch.backends.cudnn.allow_tf32 = before[1]
 
 
 @pytest.mark.parametrize("kind", ["bf16", "fp16"])
