@@ -228,7 +228,7 @@ class CodeKeeper(QObject):
 
     def choose_file(self, id: str) -> None:
         """Ask for the file of a layer, and for what in it is meant. Without an answer a new layer goes again."""
-        start = str(self._documents.base)
+        start = str(self._documents.folder)
         name, _ = QFileDialog.getOpenFileName(self._window, "Choose the Python file of the layer", start, PYTHON)
         if not name:
             self._editor.undo()

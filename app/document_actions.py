@@ -79,7 +79,7 @@ class DocumentActions:
     def open(self) -> None:
         """Ask which project to open."""
         if self.may_leave():
-            start = str(self._window.documents.base)
+            start = str(self._window.documents.folder)
             name, _ = QFileDialog.getOpenFileName(self._window, "Open a project", start, FILTER)
             if name:
                 self.open_path(Path(name))
@@ -92,7 +92,7 @@ class DocumentActions:
     def save_as(self) -> bool:
         """Save under another name."""
         documents = self._window.documents
-        start = documents.path or Path.home() / f"{documents.title}{SUFFIX}"
+        start = documents.path or documents.folder / f"{documents.title}{SUFFIX}"
         name, _ = QFileDialog.getSaveFileName(self._window, "Save the project", str(start), FILTER)
         return self._save(Path(name)) if name else False
 

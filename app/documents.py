@@ -68,6 +68,14 @@ class Documents(QObject):
         known = self.path or self.origin
         return origin(known).base if known else Path.cwd()
 
+    @property
+    def folder(self) -> Path:
+        """Where dialogs that ask for a file start: the project's folder; for one that has none, that of the project
+        used last, or the home folder."""
+        if self.path is not None:
+            return self.base
+        return next((path.parent for path in self.recent()), Path.home())
+
     def new(self) -> None:
         """Another document, without a path."""
         self._become(None, None)

@@ -406,7 +406,7 @@ class Training(QObject):
         """Ask for the folder of a run, and show it."""
         from engine.runs.folder import open_run
 
-        start = str(self._window.documents.base / "runs")
+        start = str(self._window.documents.folder / "runs")
         name = QFileDialog.getExistingDirectory(self._window, "Open the folder of a run", start)
         if not name:
             return

@@ -142,6 +142,7 @@ class PathEditor(QWidget):
         self.base: Path | None = None
         self._record: Record | None = None
         self.line = LineEditor(field, value, changed)
+        self.line.end(False)
         self.browse = QToolButton()
         self.browse.setIcon(theme.icon("folder"))
         self.browse.setFixedSize(HEIGHT, HEIGHT)
@@ -174,6 +175,8 @@ class PathEditor(QWidget):
         """Show a path; its end is what tells it from others."""
         self.line.show_value(value)
         self.line.setToolTip(value)
+        if not self.line.hasFocus():
+            self.line.end(False)
 
     def show_several(self) -> None:
         """Show that the records behind the form differ in this field."""

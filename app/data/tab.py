@@ -147,7 +147,7 @@ class DataTab(QWidget):
     # ---- choosing ----
 
     def _choose(self, source: str) -> None:
-        start = str(self._documents.base)
+        start = str(self._documents.folder)
         if source == "images":
             name = QFileDialog.getExistingDirectory(self, "Choose the folder of images", start)
         else:

@@ -379,7 +379,7 @@ def _marks(
 
 def compare_with(window: "MainWindow") -> None:
     """Ask for a project, and show what the open one makes of it."""
-    name, _ = QFileDialog.getOpenFileName(window, "Compare with", str(window.documents.base), FILTER)
+    name, _ = QFileDialog.getOpenFileName(window, "Compare with", str(window.documents.folder), FILTER)
     if not name:
         return
     path = Path(name)

@@ -206,7 +206,7 @@ def export_dialog(window: "MainWindow") -> None:
     run = window.training.run_folder
     trained = run.path if run is not None and run.kept() is not None else None
     stem = Path(window.documents.title).stem
-    base = window.documents.path.parent if window.documents.path else Path.cwd()
+    base = window.documents.folder
     if not os.access(base, os.W_OK):
         base = Path.home()
     dialog = ExportDialog(window.editor.project, window.documents.base, trained, base / f"{stem}.onnx", window)

@@ -17,8 +17,7 @@ FILTERS = {".png": "PNG picture (*.png)", ".svg": "SVG drawing (*.svg)", ".pdf":
 def ask_and_save(window: "MainWindow") -> None:
     """Ask for a file, draw the whole network into it, and say where it is."""
     stem = Path(window.documents.title).stem
-    folder = window.documents.path.parent if window.documents.path else Path.home()
-    start = str(folder / f"{stem}{FORMATS[0]}")
+    start = str(window.documents.folder / f"{stem}{FORMATS[0]}")
     name, chosen = QFileDialog.getSaveFileName(window, "Save picture", start, ";;".join(FILTERS.values()))
     if not name:
         return

@@ -45,7 +45,7 @@ class TargetFacts:
 
     `classes` are the names of classes or labels, in the order of their numbers. What does not count is `IGNORED` in
     class numbers and NaN in numbers and labels; padding is. `lengths` are the shortest and longest of the sequences of
-    the target where they differ.
+    the target where they differ. `largest` is the largest size of the numbers to predict; 0 where nobody looked.
     """
 
     name: str
@@ -53,6 +53,7 @@ class TargetFacts:
     task: Task
     classes: tuple[str, ...] = ()
     lengths: tuple[int, int] | None = None
+    largest: float = 0.0
 
     @property
     def outputs(self) -> int:
@@ -133,7 +134,13 @@ class DataFacts:
             ],
             "samples": dict(self.samples),
             "targets": [
-                {"name": t.name, **_write_type(t.type, t.lengths), "task": t.task, "classes": list(t.classes)}
+                {
+                    "name": t.name,
+                    **_write_type(t.type, t.lengths),
+                    "task": t.task,
+                    "classes": list(t.classes),
+                    "largest": t.largest,
+                }
                 for t in self.targets
             ],
             "notes": list(self.notes),
@@ -147,7 +154,9 @@ class DataFacts:
             InputFacts(i["name"], _read_type(i), tuple(i.get("columns", ())), _read_lengths(i)) for i in data["inputs"]
         )
         targets = tuple(
-            TargetFacts(t["name"], _read_type(t), t["task"], tuple(t["classes"]), _read_lengths(t))
+            TargetFacts(
+                t["name"], _read_type(t), t["task"], tuple(t["classes"]), _read_lengths(t), t.get("largest", 0.0)
+            )
             for t in data["targets"]
         )
         return cls(inputs, data["samples"], targets, tuple(data["notes"]), data.get("resident_because", ""))

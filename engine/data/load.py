@@ -105,7 +105,7 @@ class Opened:
         sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
         samples = dict(zip(PARTS, sums, strict=True))
-        return DataFacts(known.inputs, samples, known.wanted, known.notes, known.resident_because)
+        return DataFacts(known.inputs, samples, known.sized, known.notes, known.resident_because)
 
     @property
     def numbers(self) -> dict[str, Array]:

@@ -91,8 +91,7 @@ def _activations(layer: Layer, output: TensorType, target: TargetFacts) -> Itera
     elif key == "sigmoid" and (target.task == "transcripts" or (target.task == "classes" and output["C"] != 1)):
         message = "Sigmoid lets several classes be true at once; each has one here. Use a softmax, or remove it."
     if message:
-        fix = fixes.healing(layer) if target.task != "numbers" else None
-        yield Problem("warning", layer.id, layer.name, "", message, fix)
+        yield Problem("warning", layer.id, layer.name, "", message, fixes.healing(layer))
 
 
 def _places(project: Project, port: Port, output: TensorType, facts: DataFacts, target: TargetFacts) -> Problem | None:
@@ -151,7 +150,7 @@ def _channels(project: Project, port: Port, output: TensorType, target: TargetFa
     """Another number of channels than the target has classes, numbers or labels."""
     layer, wanted = project.network.layers[port.layer], target.outputs
     what = {"classes": "classes", "labels": "labels", "transcripts": "classes and the blank"}
-    named = what.get(target.task, "responses")
+    named = what.get(target.task, "response" if wanted == 1 else "responses")
     given = f"{output['C']:,}" if isinstance(output["C"], int) else str(output["C"])
     message = f"The network has {given} outputs; the data has {wanted:,} {named}."
     path, source = _deciding(project.network, port) or ((), None)

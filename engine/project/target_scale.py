@@ -11,6 +11,9 @@ from engine.network.network import Network, Port
 from engine.network.problems import Fix, Problem
 from engine.project.project import Project
 
+LARGE, LARGE_FOR_GRADIENTS = 1_000.0, 100.0
+"""Responses of this size and above make the squared error so large that usual learn rates hardly go with it; the lower
+one is for sgdm, whose steps are as large as the gradients."""
 _BELOW = 60.0
 _OPTION = "training.normalize_targets"
 
@@ -40,6 +43,32 @@ def target_scale_problems(project: Project, facts: DataFacts | None) -> Iterator
             "numbers as the last layer."
         )
         yield Problem("warning" if facts is None else "error", "", "", _OPTION, message, _appending(ports[0]))
+    elif facts is not None and not is_on and len(ports) == 1:
+        yield from _large(project, facts, ports[0])
+
+
+def _large(project: Project, facts: DataFacts, end: Port) -> Iterator[Problem]:
+    """Responses in units that make them large: the loss of the first steps is then huge, and soon infinite."""
+    target, type = facts.targets[0], project.network.layers[end.layer].acting
+    solver = project.training.solver
+    can_be_normalised = solver != "lm" and type.key != "softmax" and not isinstance(type, InverseNorm)
+    large = LARGE_FOR_GRADIENTS if solver == "sgdm" else LARGE
+    if target.task == "numbers" and target.largest >= large and can_be_normalised:
+        message = (
+            f"The responses reach {target.largest:,.0f}: the loss starts huge and soon becomes infinite. "
+            "Normalise them; predictions and metrics keep their units."
+        )
+        yield Problem("warning", "", "", _OPTION, message, _normalising(end))
+
+
+def _normalising(end: Port) -> Fix:
+    """Switch the option on, with the layer that it needs."""
+    append = _appending(end).edit
+
+    def edit(project: Project) -> Project:
+        return append(replace(project, training=project.training.replace(normalize_targets=True)))
+
+    return Fix("Normalise the responses", edit)
 
 
 def _misplaced(network: Network, facts: DataFacts | None) -> Iterator[Problem]:

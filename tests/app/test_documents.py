@@ -68,6 +68,15 @@ def test_an_example_is_opened_as_a_copy(desk: Desk) -> None:
     assert desk.documents.base == EXAMPLES
 
 
+def test_dialogs_start_where_people_keep_their_files(desk: Desk, tmp_path: Path) -> None:
+    desk.documents.open(EXAMPLES / "digits.netwright")
+    assert desk.documents.folder == Path.home(), "never in the folder of the program"
+    desk.documents.save(tmp_path / "mine.netwright")
+    assert desk.documents.folder == tmp_path
+    desk.documents.open(EXAMPLES / "digits.netwright")
+    assert desk.documents.folder == tmp_path, "where the last project lies"
+
+
 def test_relative_data_is_still_found_after_saving_elsewhere(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()

@@ -333,6 +333,14 @@ def test_a_path_has_a_button_to_browse(qtbot, shown, monkeypatch) -> None:
     assert form.record.path == "/data/x.csv"
 
 
+def test_a_long_path_shows_its_end(shown) -> None:
+    form = shown(Sample(path="/a/long/way/to/data.csv"))
+    line = line_of(form, "path")
+    assert line.cursorPosition() == len(line.text())
+    form.set_record(Sample(path="/another/long/way/to/other.csv"))
+    assert line.cursorPosition() == len(line.text())
+
+
 def test_a_kind_without_an_editor_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match="No editor is registered for Field"):
         editor_for(Field(1), 1, print)

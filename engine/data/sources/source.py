@@ -1,7 +1,8 @@
 """What every data source gives: an outline, which is cheap, and its samples."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +14,7 @@ from engine.project.data import DataOptions
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = tuple[Array, ...]
 MOST_CLASSES = 10_000
+MOST_LOOKED_AT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,12 @@ class Outline:
     def __len__(self) -> int:
         return len(self.targets[0])
 
+    @cached_property
+    def sized(self) -> tuple[TargetFacts, ...]:
+        """What is wanted, with the sizes of the numbers to predict."""
+        pairs = zip(self.wanted, self.targets, strict=True)
+        return tuple(replace(one, largest=_largest(given)) if one.task == "numbers" else one for one, given in pairs)
+
     @property
     def groups(self) -> Array:
         """The class of each sample by the first target, of which each part of the data gets its share; all samples are
@@ -60,6 +68,12 @@ class Outline:
         """How many samples each group has."""
         classes = len(self.wanted[0].classes) if self.wanted[0].is_one_class else 1
         return tuple(np.bincount(self.groups, minlength=classes).tolist())
+
+
+def _largest(numbers: Array) -> float:
+    """The largest size among some of the numbers, spread evenly where there are very many; NaN does not count."""
+    seen = numbers.reshape(-1)[:: 1 + numbers.size // MOST_LOOKED_AT]
+    return float(np.max(np.abs(seen), where=~np.isnan(seen), initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)

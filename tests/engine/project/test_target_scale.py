@@ -66,3 +66,25 @@ def test_classes_have_no_units() -> None:
 def test_it_does_not_go_with_levenberg_marquardt() -> None:
     options = Project(chain(*ENDS)).training.replace(normalize_targets=True, solver="lm")
     assert [error.path for error in options.problems()] == ["normalize_targets"]
+
+
+def test_large_responses_are_told_before_the_loss_becomes_infinite() -> None:
+    known = facts((replace(numbers_of(2)[0], largest=670_000.0),))
+    made = project(chain(*ENDS), is_on=False)
+    (problem,) = told(made, known)
+    assert (problem.severity, problem.field) == ("warning", "training.normalize_targets")
+    assert problem.message.startswith("The responses reach 670,000: ")
+    assert problem.fix is not None
+    mended = problem.fix.edit(made)
+    assert mended.training.normalize_targets
+    assert fitted_outputs(mended.network)
+    assert not told(mended, known)
+    assert not told(project(chain(*ENDS, layer("inverse_norm")), is_on=False), known), "given units are meant"
+
+
+def test_what_is_large_depends_on_the_solver() -> None:
+    known = facts((replace(numbers_of(2)[0], largest=250.0),))
+    made = project(chain(*ENDS), is_on=False)
+    assert told(made, known)
+    for solver in ("adam", "lm"):
+        assert not told(replace(made, training=made.training.replace(solver=solver)), known)

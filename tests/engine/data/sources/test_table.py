@@ -241,3 +241,11 @@ def test_rows_and_columns_have_limits(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_file, "MOST_COLUMNS", 3)
     assert "has 4 columns; at most 3 are taken" in refused(tmp_path, "a,b,c,y\n1,2,3,4\n")
     assert "which is not printable" in refused(tmp_path, "a\x1b[2J,y\n1,2\n")
+
+
+def test_how_large_the_numbers_to_predict_are(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text("area,price\n1,-670000\n2,300000\n3,1.5\n")
+    known = facts(DataOptions(source="table", path=str(path)), tmp_path)
+    assert known.targets[0].largest == 670_000.0
+    assert DataFacts.read(known.write()) == known
