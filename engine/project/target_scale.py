@@ -63,10 +63,9 @@ def _large(project: Project, facts: DataFacts, end: Port) -> Iterator[Problem]:
 
 def _normalising(end: Port) -> Fix:
     """Switch the option on, with the layer that it needs."""
-    append = _appending(end).edit
 
     def edit(project: Project) -> Project:
-        return append(replace(project, training=project.training.replace(normalize_targets=True)))
+        return _appended(replace(project, training=project.training.replace(normalize_targets=True)), end)
 
     return Fix("Normalise the responses", edit)
 
@@ -94,11 +93,12 @@ def _holds_fitted(block: Block) -> bool:
 
 def _appending(end: Port) -> Fix:
     """Put the layer behind the last one."""
+    return Fix("Append an inverse normalisation", lambda project: _appended(project, end))
 
-    def edit(project: Project) -> Project:
-        network, layer = edits.add_layer(project.network, InverseNorm(numbers="fitted"))
-        x, y = project.layout.at(end.layer)
-        layout = project.layout.moved({layer.id: (x, y + _BELOW)})
-        return replace(project, network=edits.connect(network, end, Port(layer.id, "in")), layout=layout)
 
-    return Fix("Append an inverse normalisation", edit)
+def _appended(project: Project, end: Port) -> Project:
+    """With the layer behind the last one."""
+    network, layer = edits.add_layer(project.network, InverseNorm(numbers="fitted"))
+    x, y = project.layout.at(end.layer)
+    layout = project.layout.moved({layer.id: (x, y + _BELOW)})
+    return replace(project, network=edits.connect(network, end, Port(layer.id, "in")), layout=layout)

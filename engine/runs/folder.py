@@ -26,6 +26,8 @@ from engine.files import open_file, read_file, write_atomically, write_json
 from engine.runs.events import ENDS, LINE_LIMIT_BYTES, Event, read_event
 
 REQUESTS = ("stop", "stop_after_epoch", "pause", "resume", "checkpoint", "validate", "set", "watch")
+SHIPPED = Path(__file__).resolve().parents[2] / "resources"
+"""Examples and templates lie there."""
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
 """Of `run.json` and `result.json`; those of a run have some KiB."""
@@ -211,10 +213,12 @@ def runs_beside(project_path: Path) -> Path:
 
 
 def new_path(project_path: Path | None, name: str) -> Path:
-    """Where a new run goes: `runs/<time>_<name>` beside the project, or in the user's data directory."""
+    """Where a new run goes: `runs/<time>_<name>` beside the project, or in the user's data directory: for a project
+    without a file, beside which nobody may write, or which was shipped, where runs would go with the next version."""
     label = re.sub(r"[^\w-]+", "-", name).strip("-")[:40] or "untitled"
     stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
-    bases = [runs_beside(project_path)] if project_path else []
+    is_ours = project_path is not None and project_path.resolve().is_relative_to(SHIPPED)
+    bases = [runs_beside(project_path)] if project_path and not is_ours else []
     with contextlib.suppress(RuntimeError):  # nobody's home, as in some containers
         bases.append(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "netwright" / "runs")
     for base in bases:

@@ -63,7 +63,8 @@ def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:
 
 
 def own_runs() -> Path | None:
-    """The folder of runs in the user's data directory: of projects without a file, or beside which nobody may write."""
+    """The folder of runs in the user's data directory: of projects without a file, of shipped ones, and of those beside
+    which nobody may write."""
     with contextlib.suppress(RuntimeError):
         return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "netwright" / "runs"
     return None

@@ -16,6 +16,7 @@ from engine.errors import EXIT_INPUT, EXIT_RUN_FAILED, RunError, UserError
 from engine.runs import folder as folders
 from engine.runs.events import LINE_LIMIT_BYTES, EpochEnded, Event, Failed, Message, read_event
 from engine.runs.folder import (
+    SHIPPED,
     TAIL_BYTES,
     EventLog,
     EventReader,
@@ -129,6 +130,7 @@ def test_new_runs_lie_beside_the_project_or_in_the_users_data(tmp_path: Path, mo
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     assert new_path(None, "/../..").parent == tmp_path / "data" / "netwright" / "runs"
     assert new_path(None, "/../..").name.endswith("_untitled")
+    assert new_path(SHIPPED / "templates" / "mlp.netwright", "mlp").parent == tmp_path / "data" / "netwright" / "runs"
     (tmp_path / "file").touch()
     assert new_path(tmp_path / "file" / "p.netwright", "p").parent == tmp_path / "data" / "netwright" / "runs"
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
