@@ -14,7 +14,7 @@ from torch.nn import functional
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from engine.build.modules.lengths import over_real_steps
-from engine.environments.gang import Gang
+from engine.environments.gang import Gang, SoloGang
 
 
 @dataclass
@@ -70,6 +70,11 @@ class JoinedBatchNorm(_BatchNorm):
         self._share = share
         self._tally: Tally | None = None
         self.is_frozen = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of, such as the teacher of a user's hook: it is no part of the run, so it waits for no
+        other worker, and its batches are its own."""
+        return {**self.__dict__, "_gang": SoloGang(), "_share": Share()}
 
     def freeze(self) -> None:
         """From now on normalise by the running statistics, and leave them as they are, in training too."""
@@ -165,6 +170,8 @@ class _Normalise(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         x, weight, mean, variance, inverse, total = ctx.saved_tensors
+        if torch.is_grad_enabled():  # these gradients are differentiated again, as those of a gradient penalty
+            return *_differentiable_slopes(gradients[0], x, weight, total, ctx), None, None, None
         dy = gradients[0].to(mean.dtype)
         sum_dy, sum_dy_x = _slopes(dy, x, mean, inverse, ctx.is_plain)
         sums = ctx.gang.sum(torch.cat([sum_dy, sum_dy_x]).double())
@@ -182,6 +189,45 @@ class _Normalise(torch.autograd.Function):
             centred = x - mean.view(_along(x))
             dx = ((dy - mean_dy.view(_along(x)) - centred * slope) * scale.view(_along(x))).to(x.dtype)
         return dx, None if weight is None else sum_dy_x * inverse, None if weight is None else sum_dy, None, None, None
+
+
+class _Sum(torch.autograd.Function):
+    """The sum over workers, which can be differentiated any number of times: what all of them make of it counts."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, gang: Gang) -> torch.Tensor:
+        ctx.gang = gang
+        return gang.sum(x.clone())
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+        return _sum(gradients[0], ctx.gang), None
+
+
+_sum: Callable[..., Any] = _Sum.apply
+
+
+def _differentiable_slopes(
+    dy: torch.Tensor, x: torch.Tensor, weight: torch.Tensor | None, total: torch.Tensor, ctx: Any
+) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
+    """The gradients of x, weight and bias as functions of dy, x and weight, in double precision and single operations.
+
+    An empty share computes them too, times zero, so that as many sums are asked of every worker.
+    """
+    others, along, counts = _others(x), _along(x), 0.0 if ctx.is_empty else 1.0
+    dy, exact = dy.double(), x.double()
+    sums = torch.cat([exact.sum(others), exact.square().sum(others)]) * counts
+    mean, square = (_sum(sums, ctx.gang) / total).view(2, -1)
+    inverse = torch.rsqrt((square - mean.square()).clamp(min=0) + ctx.eps)
+    away = exact - mean.view(along)
+    sum_dy, sum_dy_x = dy.sum(others), (dy * away).sum(others)
+    mean_dy, mean_dy_x = (_sum(torch.cat([sum_dy, sum_dy_x]), ctx.gang) / total).view(2, -1)
+    scale = inverse if weight is None else inverse * weight
+    slope = (inverse.square() * mean_dy_x).view(along)
+    dx = (dy - mean_dy.view(along) - away * slope) * scale.view(along) * counts
+    if weight is None:
+        return dx.to(x.dtype), None, None
+    return dx.to(x.dtype), (sum_dy_x * inverse).to(weight.dtype), sum_dy.to(weight.dtype)
 
 
 def _has_kernels(x: torch.Tensor, weight: torch.Tensor | None) -> bool:

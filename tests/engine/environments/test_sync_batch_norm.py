@@ -1,7 +1,9 @@
 """Batch statistics over two real processes, against torch's BatchNorm on the joined batch."""
 
+import copy
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -31,7 +33,11 @@ begin, end = given["shares"][rank]
 share.is_empty = begin == end
 x = (given["x"][:1] if share.is_empty else given["x"][begin:end]).clone().requires_grad_()
 y = network(x)[: end - begin]
-torch.autograd.backward((y * given["slope"][begin:end]).sum())
+value = (y * given["slope"][begin:end]).sum()
+if given.get("is_penalised"):
+    (slope,) = torch.autograd.grad(value + (y**3).sum(), x, create_graph=True)
+    value = slope.square().sum()
+torch.autograd.backward(value)
 for parameter in network.parameters():
     gang.sum(parameter.grad)
 gradients = {name: p.grad for name, p in network.named_parameters()}
@@ -88,6 +94,30 @@ def test_two_workers_normalise_as_one(
         torch.testing.assert_close(dict(d["state"]), dict(network.state_dict()), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("split", [3, 5])
+def test_two_workers_differentiate_twice_as_one(tmp_path: Path, split: int) -> None:
+    """A gradient penalty, as a training step of the user's own has it; uneven and empty shares."""
+    torch.manual_seed(3)
+    x, slope = torch.randn(5, 3, 4, dtype=torch.float64) + 2, torch.randn(5, 3, 4, dtype=torch.float64)
+    norm = nn.BatchNorm1d(3).double()
+    nn.init.uniform_(norm.weight, 0.5, 2.0)
+    network = nn.Sequential(norm)
+    given: dict = {"kind": "BatchNorm1d", "x": x.float(), "slope": slope.float(), "state": network.state_dict()}
+    given |= {"shares": [(0, split), (split, 5)], "momentum": 0.1, "is_penalised": True}
+    done = in_two_processes(tmp_path, given)
+
+    whole = x.clone().requires_grad_()
+    y = network(whole)
+    (steepness,) = torch.autograd.grad((y * slope).sum() + (y**3).sum(), whole, create_graph=True)
+    torch.autograd.backward(steepness.square().sum())
+    assert whole.grad is not None
+    found = torch.cat([d["dx"] for d in done]).double()
+    torch.testing.assert_close(found, whole.grad, rtol=1e-3, atol=1e-3)
+    for d in done:
+        for name, parameter in network.named_parameters():
+            torch.testing.assert_close(d["gradients"][name].double(), parameter.grad, rtol=1e-3, atol=1e-3)
+
+
 def test_alone_it_is_torchs() -> None:
     torch.manual_seed(0)
     x = torch.randn(6, 3, 2, 2)
@@ -126,6 +156,30 @@ def test_an_empty_share_alone_counts_nowhere_and_is_a_number(sizes: tuple[int, .
     torch.autograd.backward(network(torch.randn(sizes))[:0].sum())
     assert all(p.grad is not None and not p.grad.any() for p in network.parameters())
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+
+
+class _InUse(SoloGang):
+    """Two workers, of whom one holds what cannot be copied, and never answers."""
+
+    size = 2
+
+    def __init__(self) -> None:
+        self.store = threading.Lock()
+
+    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        raise AssertionError("a copy waits for nobody")
+
+
+def test_a_copy_is_a_plain_module_that_waits_for_nobody() -> None:
+    """As hooks make it of the network that several workers train."""
+    plain = nn.Sequential(nn.BatchNorm2d(3))
+    joined = copy.deepcopy(plain)
+    join_batch_norms(joined, _InUse(), Share(is_empty=True))
+    copied = copy.deepcopy(joined)
+    x = torch.randn(4, 3, 2, 2)
+    assert torch.equal(copied(x), plain(x))
+    assert all(map(torch.equal, copied.state_dict().values(), plain.state_dict().values()))
+    assert torch.equal(joined.state_dict()["0.running_mean"], torch.zeros(3))
 
 
 @pytest.mark.parametrize("affine", [True, False])
