@@ -48,6 +48,9 @@ class Gang(Protocol):
     def sum(self, tensor: torch.Tensor) -> torch.Tensor:
         """The sum over all workers, in place."""
 
+    def count_sending(self, seconds: float) -> None:
+        """What was sent in another way than by a sum took so long, with waiting."""
+
     def close(self) -> None:
         """Part from the others, at the end. Nothing can be summed after it."""
 
@@ -62,6 +65,9 @@ class SoloGang:
     def sum(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor itself."""
         return tensor
+
+    def count_sending(self, seconds: float) -> None:
+        """There is nobody to send to."""
 
     def close(self) -> None:
         """Nothing to leave."""
@@ -137,8 +143,12 @@ class ProcessGang:
                 torch.distributed.all_reduce(tensor)
         except (RuntimeError, PeerGoneError) as error:
             raise _lost(self.rank, error) from error
-        self.sending_s += time.perf_counter() - began
+        self.count_sending(time.perf_counter() - began)
         return tensor
+
+    def count_sending(self, seconds: float) -> None:
+        """What was sent took so long."""
+        self.sending_s += seconds
 
     def close(self) -> None:
         """Wait until all others are through with the group too: a connection that closes early can take with it what a

@@ -185,6 +185,10 @@ class SharedGang:
         self._sums.sum(tensor)
         return tensor
 
+    def count_sending(self, seconds: float) -> None:
+        """What was sent took so long."""
+        self.sending_s += seconds
+
     def close(self) -> None:
         """Part from the others."""
         self._sums.close()

@@ -243,7 +243,11 @@ def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Ta
         "reason": ending.reason,
         **measured,
         "held_back_by": held_back_by(
-            measured["time_shares"], is_streamed=_is_streamed(info), augments=bool(info.get("augments"))
+            measured["time_shares"],
+            told["seconds"] if told is not None else tally.seconds,
+            strategy=info.get("strategy", ""),
+            is_streamed=_is_streamed(info),
+            augments=bool(info.get("augments")),
         ),
         "environment": info.get("environment", {}),
         "run_dir": str(folder.path),

@@ -61,6 +61,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         "loading": how.write(),
         "go_back": go_back(project),
         "augments": list(project.training.augments),
+        "strategy": project.environment.strategy,
         **_circumstances(project),
     }
     path = run_dir.absolute() if run_dir else new_folder(known_as.runs_beside if project_path else None, name)

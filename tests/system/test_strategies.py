@@ -37,6 +37,7 @@ def test_sharded_workers_are_one(tmp_path: Path) -> None:
     one = train(digits(convolution(norm=False), **options), tmp_path / "one")
     two = train(digits(convolution(norm=False), {**TWO, "strategy": "fully-sharded"}, **options), tmp_path / "two")
     assert "Each worker holds its part" in two.folder.read_info()["sentence"]
+    assert 0 < two.result["time_shares"]["communication"] < 1
     assert largest_difference(one, two) < 1e-4
     for split in ("validation", "test"):
         assert two.result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)
@@ -140,6 +141,7 @@ def test_stages_of_a_pipeline_are_one_worker_and_go_on(tmp_path: Path) -> None:
     assert largest_difference(one, two) < 1e-4
     assert two.curve("training", "gradient_norm") == pytest.approx(one.curve("training", "gradient_norm"), 1e-3)
     result = two.folder.read_result() or {}
+    assert 0 < result["time_shares"]["communication"] < 1
     for split in ("validation", "test"):
         assert result[split] == pytest.approx(one.result[split], rel=1e-3)
     assert result["metrics"] == pytest.approx(one.result["metrics"], rel=1e-2)

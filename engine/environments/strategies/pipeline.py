@@ -7,6 +7,7 @@ and no sequences of different lengths; what goes from stage to stage here is tol
 """
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -96,7 +97,6 @@ class Pipeline:
     under their names, so that solver, limits and guard are those of this part."""
 
     is_whole = False
-    sends_in_turn = False
     is_settled = True
 
     def __init__(
@@ -115,6 +115,8 @@ class Pipeline:
         self._back = dist.new_group() if device.type != "cpu" else None
         # gloo sends tensors of the CPU alone.
         self._via = torch.device("cpu") if dist.get_backend() == "gloo" else device
+        self._count_sending = gang.count_sending
+        self.sends_in_turn = self._via.type == "cpu"  # over nccl nothing that is sent is waited for here
         self._entering: dict[Key, list[Form]] = {}
         self._told: dict[Key, list[Form]] = {}
         self._results: dict[Key, list[Form]] = {}
@@ -252,18 +254,21 @@ class Pipeline:
 
     def _receive(self, form: Form, source: int, group: Any = None) -> torch.Tensor:
         x = form.empty(self._via)
+        began = time.perf_counter()
         dist.recv(_as_bytes(x), source, group)
+        self._count_sending(time.perf_counter() - began)
         return x.to(self._device)
 
     @staticmethod
     def _num_wanted(entering: Tensors) -> int:
         return sum(x.requires_grad for x in entering)
 
-    @staticmethod
-    def _wait(sent: list[tuple[Any, torch.Tensor]], most: int) -> None:
+    def _wait(self, sent: list[tuple[Any, torch.Tensor]], most: int) -> None:
         """Until at most so many of those that were sent have not arrived."""
+        began = time.perf_counter()
         while len(sent) > most:
             sent.pop(0)[0].wait()
+        self._count_sending(time.perf_counter() - began)
 
     # ---- telling and taking ----
 

@@ -5,10 +5,12 @@ as everywhere here, so the numbers are those of data parallel.
 """
 
 import contextlib
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, FSDPModule, OffloadPolicy, fully_shard
@@ -25,7 +27,6 @@ class Sharded:
     """The whole network wrapped, and each layer with many weights by itself."""
 
     is_whole = False
-    sends_in_turn = False
     is_settled = True
 
     def __init__(self, network: nn.Module, gang: Gang, device: torch.device, *, offload: bool = False) -> None:
@@ -34,6 +35,9 @@ class Sharded:
         for module in _layers(network):
             fully_shard(module, mesh=mesh, offload_policy=policy)
         fully_shard(network, mesh=mesh, offload_policy=policy)
+        self.sends_in_turn = device.type == "cpu"
+        if self.sends_in_turn:
+            _count(network, gang)
         self.module = network
         self._size = gang.size
         self._network = network
@@ -98,6 +102,38 @@ def _layers(network: nn.Module) -> list[nn.Module]:
         for module in network.modules()
         if module is not network and sum(p.numel() for p in module.parameters(recurse=False)) >= LEAST_NUMBERS
     ]
+
+
+def _count(network: nn.Module, gang: Gang) -> None:
+    """Let the gang know how long gathering weights and scattering gradients take, where nothing is computed beside."""
+    for module in network.modules():
+        if isinstance(module, FSDPModule):
+            module.set_custom_all_gather(_Counted(gang, _GATHER))  # type: ignore[arg-type]  # all of its two methods
+            module.set_custom_reduce_scatter(_Counted(gang, _SCATTER))  # type: ignore[arg-type]
+
+
+# 2.13 renames both; the new names are unknown to 2.11.
+_GATHER = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
+_SCATTER = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
+
+
+class _Counted:
+    """What FSDP2 calls to communicate: as its own, with the time counted."""
+
+    def __init__(self, gang: Gang, call: Callable[..., Any]) -> None:
+        self._gang, self._call = gang, call
+
+    def allocate(self, size: Sequence[int], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+        """Room for what is sent or comes."""
+        return torch.empty(*size, dtype=dtype, device=device)
+
+    def __call__(self, output_tensor: torch.Tensor, input_tensor: torch.Tensor, **how: Any) -> Any:
+        """Send, and wait for it unless `async_op` says otherwise."""
+        began = time.perf_counter()
+        try:
+            return self._call(output_tensor, input_tensor, **how)
+        finally:
+            self._gang.count_sending(time.perf_counter() - began)
 
 
 def _whole(value: Any) -> Any:

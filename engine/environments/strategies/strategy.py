@@ -58,7 +58,7 @@ class Strategy(Protocol):
 
     @property
     def sends_in_turn(self) -> bool:
-        """Whether nothing is sent while something is computed."""
+        """Whether nothing is sent while something is computed, and all that is sent is counted by the gang."""
 
     @property
     def is_settled(self) -> bool:

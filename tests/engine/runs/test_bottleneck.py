@@ -13,7 +13,7 @@ from tests.system.test_training import TWO, digits, mlp
 
 @pytest.mark.parametrize(("shares", "said"), [
     ({"data": 0.1, "communication": 0.1}, "Computing holds the run back: 80 %"),
-    ({"data": 0.1, "communication": "NaN"}, "Computing holds the run back: 90 %"),
+    ({"data": 0.1, "communication": "NaN"}, "Computing, together with what workers send each other meanwhile, holds"),
     ({"data": 0.5, "communication": math.nan}, "Data holds the run back: steps waited for it for 50 %"),
     ({"data": 0.3, "communication": 0.62}, "Other workers hold the run back: steps waited for them for 62 %"),
     ({}, ""),
@@ -22,6 +22,18 @@ def test_what_takes_longest_is_named_with_a_way_out(shares: dict, said: str) -> 
     sentence = held_back_by(shares)
     assert sentence.startswith(said)
     assert not said or sentence.endswith(("faster.", "larger pieces."))
+
+
+def test_what_is_faster_depends_on_how_the_work_is_divided() -> None:
+    sent = {"data": 0.0, "communication": 0.6}
+    assert "more pieces (environment.pipeline_pieces)" in held_back_by(sent, strategy="pipeline")
+    assert "or data-parallel" in held_back_by(sent, strategy="fully-sharded")
+    assert "the strategy local-sgd" not in held_back_by(sent, strategy="local-sgd")
+
+
+def test_of_a_run_that_took_no_time_nothing_is_said() -> None:
+    assert held_back_by({"data": 0.5}, 0.9) == ""
+    assert held_back_by({"data": 0.5}, 1.1)
 
 
 def test_for_data_that_was_streamed_there_is_more_to_do() -> None:
@@ -56,7 +68,7 @@ def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch
 def test_a_result_says_where_the_time_of_the_steps_went(tmp_path: Path) -> None:
     result = train(digits(mlp(), max_epochs=3), tmp_path / "one").result
     one = result["time_shares"]
-    assert result["held_back_by"] == held_back_by(one)
+    assert result["held_back_by"] == held_back_by(one, result["seconds"])
     assert one["communication"] == 0
     assert 0 <= one["data"] < 1
     done = train(digits(mlp(), TWO, max_epochs=3), tmp_path / "two")
