@@ -67,6 +67,26 @@ class DataOptions(Record):
         help="What is to be predicted; default auto",
         visible_when=_source("table", "arrays"),
     )
+    missing_values = Choice(
+        "refuse",
+        options=("refuse", "leave-out"),
+        notes={
+            "refuse": "A table with a cell that is empty, or holds no number among numbers, is an error that names it",
+            "leave-out": "Rows are left out in which a cell is empty, NA, N/A, NaN, null or ?",
+        },
+        group="Source",
+        help="What becomes of rows with cells that hold no value; default refuse. MATLAB: rmmissing leaves such rows "
+        "out; torch has no tables",
+        visible_when=_source("table"),
+    )
+    left_out = Text(
+        "",
+        label="Columns left out",
+        group="Source",
+        help="Columns that are neither input nor response, separated by commas, such as the number of a row; default "
+        "none. Columns without a name always are",
+        visible_when=_source("table"),
+    )
     masks = FilePath(
         "",
         folder=True,
@@ -140,6 +160,11 @@ class DataOptions(Record):
         "keep none",
         visible_when=lambda options: options.source == "images" and options.loading != "memory",
     )
+
+    @property
+    def columns_left_out(self) -> tuple[str, ...]:
+        """The names in `left_out`."""
+        return tuple(dict.fromkeys(name.strip() for name in self.left_out.split(",") if name.strip()))
 
     def problems(self) -> list[FieldError]:
         """Combinations that cannot be meant."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.sources.places import refuse_too_large, unreadable
+from engine.data.sources.places import listed, refuse_too_large, unreadable
 from engine.data.sources.source import Array
-from engine.errors import UserError
+from engine.errors import UserError, did_you_mean, plural
 from engine.fields import quoted
 
 DELIMITERS = ",;\t"
@@ -26,6 +26,9 @@ ROW_LIMIT = 2**24
 CELL_BYTES = 16
 """A number in double precision, twice: while columns are put together from pieces."""
 SAMPLE_ROWS = 50
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "<na>", "#n/a", "#na", "?"})
+"""Cells without a value, as programs write them, in small letters."""
+WAYS_OUT = "Fill the gap, leave out the rows with missing values, or leave the column out."
 EXPECTED = "a CSV table: UTF-8 text with a header line and the same number of cells in each line"
 
 
@@ -70,6 +73,11 @@ class _Gathered:
                 self.empties += 1
 
 
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that nothing is known."""
+    return cell.strip().lower() in MISSING
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -80,18 +88,20 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of a table by name: arrays of float64, or tuples of texts."""
+    """The columns of a table by name: arrays of float64, or tuples of texts. `notes` say what of it was left out."""
 
     names: tuple[str, ...]
     numbers: dict[str, Array]
     texts: dict[str, tuple[str, ...]]
     first_rows: tuple[tuple[str, ...], ...]
     rows: int
+    notes: tuple[str, ...] = ()
 
 
-def read_columns(path: Path) -> Columns:
-    """Read the whole table. Raises `UserError`, which names the column and the line."""
-    table = _Table(path)
+def read_columns(path: Path, without: Sequence[str] = (), *, skips_gaps: bool = False) -> Columns:
+    """Read the whole table but for the columns named in `without`, and where `skips_gaps` says so for the rows with a
+    missing value in one of the others. Raises `UserError`, which names the column and the line."""
+    table = _Table(path, without, skips_gaps=skips_gaps)
     if (quick := table.all_numbers()) is not None:
         return quick
     gathered = {name: _Gathered() for name in table.names}
@@ -103,20 +113,26 @@ def read_columns(path: Path) -> Columns:
             gathered[name].take(cells, start)
         start += len(rows)
     if not start:
-        raise UserError(f"{path} has a header and no rows. Expected {EXPECTED}.")
+        raise table.no_rows()
     texts = [name for name in table.names if table.is_text(name, gathered[name], start)]
     numbers = {name: np.concatenate(gathered[name].pieces) for name in table.names if name not in texts}
-    return Columns(table.names, numbers, table.texts(texts), tuple(first_rows), start)
+    return Columns(table.names, numbers, table.texts(texts), tuple(first_rows), start, table.notes())
 
 
 class _Table:
     """The file, read again as often as needed: once for numbers, again where there are texts or something is wrong."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, without: Sequence[str], *, skips_gaps: bool) -> None:
         self.path = path
+        self.skips_gaps = skips_gaps
         lines = self._lines()
         self.delimiter = self._sniff()
-        self.names = self._header()
+        header = self._header()
+        self.width = len(header)
+        self.places = self._kept(header, without)
+        self.names = tuple(header[place] for place in self.places)
+        self.without = tuple(name for name in header if name in without)
+        self.nameless = tuple(place + 1 for place, name in enumerate(header) if not name)
         cells = f"The {lines * len(self.names):,} cells of {path}"
         refuse_too_large(lines * len(self.names) * CELL_BYTES, cells, "Use fewer rows or columns.")
 
@@ -198,32 +214,86 @@ class _Table:
         known: set[str] = set()
         for index, name in enumerate(names):
             if not name:
-                raise UserError(f"Column {index + 1} of {self.path} has no name. Give it one in the header line.")
+                continue
             if not name.isprintable():
                 raise UserError(
                     f"Column {index + 1} of {self.path} has the name {quoted(name)}, which is not printable. Rename it."
                 )
-            known.add(name)
-            if len(known) <= index:
+            if name in known:
                 raise UserError(f"Two columns of {self.path} have the name {quoted(name)}. Rename one of them.")
+            known.add(name)
         return names
 
+    def _kept(self, header: Sequence[str], without: Sequence[str]) -> tuple[int, ...]:
+        """The places of the columns that are read. One without a name is none: the numbers of rows that programs write,
+        or a separator at the end of each line."""
+        for name in without:
+            if name not in header:
+                hint = did_you_mean(name, header)
+                names = listed([name for name in header if name], 20)
+                raise UserError(
+                    f"{self.path} has no column {quoted(name)} to leave out.{hint} Its columns are: {names}."
+                )
+        kept = tuple(place for place, name in enumerate(header) if name and name not in without)
+        if len(kept) < 2:
+            raise UserError(
+                f"{plural(len(kept), 'column')} of {self.path} would be left. Expected at least two: inputs and a "
+                "response. Leave out fewer columns, and give those without a name one in the header line."
+            )
+        return kept
+
     def pieces(self) -> Iterator[list[tuple[str, ...]]]:
-        """Rows as tuples, many at a time, all of the header's width."""
+        """Rows as tuples of the cells that are read, many at a time."""
+        rows = self._read_rows()
+        while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
+            yield [row for _, row in piece]
+
+    def _read_rows(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """The line each row ends on, and its cells that are read. Refuses rows that are not of the header's width."""
         rows = self._rows(self.delimiter)
         next(rows)
-        width = len(self.names)
-        while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // width)))):
-            for line, row in piece:
-                if len(row) != width:
-                    raise UserError(
-                        f"Line {line:,} of {self.path} has {len(row):,} cells; the header has {width:,}. "
-                        "Correct the line. Cells that hold the separator stand in double quotes."
-                    )
-            yield [tuple(row) for _, row in piece]
+        takes_all = len(self.places) == self.width
+        self.gaps = 0
+        for line, row in rows:
+            if len(row) != self.width:
+                raise UserError(
+                    f"Line {line:,} of {self.path} has {len(row):,} cells; the header has {self.width:,}. "
+                    "Correct the line. Cells that hold the separator stand in double quotes."
+                )
+            cells = tuple(row) if takes_all else tuple(row[place] for place in self.places)
+            if self.skips_gaps and any(is_missing(cell) for cell in cells):
+                self.gaps += 1
+            else:
+                yield line, cells
+
+    def notes(self) -> tuple[str, ...]:
+        """What was left out. Known once all rows have been read."""
+        numbers = ", ".join(str(number) for number in self.nameless[:5]) + ("…" if len(self.nameless) > 5 else "")
+        told = [
+            (self.without, f"Left out as you chose: {listed(list(self.without))}."),
+            (self.nameless, f"Left out because it has no name: column {numbers}."),
+            (self.gaps, f"Left out because a value is missing: {plural(self.gaps, 'row')}."),
+        ]
+        return tuple(note for is_told, note in told if is_told)
+
+    def no_rows(self) -> UserError:
+        """No row is there, or each has a gap: then the column that has most of them is named."""
+        if not self.gaps:
+            return UserError(f"{self.path} has a header and no rows. Expected {EXPECTED}.")
+        missing = [0] * len(self.names)
+        for _, row in islice(self._rows(self.delimiter), 1, None):
+            for index, place in enumerate(self.places):
+                missing[index] += is_missing(row[place])
+        most = max(missing)
+        return UserError(
+            f"Each row of {self.path} has a missing value. Column '{self.names[missing.index(most)]}' has "
+            f"{most:,} of them: leave that column out."
+        )
 
     def all_numbers(self) -> Columns | None:
-        """The table if it is nothing but finite numbers, in a third of the time; None for all other files."""
+        """The table if it is nothing but finite numbers that are all read, in a third of the time; None for others."""
+        if len(self.places) < self.width:
+            return None  # rows of another width would pass
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # "input contained no data"
@@ -241,8 +311,8 @@ class _Table:
         if numbers.shape[1:] != (len(self.names),) or not np.isfinite(numbers).all():
             return None
         columns = {name: numbers[:, i] for i, name in enumerate(self.names)}
-        rows = (row for piece in self.pieces() for row in piece)
-        return Columns(self.names, columns, {}, tuple(islice(rows, SAMPLE_ROWS)), len(numbers))
+        rows = tuple(row for _, row in islice(self._read_rows(), SAMPLE_ROWS))
+        return Columns(self.names, columns, {}, rows, len(numbers), self.notes())
 
     def is_text(self, name: str, found: _Gathered, rows: int) -> bool:
         """Whether a column holds texts. Raises `UserError` for gaps, and for a few texts among numbers."""
@@ -252,7 +322,8 @@ class _Table:
             row, cell = found.first_text
             more = f" It has {found.texts:,} such cells." if found.texts > 1 else ""
             comma = re.fullmatch(r"\s*[-+]?\d+,\d+\s*", cell)
-            way_out = "Write decimals with a point." if comma else "Correct the cell, or remove the row or the column."
+            way_out = "Write decimals with a point." if comma else "Correct the cell, or leave the column out."
+            way_out = WAYS_OUT if is_missing(cell) else way_out
             raise UserError(
                 f"Column '{name}' of {self.path}, line {self._line(row):,}: expected a number, received "
                 f"{quoted(cell)}.{more} {way_out}"
@@ -266,12 +337,12 @@ class _Table:
         expected = "a value" if found.texts else "a finite number"
         return UserError(
             f"Column '{name}' of {self.path}, line {self._line(row):,}: expected {expected}, {received}.{more} "
-            "Fill the gap, or remove the row or the column."
+            f"{WAYS_OUT}"
         )
 
     def _line(self, row: int) -> int:
         """The line of the file on which a row stands."""
-        return next(islice(self._rows(self.delimiter), row + 1, None))[0]
+        return next(islice(self._read_rows(), row, None))[0]
 
     def texts(self, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The cells of some columns as they stand, without blanks around them; equal ones share their memory."""

@@ -35,7 +35,9 @@ class Table:
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """All of it: what a column holds shows only when it is read."""
-        columns = read_columns(path)
+        if options.response in (left_out := options.columns_left_out) and options.response:
+            raise UserError(f"Column '{options.response}' is the response and is left out, too. Choose one of them.")
+        columns = read_columns(path, left_out, skips_gaps=options.missing_values == "leave-out")
         _refuse_decimal_commas(columns, path)
         responses = _responses(options.response, columns, path)
         targets, wanted = _targets(options.task, responses, columns, path)
@@ -44,7 +46,7 @@ class Table:
             inputs=(InputFacts("features", features(inputs.shape[1]), tuple(names)),),
             targets=targets,
             wanted=wanted,
-            notes=tuple(notes),
+            notes=(*columns.notes, *notes),
             columns=tuple(_column(name, responses, columns) for name in columns.names),
             rows=tuple(_row(row, columns) for row in columns.first_rows),
             samples=Samples((inputs,)),

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,9 +82,9 @@ def test_changing_a_part_changes_nothing_that_is_kept(tmp_path):
 def test_another_split_does_not_read_the_file_again_and_a_change_does(tmp_path, monkeypatch):
     reads: list[Path] = []
 
-    def read(path: Path) -> csv_file.Columns:
+    def read(path: Path, *given: Any, **named: Any) -> csv_file.Columns:
         reads.append(path)
-        return csv_file.read_columns(path)
+        return csv_file.read_columns(path, *given, **named)
 
     monkeypatch.setattr(table, "read_columns", read)
     options = small_table(tmp_path)

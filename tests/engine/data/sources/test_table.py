@@ -130,8 +130,7 @@ def test_quoted_cells_hold_separators_and_line_breaks(tmp_path):
     [
         (
             "a,b,y\n1,2,3.5\n1,2,4.5\n1,oops,5.5\n",
-            "Column 'b' of T, line 4: expected a number, received \"oops\". Correct the cell, or remove the row or the "
-            "column.",
+            "Column 'b' of T, line 4: expected a number, received \"oops\". Correct the cell, or leave the column out.",
         ),
         (
             'a,b,y\n\n"1",2,3.5\n1,NA,4.5\n1,2,5.5\n1,2,5.5\n1,?,1.5\n',
@@ -158,7 +157,7 @@ def test_quoted_cells_hold_separators_and_line_breaks(tmp_path):
         ("", "T is empty: it has 0 bytes."),
         ("a\n1\n2\n", 'T has one column only, "a".'),
         ("1,2,3\n4,5,6\n", "The first line of T holds numbers only. Expected the names of the columns."),
-        ("a,,y\n1,2,3\n", "Column 2 of T has no name."),
+        ("a,,\n1,2,3\n", "1 column of T would be left. Expected at least two"),
         ("a,b,a\n1,2,3\n", 'Two columns of T have the name "a".'),
         ("a,y\n1,7\n2,7\n", "Column 'y' of T has one class only, '7'."),
         ("a,y\n1,x\n2,x\n", "Column 'y' of T has one class only, 'x'."),
@@ -241,6 +240,52 @@ def test_rows_and_columns_have_limits(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_file, "MOST_COLUMNS", 3)
     assert "has 4 columns; at most 3 are taken" in refused(tmp_path, "a,b,c,y\n1,2,3,4\n")
     assert "which is not printable" in refused(tmp_path, "a\x1b[2J,y\n1,2\n")
+
+
+def test_columns_without_a_name_are_none(tmp_path):
+    """The numbers of rows that pandas writes, and a separator at the end of each line."""
+    found, inputs, targets = table(tmp_path, ",a,y,\n0,1,2.5,\n1,3,4.5,\n")
+    assert (inputs, targets) == ([[1], [3]], [[2.5], [4.5]])
+    assert found.notes == ("Left out because it has no name: column 1, 4.",)
+
+
+GAPS = "id,a,kind,y\n1,2,x,0.5\n2,NA,x,1.5\n3,4,,2.5\n4,5,z,?\n5,6,z,3.5\n6,7,x,4.5\n"
+
+
+def test_rows_with_gaps_and_columns_are_left_out_on_request(tmp_path):
+    chosen = OPTIONS.replace(missing_values="leave-out", left_out="id, kind")
+    found, inputs, targets = table(tmp_path, GAPS, chosen)
+    assert (inputs, targets) == ([[2], [4], [6], [7]], [[0.5], [2.5], [3.5], [4.5]]), "the gap of kind is left out, too"
+    assert found.notes == (
+        "Left out as you chose: id, kind.",
+        "Left out because a value is missing: 2 rows.",
+    )
+    found, inputs, _ = table(tmp_path, GAPS, chosen.replace(left_out="id"))
+    assert inputs == [[2, 1, 0], [6, 0, 1], [7, 1, 0]], "a missing text is no category"
+    assert found.notes[1] == "Left out because a value is missing: 3 rows."
+    assert refused(tmp_path, GAPS) == (
+        "Column 'a' of T, line 3: expected a number, received \"NA\". Fill the gap, leave out the rows with missing "
+        "values, or leave the column out."
+    )
+
+
+@pytest.mark.parametrize(
+    ("left_out", "text", "message"),
+    [
+        ("idd", GAPS, 'T has no column "idd" to leave out. Did you mean'),
+        ("id, a, kind", GAPS, "1 column of T would be left. Expected at least two"),
+        ("", "a,b,y\n1,,2\n2,,3\n", "Each row of T has a missing value. Column 'b' has 2 of them: leave that column"),
+        ("b", "a,b,y\n1,2,3\n1,2\n", "Line 3 of T has 2 cells; the header has 3."),
+        ("b", "a,b,y\n,2,3\n1,2,3\n1,2,x\n1,2,4\n", "Column 'y' of T, line 4: expected a number, received \"x\"."),
+    ],
+)
+def test_what_cannot_be_left_out_is_named(tmp_path, left_out, text, message):
+    assert refused(tmp_path, text, OPTIONS.replace(missing_values="leave-out", left_out=left_out)).startswith(message)
+
+
+def test_a_response_that_is_left_out_is_refused(tmp_path):
+    said = refused(tmp_path, GAPS, OPTIONS.replace(left_out="a", response="a"))
+    assert said == "Column 'a' is the response and is left out, too. Choose one of them."
 
 
 def test_how_large_the_numbers_to_predict_are(tmp_path: Path) -> None:
