@@ -51,7 +51,7 @@ class FactsKeeper(QObject):
         return self._answered is not None and self._answered == self._wanted()
 
     def _on_project_changed(self, _project: object = None) -> None:
-        if self._asked is None or self._wanted() != self._asked:
+        if self._is_started and (self._asked is None or self._wanted() != self._asked):
             self._delay.start()
 
     def _wanted(self) -> tuple[DataOptions, str]:
@@ -59,9 +59,9 @@ class FactsKeeper(QObject):
 
     def refresh(self, *, again: bool = False) -> None:
         """Ask the engine about the data as it is chosen now; `again` even if that was asked before."""
-        wanted = self._wanted()
         if not self._is_started:
-            return
+            return  # what is wanted takes imports that the first picture of the window need not wait for
+        wanted = self._wanted()
         if wanted == self._asked and not again:
             if self.is_current:
                 self._editor.set_facts(self.facts, self.error)  # a project that was opened knows nothing yet

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QDockWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app import documents
 from engine.layers.catalog import catalog
@@ -110,10 +110,20 @@ class DesignTab(QObject):
 
     @cached_property
     def table(self) -> "AnalysisTable":
-        """The table of layers, below."""
+        """The table of layers, below: made when its page is seen, or once the window is."""
         from designer.analysis_table import AnalysisTable
 
-        return AnalysisTable(self._editor)
+        table = AnalysisTable(self._editor)
+        column = QVBoxLayout(self._layers)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(table)
+        self._layers.setFocusProxy(table)
+        return table
+
+    @cached_property
+    def _layers(self) -> QWidget:
+        """Where the table comes."""
+        return QWidget()
 
     @cached_property
     def bottom(self) -> QTabWidget:
@@ -121,7 +131,8 @@ class DesignTab(QObject):
         bottom = QTabWidget()
         bottom.setDocumentMode(True)
         bottom.addTab(self.problems, "Problems")
-        bottom.addTab(self.table, "Layers")
+        bottom.addTab(self._layers, "Layers")
+        bottom.currentChanged.connect(lambda _: self.table)
         self._editor.analysis_changed.connect(lambda _: self._count(bottom))
         self._count(bottom)
         return bottom

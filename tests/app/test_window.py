@@ -476,3 +476,17 @@ def test_layers_that_nobody_gave_a_place_do_not_lie_on_one_spot(window: MainWind
     window.open_path(path)
     assert len(set(window.editor.layout.positions.values())) == len(window.editor.network.layers)
     assert not window.editor.is_modified
+
+
+def test_the_table_of_layers_is_made_when_its_page_is_seen(qtbot, server: FakeServer) -> None:
+    window = MainWindow("light", server=server)
+    qtbot.addWidget(window)
+    window.open_path(DIGITS)
+    assert "table" not in vars(window.design)  # the first picture does not show it
+    window.show()
+    window.bottom.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: window.table.model.rowCount() == len(window.editor.network), timeout=60_000)
+    assert window.bottom.currentWidget().isAncestorOf(window.table)
+    window._is_leaving = True
+    window.close()
+    window.shutdown()
