@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QWidget
 from app.dialogs.messages import show_error
 from app.dialogs.trust import ask_to_trust
 from app.documents import Documents
-from app.engine_process import EngineCommand
+from app.processes.engine_process import EngineCommand
 from designer.editor import Editor
 from engine.custom import known, trust
 from engine.custom.known import Question

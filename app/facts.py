@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.documents import Documents
-from app.engine_process import EngineServer
+from app.processes.engine_process import EngineServer
 from designer.editor import Editor
 from engine.data.facts import DataFacts
 from engine.project.data import DataOptions

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer
 
 if TYPE_CHECKING:
     from app.window import MainWindow
-    from designer.canvas.health_legend import HealthLegend
+    from designer.canvas.marks.health_legend import HealthLegend
     from engine.runs.events import Event
 
 SHOW_MS = 200
@@ -75,14 +75,14 @@ class LayerHealth(QObject):
 
     def show(self) -> None:
         """Draw the marks of the layers that are seen, or none."""
-        from designer.canvas.health import marks
+        from designer.canvas.marks.health import marks
 
         editor, canvas = self._window.editor, self._window.canvas
         found = marks(self._layers, editor.project.network, editor.scope) if self.is_on or self._is_asked else {}
         canvas.network_scene.show_health(found)
         self._is_shown = bool(found)
         if found and self._legend is None:
-            from designer.canvas.health_legend import HealthLegend
+            from designer.canvas.marks.health_legend import HealthLegend
 
             self._legend = HealthLegend(canvas)
         if self._legend is not None:

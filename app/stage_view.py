@@ -7,7 +7,7 @@ from engine.project.project import Project
 
 if TYPE_CHECKING:
     from app.window import MainWindow
-    from designer.canvas.stage_legend import StageLegend
+    from designer.canvas.marks.stage_legend import StageLegend
     from designer.canvas.view import CanvasView
     from designer.stage_row import StageRow
 
@@ -54,7 +54,7 @@ class StageView:
         assert self._canvas is not None
         staging = self._canvas.staging
         if staging.is_on and self._legend is None:
-            from designer.canvas.stage_legend import StageLegend  # a start of the window does not pay for it
+            from designer.canvas.marks.stage_legend import StageLegend  # a start of the window does not pay for it
 
             self._legend = StageLegend(self._canvas)
         if staging.is_used and self._row is None:

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.actions.dialogs import DialogActions
+from app.actions.document import DocumentActions
+from app.actions.view import CanvasActions, ThemeActions
 from app.code import CodeKeeper
-from app.dialog_actions import DialogActions
 from app.dialogs import messages
-from app.document_actions import DocumentActions
 from app.documents import Documents
 from app.elided import ElidedLabel
-from app.engine_process import EngineServer
 from app.facts import FactsKeeper
 from app.frame.bars import TopBar
 from app.frame.design import DesignTab
@@ -33,19 +33,19 @@ from app.frame.status import StatusLine
 from app.frame.tabs import Tabs
 from app.herald import Herald
 from app.layer_health import LayerHealth
+from app.processes.engine_process import EngineServer
 from app.stage_view import StageView
 from app.training import Training
-from app.view_actions import CanvasActions, ThemeActions
 from designer import theme
 from designer.editor import Editor
 
 if TYPE_CHECKING:
-    from app.align_actions import AlignActions
-    from app.block_actions import BlockActions
+    from app.actions.align import AlignActions
+    from app.actions.blocks import BlockActions
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
     from designer.analysis_table import AnalysisTable
-    from designer.canvas.find import FindBar
+    from designer.canvas.overlays.find import FindBar
     from designer.canvas.view import CanvasView
     from designer.palette import Palette
     from designer.problems import ProblemsPanel
@@ -210,14 +210,14 @@ class MainWindow(QMainWindow):
     @cached_property
     def blocks(self) -> "BlockActions":
         """The user's own blocks."""
-        from app.block_actions import BlockActions
+        from app.actions.blocks import BlockActions
 
         return BlockActions(self)
 
     @cached_property
     def align(self) -> "AlignActions":
         """Places of the selected layers."""
-        from app.align_actions import AlignActions
+        from app.actions.align import AlignActions
 
         return AlignActions(self.editor, lambda before: self.canvas.glide.begin(before.positions))
 

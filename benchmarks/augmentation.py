@@ -24,9 +24,9 @@ from engine.network.analysis import analyse
 from engine.project.training import TrainingOptions
 from engine.training.augmenting.mixing import Mixing
 from engine.training.augmenting.pictures import Augmentation, Image
-from engine.training.batches import GATHERED_BYTES, Batch
-from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.batching.batches import GATHERED_BYTES, Batch
+from engine.training.solvers.solver import Solver
+from engine.training.steps.step import Unit
 
 ROUNDS = 12
 BATCH = 128

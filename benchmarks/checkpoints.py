@@ -15,7 +15,7 @@ import torch
 
 from engine.runs.events import Checkpointed
 from engine.runs.folder import RunFolder, read_all
-from engine.training.checkpoint import write
+from engine.training.checkpoints.checkpoint import write
 
 ROOT = Path(__file__).parents[1]
 PROJECT = {

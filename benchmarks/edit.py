@@ -12,7 +12,7 @@ from dataclasses import replace
 from engine.layers.catalog import layer_type
 from engine.network import edits
 from engine.network.network import Connection, Network, Port
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.file import dumps, loads
 from engine.project.project import Project
 

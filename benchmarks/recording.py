@@ -30,17 +30,17 @@ from engine.layers.types import features
 from engine.network.analysis import analyse
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
-from engine.training.batches import Batches, Resident
-from engine.training.channel import Reports
-from engine.training.clock import Clock
-from engine.training.garbage import looked_for_at_reports
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
 from engine.training.losses.choosing import loss_for
 from engine.training.metrics.hits import Accuracy
-from engine.training.order import Order
-from engine.training.recording import Recorder
-from engine.training.reporting import NoRequests, Reporter
-from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.progress.clock import Clock
+from engine.training.progress.garbage import looked_for_at_reports
+from engine.training.progress.recording import Recorder
+from engine.training.progress.reporting import NoRequests, Reporter
+from engine.training.solvers.solver import Solver
+from engine.training.steps.step import Unit
+from engine.training.supervision.channel import Reports
 
 ROUNDS = 80
 LOAD = WORKLOADS["W2"]

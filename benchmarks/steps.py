@@ -20,13 +20,13 @@ from engine.environments.gang import SoloGang
 from engine.environments.strategies.single import Single
 from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
-from engine.training.averaging import averaging
-from engine.training.batches import Batch, Tensors
-from engine.training.population import Population
-from engine.training.precision import Precision
-from engine.training.recomputing import Recomputing
-from engine.training.solvers import Solver
-from engine.training.step import Fittings, Unit
+from engine.training.batching.batches import Batch, Tensors
+from engine.training.solvers.averaging import averaging
+from engine.training.solvers.solver import Solver
+from engine.training.steps.population import Population
+from engine.training.steps.precision import Precision
+from engine.training.steps.recomputing import Recomputing
+from engine.training.steps.step import Fittings, Unit
 
 CPU = torch.device("cpu")
 ROUNDS = 5

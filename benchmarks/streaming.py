@@ -27,10 +27,10 @@ from engine.data.load import load
 from engine.data.sources.pictures import read
 from engine.environments.gang import SoloGang
 from engine.project.data import DataOptions
-from engine.training.batches import Batches, Resident
-from engine.training.order import Order
-from engine.training.sequences import Padding
-from engine.training.streaming import streamed
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
+from engine.training.batching.sequences import Padding
+from engine.training.batching.streaming import streamed
 
 SIZE, BATCH = 64, 64
 Pair = tuple[torch.Tensor, torch.Tensor]

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from engine.environments.gang import SoloGang
-from engine.training.watching import LayerWatch, Watch
+from engine.training.progress.watching import LayerWatch, Watch
 
 STEPS = 600
 

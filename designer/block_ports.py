@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QVBox
 
 from designer import theme
 from designer.editor import Editor
-from designer.forms import LABEL_WIDTH
+from designer.forms.form import LABEL_WIDTH
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.network.network import NAME_LIMIT, Layer, name_refusal
 

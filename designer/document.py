@@ -22,7 +22,7 @@ from engine.network.compare import difference
 from engine.network.layout import Layout
 from engine.network.network import Connection, Network
 from engine.network.problems import Problem
-from engine.project.check import Report, check, report_in
+from engine.project.checks.check import Report, check, report_in
 from engine.project.project import Project
 from engine.project.staging import with_stages_kept
 

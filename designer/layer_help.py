@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from designer import theme
-from designer.folding import FoldHeading
+from designer.forms.folding import FoldHeading
 from engine.layers.base import LayerType
 from engine.layers.names import torch_names
 from engine.layers.reference import paragraphs

@@ -10,10 +10,10 @@ from designer import theme
 from designer.block_ports import BlockPorts
 from designer.canvas.texts import short_count
 from designer.editor import Editor
-from designer.form_rows import Row, section_label
-from designer.forms import LABEL_WIDTH, Form
+from designer.forms.form import LABEL_WIDTH, Form
+from designer.forms.line_editors import LineEditor
+from designer.forms.rows import Row, section_label
 from designer.layer_help import LayerHelp
-from designer.line_editors import LineEditor
 from designer.problems import unbroken
 from engine.fields import Record, Text
 from engine.layers.base import LayerType
@@ -26,7 +26,7 @@ from engine.network.counts import layers_in_words
 from engine.network.freezing import frozen_parameters, is_frozen, is_in_frozen
 from engine.network.memory import activation_bytes, all_known, bytes_in_words
 from engine.network.network import Layer, name_refusal
-from engine.project.check import memory_of
+from engine.project.checks.check import memory_of
 
 UNKNOWN = "not known yet"
 

@@ -60,7 +60,7 @@ def serve() -> int:
 def _warm_up() -> None:
     """Import in advance what a run takes, and what else comes in on the way to its first step."""
     from engine.layers.catalog import catalog
-    from engine.training.coordinator import preload
+    from engine.training.supervision.coordinator import preload
 
     preload()
     catalog()
@@ -121,7 +121,7 @@ class Channel:
 
 def _coordinate(folder: RunFolder) -> int:
     """Be the coordinator of a run, in a session of its own, with the run's log as output."""
-    from engine.training.coordinator import coordinate
+    from engine.training.supervision.coordinator import coordinate
 
     os.setsid()
     log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -172,13 +172,13 @@ def _preview(given: dict[str, Any]) -> Answer:
 
 
 def _inventory(given: dict[str, Any]) -> Answer:
-    from engine.environments.devices import probe
+    from engine.environments.machine.devices import probe
 
     return probe().write()
 
 
 def _train(given: dict[str, Any]) -> Answer:
-    from engine.training.preparing import prepare
+    from engine.training.starting.preparing import prepare
 
     project = loads(given["project"]).project
     project_path = Path(given["project_path"]) if given.get("project_path") else None
@@ -187,7 +187,7 @@ def _train(given: dict[str, Any]) -> Answer:
 
 
 def _resume(given: dict[str, Any]) -> Answer:
-    from engine.training.resuming import prepare_resume
+    from engine.training.starting.resuming import prepare_resume
 
     folder = open_run(Path(given["run_dir"]))
     prepare_resume(folder, given.get("settings", ()))

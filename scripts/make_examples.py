@@ -20,7 +20,7 @@ from engine.layers.catalog import layer_type
 from engine.network import edits
 from engine.network.layout import NODE_WIDTH, Layout
 from engine.network.network import Layer, Network, Port
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.data import DataOptions
 from engine.project.file import dumps
 from engine.project.project import Project

@@ -17,7 +17,7 @@ from engine.network import edits
 from engine.network.arrange import arrange
 from engine.network.layout import Layout
 from engine.network.network import Network, Port
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.file import dumps
 from engine.project.project import Project
 

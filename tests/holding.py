@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 from engine.runs.events import Checkpointed, Event
-from engine.training.channel import Reports
+from engine.training.supervision.channel import Reports
 
 
 def hold(iteration: int, go: Path) -> None:

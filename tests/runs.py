@@ -13,7 +13,7 @@ from typing import Any, Self
 from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.folder import EventReader, RunFolder
-from engine.training.vigil import SILENCE_S
+from engine.training.supervision.vigil import SILENCE_S
 
 ROOT = Path(__file__).parents[1]
 PATIENCE_S = 100
@@ -22,8 +22,8 @@ import json, sys
 from pathlib import Path
 from engine.errors import UserError
 from engine.project.file import load
-from engine.training.coordinator import coordinate, exit_code
-from engine.training.preparing import prepare
+from engine.training.supervision.coordinator import coordinate, exit_code
+from engine.training.starting.preparing import prepare
 
 project, folder, strategy = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 limit, patience, hold_at = int(sys.argv[4]), float(sys.argv[5]), int(sys.argv[6])

@@ -18,21 +18,21 @@ from engine.project.extent import extent
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
-from engine.training.batches import Batches, Resident
-from engine.training.clock import Clock
-from engine.training.hooks import hooks_for
-from engine.training.keeping import Keeper, NoShelf
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
+from engine.training.checkpoints.keeping import Keeper, NoShelf
+from engine.training.custom.hooks import hooks_for
 from engine.training.losses.choosing import loss_for
 from engine.training.metrics.choosing import metrics_for, named
-from engine.training.order import Order
 from engine.training.plan import Plan
-from engine.training.recording import Recorder
-from engine.training.reporting import Reporter
-from engine.training.requests import NOTHING, Asked
-from engine.training.solvers import Solver
-from engine.training.step import Fittings, Unit
+from engine.training.progress.clock import Clock
+from engine.training.progress.recording import Recorder
+from engine.training.progress.reporting import Reporter
+from engine.training.progress.requests import NOTHING, Asked
+from engine.training.progress.watching import LayerWatch, Watch
+from engine.training.solvers.solver import Solver
+from engine.training.steps.step import Fittings, Unit
 from engine.training.trainer import Outcome, Trainer
-from engine.training.watching import LayerWatch, Watch
 
 STEPS_PER_EPOCH = 3
 FACTS = DataFacts((InputFacts("x", features(2)),), {"training": 9, "validation": 9}, classes_of("a", "b", "c"))

@@ -23,11 +23,11 @@ from PySide6.QtWidgets import (
 from app.data.augmented import changes_of
 from app.data.preview import Preview
 from app.documents import Documents
-from app.engine_process import EngineServer, OnError, OnResult
 from app.facts import FactsKeeper
+from app.processes.engine_process import EngineServer, OnError, OnResult
 from designer import theme
 from designer.editor import Editor
-from designer.forms import Form
+from designer.forms.form import Form
 from engine.data.facts import DataFacts
 from engine.project.augmentation import augmentation_problems
 from engine.project.data import DataOptions

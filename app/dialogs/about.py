@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.actions import ACTIONS, MENUS
+from app.actions.table import ACTIONS, MENUS
 from designer import theme
 from engine.layers.addons import AddOn
 from engine.layers.catalog import add_ons, layer_type

@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
 
 from app.elided import ElidedLabel
 from designer import theme
-from designer.canvas.differences import SIGNS, sign_icon
+from designer.canvas.marks.differences import SIGNS, sign_icon
+from designer.canvas.overlays.trail import Trail
 from designer.canvas.reader import Reader
-from designer.canvas.trail import Trail
 from designer.editor import Editor
 from engine.errors import UserError
 from engine.network.arrange import placed

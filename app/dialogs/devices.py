@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.child import engine_command
 from app.dialogs.bars import Bar, Bars
-from app.throw_away import ThrowAway
+from app.processes.child import engine_command
+from app.processes.throw_away import ThrowAway
 from designer import theme
-from designer.form_rows import section_label
+from designer.forms.rows import section_label
 
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _LOOKING = "Looking at the devices of this machine…"
@@ -33,7 +33,7 @@ class DevicesDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
-        self._command = list(command or engine_command("engine.environments.examine"))
+        self._command = list(command or engine_command("engine.environments.machine.examine"))
         self.trial = ThrowAway(self)
         self.trial.said.connect(self._take)
         self.trial.ended.connect(self._on_closed)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.engine_process import EngineCommand
+from app.processes.engine_process import EngineCommand
 from designer import theme
 from engine.errors import UserError
 from engine.project.file import SUFFIX, save

@@ -10,8 +10,8 @@ from engine.data.facts import DataFacts
 from engine.network.analysis import Analysis, analyse
 from engine.network.problems import Problem
 from engine.project import own_code
-from engine.project.check import check
-from engine.project.output_problems import loss_problems
+from engine.project.checks.check import check
+from engine.project.checks.output_problems import loss_problems
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 

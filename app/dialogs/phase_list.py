@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from designer import theme
-from designer.field_editors import ChoiceEditor
-from designer.line_editors import HEIGHT, NumberEditor, parsed
+from designer.forms.field_editors import ChoiceEditor
+from designer.forms.line_editors import HEIGHT, NumberEditor, parsed
 from engine.errors import FieldError
 from engine.fields import Choice, Field, Float, Int
 from engine.project.options.phases import MOST, UNITS, Phase

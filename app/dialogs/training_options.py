@@ -25,8 +25,8 @@ from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
 from app.dialogs.trials import Advisor, BatchFinder
 from designer import theme
-from designer.form_rows import Row, section_label
-from designer.forms import Form
+from designer.forms.form import Form
+from designer.forms.rows import Row, section_label
 from designer.search_field import SearchField
 from engine.data.facts import DataFacts
 from engine.environments.inventory import DeviceInventory

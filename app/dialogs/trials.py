@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.child import engine_command
-from app.throw_away import ThrowAway
+from app.processes.child import engine_command
+from app.processes.throw_away import ThrowAway
 from designer import theme
 from engine.network.memory import bytes_in_words
 from engine.project.file import dumps
@@ -116,7 +116,7 @@ class BatchFinder(Trials):
     def command(self, path: Path) -> list[str]:
         """The process that tries."""
         samples = ["--samples", str(self.samples)] if self.samples else []
-        return engine_command("engine.environments.largest", [str(path), *samples])
+        return engine_command("engine.environments.trials.largest", [str(path), *samples])
 
     def take(self, line: dict[str, Any]) -> None:
         """Each trial, and what it comes to."""
@@ -157,7 +157,7 @@ class Advisor(Trials):
         """The process that tries."""
         self._ways = []
         self.use_button.hide()
-        return engine_command("engine.environments.advising", [str(path)])
+        return engine_command("engine.environments.trials.advising", [str(path)])
 
     def take(self, line: dict[str, Any]) -> None:
         """A line for each way, and the advice above them."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.child import ENDING_S, Child, engine_command
 from app.experiments import attending
+from app.processes.child import ENDING_S, Child, engine_command
 from engine.errors import UserError
 from engine.runs.folder import RunFolder, runs_beside
 from engine.runs.history import is_of, own_runs

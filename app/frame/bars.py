@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFont, QFontMetrics
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from app.actions import ACTIONS
+from app.actions.table import ACTIONS
 from designer import theme
 
 SEGMENT_PADDING = 14  # with the border

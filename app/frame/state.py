@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from app.actions import WindowState
+from app.actions.table import WindowState
 from engine.layers.block import Block
 
 if TYPE_CHECKING:

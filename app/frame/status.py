@@ -42,7 +42,7 @@ class StatusLine(QObject):
     def _show_summary(self, _report: object = None) -> None:
         from engine.network.counts import layers_in_words  # a start without a project does not pay for them
         from engine.network.memory import all_known
-        from engine.project.check import memory_of
+        from engine.project.checks.check import memory_of
 
         project, report = self._editor.project, self._editor.report
         analysis = report.analysis

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 
 from app.elided import ElidedLabel
 from app.runs.facts_table import FactsTable
-from app.runs.marks import watched
 from app.runs.more import WATCHABLE, MoreButton
-from app.runs.quantities import GRADIENT_NORM
+from app.runs.plots.marks import watched
+from app.runs.plots.quantities import GRADIENT_NORM
 from app.runs.supervisor import Outcome
 from designer import theme
 from engine.runs.events import (

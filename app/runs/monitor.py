@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.runs.board import Board
-from app.runs.curves import CurveCard
 from app.runs.facts_panel import FactsPanel
 from app.runs.leaving import export_of
 from app.runs.log_panel import LogPanel
+from app.runs.plots.board import Board
+from app.runs.plots.curves import CurveCard
+from app.runs.plots.timeline import Along
 from app.runs.supervisor import Outcome
-from app.runs.timeline import Along
 from designer import theme
 from engine.runs.confusion import read_confusions
 from engine.runs.events import Event, Message

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QMenu
 from designer import placing
 from designer.canvas import menus
 from designer.canvas.annotations import box
+from designer.canvas.overlays.words import TextField, TitleField
 from designer.canvas.sight import READABLE
-from designer.canvas.words import TextField, TitleField
 from designer.gestures.gesture import Gesture, Pointer
 from designer.gestures.move import Move
 from designer.gestures.resize import CURSORS, Resize, Sides

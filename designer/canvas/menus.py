@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from designer import theme
 from designer.aligning import align_menu
-from designer.canvas import stages
+from designer.canvas.marks import stages
 from designer.editor import Editor
 from designer.staging import Staging
 from engine.drawing import colours

@@ -8,8 +8,9 @@ from PySide6.QtGui import QPainter, QPixmap, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from designer import theme
-from designer.canvas import geometry, pictures, stages, tint
+from designer.canvas import geometry, pictures
 from designer.canvas.index import Index
+from designer.canvas.marks import stages, tint
 from designer.canvas.pictures import Content
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 

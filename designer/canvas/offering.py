@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QPointF
 
 from designer import own_blocks, placing
-from designer.canvas.overlay import Loose, Marks
-from designer.canvas.quick_add import QuickAdd
+from designer.canvas.overlays.overlay import Loose, Marks
+from designer.canvas.overlays.quick_add import QuickAdd
 from designer.canvas.scene import PortHit
 from designer.library.model import OwnEntry
 from designer.own_blocks import Piece

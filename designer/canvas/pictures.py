@@ -17,7 +17,8 @@ from PySide6.QtGui import (
 )
 
 from designer import theme
-from designer.canvas import geometry, health, stages, tint
+from designer.canvas import geometry
+from designer.canvas.marks import health, stages, tint
 from engine.drawing.curves import TAG_HEIGHT
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow
 
@@ -50,11 +51,11 @@ class Content:
     is_bypassed: bool = False
     is_block: bool = False
     heat: int | None = None
-    """How heavy the layer is beside the heaviest (see `designer.canvas.tint`), if that is shown."""
+    """How heavy the layer is beside the heaviest (see `designer.canvas.marks.tint`), if that is shown."""
     stage: int | None = None
     """The stage of a pipeline that the layer is in, from 0, if that is shown: instead of `count`."""
     health: str = ""
-    """How the layer does in training (see `designer.canvas.health`), if that is shown."""
+    """How the layer does in training (see `designer.canvas.marks.health`), if that is shown."""
     flow: Flow = "down"
 
 

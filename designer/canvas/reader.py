@@ -7,7 +7,7 @@ from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from designer.canvas import tips
-from designer.canvas.differences import DifferenceMarks
+from designer.canvas.marks.differences import DifferenceMarks
 from designer.canvas.scene import Scene
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor

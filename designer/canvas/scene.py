@@ -15,11 +15,11 @@ from designer import theme
 from designer.canvas import geometry, pictures, texts
 from designer.canvas.annotations import Annotations
 from designer.canvas.edges import Edge, Edges, make_edge, make_tag
-from designer.canvas.health import Mark
+from designer.canvas.marks.health import Mark
+from designer.canvas.marks.tint import Kind, Tint, tint_by
 from designer.canvas.nodes import Node, Nodes
-from designer.canvas.overlay import Marks, Overlay
+from designer.canvas.overlays.overlay import Marks, Overlay
 from designer.canvas.pictures import Content
-from designer.canvas.tint import Kind, Tint, tint_by
 from designer.editor import Editor
 from engine.layers.block import Block
 from engine.network.analysis import Facts
@@ -27,7 +27,7 @@ from engine.network.compare import difference, moved
 from engine.network.layout import Flow, Layout, Position
 from engine.network.network import Connection, Layer, Network, Port
 from engine.network.repeats import repeated
-from engine.project.check import Report
+from engine.project.checks.check import Report
 from engine.project.project import Project
 
 _FEW = 60

@@ -20,18 +20,18 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 from designer.arranging import Arranging
 from designer.canvas import menus, tips
 from designer.canvas.annotating import Annotating
-from designer.canvas.busy import Busy
-from designer.canvas.controls import EmptyState, Hint, ZoomChip
 from designer.canvas.drops import Drops
 from designer.canvas.glide import Glide
 from designer.canvas.keys import HELP, Keys
-from designer.canvas.minimap import Minimap
 from designer.canvas.offering import Offering
-from designer.canvas.overlay import Marks
-from designer.canvas.rename import RenameField
+from designer.canvas.overlays.busy import Busy
+from designer.canvas.overlays.controls import EmptyState, Hint, ZoomChip
+from designer.canvas.overlays.minimap import Minimap
+from designer.canvas.overlays.overlay import Marks
+from designer.canvas.overlays.rename import RenameField
+from designer.canvas.overlays.trail import Trail
 from designer.canvas.scene import PortHit, Scene
 from designer.canvas.sight import READABLE, Sight
-from designer.canvas.trail import Trail
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor
 from designer.gestures.connect import Connect

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QPointF, Qt
 
-from designer.canvas.overlay import Loose, Marks
+from designer.canvas.overlays.overlay import Loose, Marks
 from designer.canvas.scene import PortHit
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from engine.errors import UserError

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPointF
 
 from designer import placing
-from designer.canvas.overlay import Ghost, Marks
+from designer.canvas.overlays.overlay import Ghost, Marks
 from designer.canvas.pictures import Content
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from designer.own_blocks import Piece, piece

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPolygonF
 
-from designer.canvas.overlay import Marks
+from designer.canvas.overlays.overlay import Marks
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 

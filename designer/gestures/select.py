@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPointF, QRectF
 
-from designer.canvas.overlay import Marks
+from designer.canvas.overlays.overlay import Marks
 from designer.gestures.gesture import Gesture, Pointer
 
 

@@ -26,7 +26,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a row for each way, and the advice."""
-    from engine.environments.devices import lines_of
+    from engine.environments.machine.devices import lines_of
 
     project, _ = read_project(arguments.project, arguments.settings)
     ways: list[dict[str, Any]] = []
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
-        for line in lines_of("engine.environments.advising", str(path)):
+        for line in lines_of("engine.environments.trials.advising", str(path)):
             if "error" in line:
                 raise UserError(line["error"])
             if "way" in line:

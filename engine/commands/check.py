@@ -20,7 +20,7 @@ from engine.network.memory import activation_bytes, bytes_in_words
 from engine.network.problems import Problem
 from engine.network.stages import Stages
 from engine.network.table import table_rows
-from engine.project.check import Report, check, describe, memory_of
+from engine.project.checks.check import Report, check, describe, memory_of
 from engine.project.code import measure
 from engine.project.project import Project
 from engine.project.staging import asked_workers, has_stages, shown_stages, stage_bytes

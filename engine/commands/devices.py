@@ -27,11 +27,11 @@ def register(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Probe in processes of their own, and print."""
     from engine.environments.choose import available
-    from engine.environments.devices import lines_of, probe
+    from engine.environments.machine.devices import lines_of, probe
 
     inventory = probe()
     environments = available(inventory)
-    found: Iterator[dict[str, Any]] = lines_of("engine.environments.examine") if arguments.test else iter(())
+    found: Iterator[dict[str, Any]] = lines_of("engine.environments.machine.examine") if arguments.test else iter(())
     if arguments.json:
         lists: dict[str, list[Any]] = {"device": [], "check": [], "figure": []}
         for one in found:

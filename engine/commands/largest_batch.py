@@ -28,7 +28,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print each trial, and what it comes to."""
-    from engine.environments.devices import lines_of
+    from engine.environments.machine.devices import lines_of
 
     if not 0 < arguments.share <= 1:
         raise UserError(f"--share: expected a number above 0 and at most 1, received {arguments.share:g}.")
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
         given = (str(path), "--samples", str(samples), "--share", str(arguments.share))
-        for line in lines_of("engine.environments.largest", *given):
+        for line in lines_of("engine.environments.trials.largest", *given):
             if "error" in line:
                 raise UserError(line["error"])
             if "tried" in line:

@@ -70,7 +70,7 @@ def _register_run(command: argparse.ArgumentParser) -> None:
 
 def _add(arguments: argparse.Namespace) -> int:
     from engine.commands.train import refuse_workers, settings_of
-    from engine.project.check import check
+    from engine.project.checks.check import check
     from engine.project.code import refuse_untrusted
 
     project, _ = read_project(arguments.project, settings_of(arguments))
@@ -118,7 +118,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.detach:
         start_work(queue, str(arguments.at_once))
         return EXIT_DONE
-    from engine.training.queueing import Worker
+    from engine.training.supervision.queueing import Worker
 
     worker = Worker(queue, arguments.at_once, _say)
     try:

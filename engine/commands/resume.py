@@ -48,17 +48,17 @@ def run(arguments: argparse.Namespace) -> int:
         return ask(folder, "resume")
     if arguments.trust:
         trust.grant(folder.path)  # the run has copies of its code
-    from engine.training.resuming import prepare_resume
+    from engine.training.starting.resuming import prepare_resume
 
     prepare_resume(folder, settings)
     if arguments.detach:
-        from engine.training.detached import start_detached
+        from engine.training.starting.detached import start_detached
 
         start_detached(folder)
         print_json({"run_dir": str(folder.path)}) if arguments.json else print(folder.path)
         return EXIT_DONE
     from engine.commands.train import summary
-    from engine.training.coordinator import coordinate, exit_code
+    from engine.training.supervision.coordinator import coordinate, exit_code
 
     result = coordinate(folder, on_event=ProgressPrinter())
     print_json(result) if arguments.json else summary(result)

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         _refuse_impossible(requirements, project, arguments.project)
     known = origin(arguments.project)
     look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
-    from engine.training.preparing import prepare
+    from engine.training.starting.preparing import prepare
 
     folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
     printer = ProgressPrinter()
@@ -103,7 +103,7 @@ def _refuse_impossible(requirements: list[Requirement], project: Project, path: 
 
 
 def _detach(folder: RunFolder, as_json: bool) -> int:
-    from engine.training.detached import start_detached
+    from engine.training.starting.detached import start_detached
 
     start_detached(folder)
     if as_json:
@@ -116,7 +116,7 @@ def _detach(folder: RunFolder, as_json: bool) -> int:
 def _in_foreground(
     folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
 ) -> int:
-    from engine.training.coordinator import coordinate, exit_code
+    from engine.training.supervision.coordinator import coordinate, exit_code
 
     result = coordinate(folder, on_event=printer)
     missed = [r for r in requirements if not r.holds(result)] if result["state"] == "finished" else []

@@ -10,10 +10,10 @@ from engine.environments.choose import Placement
 from engine.environments.inventory import can_share
 from engine.errors import UserError, plural
 from engine.network.analysis import Analysis, analyse
+from engine.project.checks.strategies import pieces_of_batch, stages_of
 from engine.project.environment import EnvironmentOptions
 from engine.project.extent import batch_size, extent
 from engine.project.project import Project
-from engine.project.strategies import pieces_of_batch, stages_of
 from engine.project.training import TrainingOptions
 
 _MEETING_S, _BYTES_S = 2.5e-4, 1.1e9

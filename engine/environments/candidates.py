@@ -6,8 +6,8 @@ from typing import Any
 
 from engine.environments.arithmetic import step_s, words, work_of
 from engine.environments.choose import MOST_AUTOMATIC_WORKERS, Placement, refusal, resolve
-from engine.environments.devices import hardware
 from engine.environments.inventory import DeviceInventory, can_share
+from engine.environments.machine.devices import hardware
 from engine.layers.base import LayerType
 from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at

@@ -6,8 +6,8 @@ from typing import Any
 
 from engine.environments.inventory import Device, DeviceInventory
 from engine.errors import UnavailableError, UserError, plural
+from engine.project.checks.strategies import pieces_of_batch
 from engine.project.environment import TARGETS, EnvironmentOptions
-from engine.project.strategies import pieces_of_batch
 
 MOST_AUTOMATIC_WORKERS = 8
 LEAST_AUTOMATIC_SAMPLES = 32

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from engine.environments.choose import Placement, resolve
-from engine.environments.devices import probe
 from engine.environments.inventory import DeviceInventory
-from engine.environments.speed import measure_cores, measure_in_process
+from engine.environments.machine.devices import probe
+from engine.environments.machine.speed import measure_cores, measure_in_process
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.extent import batch_size
 from engine.project.training import TrainingOptions

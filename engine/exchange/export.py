@@ -11,7 +11,7 @@ from engine.errors import UserError
 from engine.network.analysis import analyse
 from engine.network.outputs import folded
 from engine.project import code
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.file import load
 from engine.project.project import Project
 from engine.project.targets import wanted_of

@@ -11,7 +11,7 @@ A layer type with weights takes the base that has its kinds of parameters, besid
 
 Another default is the same field again (`weights_initializer = weights_initializer_field("narrow-normal")`). A layer
 with other parameters declares its fields with the helpers here, in the group `GROUP`, and answers `role`. What is
-said here is obeyed by `engine.build.init` and `engine.training.solvers`, through `engine.build.parameters`.
+said here is obeyed by `engine.build.init` and `engine.training.solvers.solver`, through `engine.build.parameters`.
 """
 
 from collections.abc import Mapping

@@ -191,7 +191,7 @@ def _too_many_outputs(outputs: int, inputs: int) -> Problem:
 
 
 def analyse(network: Network, given: Given | None = None) -> Analysis:
-    """Types, parameters, work and problems of the network by itself; `engine.project.check` adds data and options.
+    """Types, parameters, work and problems of the network by itself; data and options: `engine.project.checks.check`.
 
     Of the network inside a block `given` says what enters it, as far as that is known.
     """

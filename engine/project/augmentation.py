@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from engine.data.facts import DataFacts
 from engine.network.analysis import Analysis
 from engine.network.problems import Problem
-from engine.project import fixes
+from engine.project.checks import fixes
 from engine.project.options.augmentation import COLOURS, MIXES, MOVES
 from engine.project.project import Project
 from engine.project.targets import match_targets, wanted_of

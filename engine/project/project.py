@@ -8,11 +8,11 @@ from engine.errors import FieldError, UserError, did_you_mean
 from engine.fields import Record, all_problems, set_by_text
 from engine.network.layout import Layout
 from engine.network.network import Network
+from engine.project.checks.strategies import strategy_problems
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.migrations import FORMAT
 from engine.project.run import RunOptions
-from engine.project.strategies import strategy_problems
 from engine.project.training import TrainingOptions
 
 SECTIONS: Mapping[str, type[Record]] = {

@@ -16,9 +16,9 @@ from engine.network.memory import Way, activation_bytes, optimizer_states, train
 from engine.network.network import Network
 from engine.network.problems import Fix, Problem
 from engine.network.stages import Stages, assigned, faults, read_stages, stages, work, written
+from engine.project.checks.strategies import pieces_of_batch, wrong_count
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.project import Project
-from engine.project.strategies import pieces_of_batch, wrong_count
 
 Rule = Literal["work", "memory"]
 

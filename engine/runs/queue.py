@@ -344,9 +344,9 @@ def start_work(queue: Queue, *arguments: str) -> None:
     with contextlib.suppress(OSError):
         (queue.folder / LEAVE).unlink(missing_ok=True)
     if not queue.is_worked():
-        start(queue, "engine.training.queueing", str(queue.folder), *arguments)
+        start(queue, "engine.training.supervision.queueing", str(queue.folder), *arguments)
 
 
 def start_entry(queue: Queue, id: int, *arguments: str) -> "subprocess.Popen[bytes]":
     """Train an entry now, whatever else is under way. Raises `UserError`."""
-    return start(queue, "engine.training.queued", str(queue.folder), str(id), *arguments)
+    return start(queue, "engine.training.supervision.queued", str(queue.folder), str(id), *arguments)

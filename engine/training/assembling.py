@@ -20,32 +20,32 @@ from engine.errors import UserError
 from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
 from engine.project import own_code
-from engine.project.strategies import pieces_of_batch, stages_of
-from engine.project.target_scale import fitted_outputs
+from engine.project.checks.strategies import pieces_of_batch, stages_of
+from engine.project.checks.target_scale import fitted_outputs
 from engine.project.targets import folding, in_order
 from engine.project.training import TrainingOptions
-from engine.training.acceleration import accelerate
 from engine.training.augmenting.making import augmentation_for
 from engine.training.augmenting.pictures import Augmentation
-from engine.training.averaging import averaging
-from engine.training.batches import Batches, Resident, Tensors, as_tuple
-from engine.training.clipping import clipping
-from engine.training.guard import guard_for
-from engine.training.lm import LevenbergMarquardt
+from engine.training.batching.batches import Batches, Resident, Tensors, as_tuple
+from engine.training.batching.parts import inputs_of, resident
 from engine.training.losses.choosing import Loss, loss_for
 from engine.training.losses.ends import Ends
+from engine.training.losses.target_scale import fit_inverse, normalised, scale_of
 from engine.training.metrics.choosing import confusion_for
 from engine.training.metrics.metric import Metric
-from engine.training.parts import inputs_of, resident
-from engine.training.population import Population
-from engine.training.precision import Precision
-from engine.training.recomputing import Recomputing
-from engine.training.schedules import Schedule
+from engine.training.progress.watching import LayerWatch, Watch
 from engine.training.setting import Setting, layers_of, parameter_options_of
-from engine.training.solvers import Solver, groups_by_name
-from engine.training.step import Fittings, Unit
-from engine.training.target_scale import fit_inverse, normalised, scale_of
-from engine.training.watching import LayerWatch, Watch
+from engine.training.solvers.averaging import averaging
+from engine.training.solvers.lm import LevenbergMarquardt
+from engine.training.solvers.schedules import Schedule
+from engine.training.solvers.solver import Solver, groups_by_name
+from engine.training.steps.acceleration import accelerate
+from engine.training.steps.clipping import clipping
+from engine.training.steps.guard import guard_for
+from engine.training.steps.population import Population
+from engine.training.steps.precision import Precision
+from engine.training.steps.recomputing import Recomputing
+from engine.training.steps.step import Fittings, Unit
 
 SHARDED = (
     "Of the layers outputs and dead units are shown, but no gradients: each worker has a part of each, and only the "
@@ -140,7 +140,7 @@ def _staged(
 ) -> Unit:
     """This worker's stage of the network, with all it takes to train and judge it together with the others."""
     from engine.environments.strategies.pipeline import Pipeline
-    from engine.training.staged import StagedUnit
+    from engine.training.steps.staged import StagedUnit
 
     project, options = setting.project, setting.project.training
     assert isinstance(network, fx.GraphModule)  # as it was built

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from engine.project.extent import Extent
-from engine.training.batches import Resident
+from engine.training.batching.batches import Resident
 from engine.training.limits import NO_LIMITS, Limits
 
 

@@ -26,16 +26,16 @@ from engine.environments.inventory import can_share
 from engine.environments.launch import Seat, die_with
 from engine.environments.shared import Memory, PeerGoneError, SharedGang
 from engine.environments.threads import LEAST_GAIN, keep_to
+from engine.project.checks.strategies import pieces_of_batch
 from engine.project.extent import extent
 from engine.project.loading import Loading
-from engine.project.strategies import pieces_of_batch
 from engine.training.assembling import loss_of, network_for, part_for, unit_for
-from engine.training.batches import Batch, Batches, Resident
-from engine.training.channel import Reports
-from engine.training.order import Order
-from engine.training.precision import Precision
-from engine.training.schedules import Schedule
+from engine.training.batching.batches import Batch, Batches, Resident
+from engine.training.batching.order import Order
 from engine.training.setting import Setting
+from engine.training.solvers.schedules import Schedule
+from engine.training.steps.precision import Precision
+from engine.training.supervision.channel import Reports
 
 BUDGET_S = 1.5
 """After so much time nothing new is tried."""

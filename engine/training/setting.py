@@ -28,10 +28,10 @@ from engine.project.loading import Loading
 from engine.project.project import Project
 from engine.project.targets import Wanted, wanted_of
 from engine.runs.folder import RunFolder, frozen_code
-from engine.training.loading import loaded
-from engine.training.parts import differ_in_length
-from engine.training.transcripts import refuse_long_transcripts
-from engine.training.vocabulary import refuse_unknown_indices
+from engine.training.batching.parts import differ_in_length
+from engine.training.batching.transcripts import refuse_long_transcripts
+from engine.training.batching.vocabulary import refuse_unknown_indices
+from engine.training.starting.loading import loaded
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from engine.layers.types import TensorType
 from engine.network.analysis import analyse
 from engine.network.freezing import type_at
 from engine.project.project import Project
-from engine.training.batches import Tensors, as_tuple
-from engine.training.precision import Precision
-from engine.training.recomputing import Recomputing
-from engine.training.solvers import Solver
+from engine.training.batching.batches import Tensors, as_tuple
+from engine.training.solvers.solver import Solver
+from engine.training.steps.precision import Precision
+from engine.training.steps.recomputing import Recomputing
 
 
 class Rehearsal:

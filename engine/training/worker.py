@@ -21,38 +21,39 @@ from engine.environments.arithmetic import rate_factor
 from engine.environments.gang import Gang, SoloGang, is_lost_peer
 from engine.environments.launch import Seat, begin
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
+from engine.project.checks.strategies import pieces_of_batch
 from engine.project.extent import Extent, extent
 from engine.project.loading import Loading
-from engine.project.strategies import pieces_of_batch
 from engine.project.targets import in_order
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder
-from engine.training import garbage, out_of_memory
 from engine.training.assembling import augmentation_of, choose_threads, loss_of, network_for, part_for, unit_for
-from engine.training.batches import Batches, Resident
-from engine.training.channel import Reports, RequestPipe
-from engine.training.checkpoint import RandomStates
-from engine.training.clock import Clock
-from engine.training.hooks import hooks_for
-from engine.training.keeping import FolderShelf, Keeper, NoShelf
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
+from engine.training.checkpoints.checkpoint import RandomStates
+from engine.training.checkpoints.keeping import FolderShelf, Keeper, NoShelf
+from engine.training.checkpoints.saving import Saver, nowhere
+from engine.training.custom.hooks import hooks_for
 from engine.training.limits import limits_for, validation_steps
 from engine.training.metrics.choosing import metrics_for, named
 from engine.training.metrics.metric import Metric
-from engine.training.order import Order
 from engine.training.plan import Plan
-from engine.training.precision import Precision
 from engine.training.probe import choose_place
-from engine.training.recording import Recorder
-from engine.training.replay import Replay
-from engine.training.reporting import NoOutbox, NoRequests, Reporter
-from engine.training.saving import Saver, nowhere
-from engine.training.schedules import Schedule
+from engine.training.progress import garbage
+from engine.training.progress.clock import Clock
+from engine.training.progress.recording import Recorder
+from engine.training.progress.reporting import NoOutbox, NoRequests, Reporter
+from engine.training.progress.utilisation import utilisation_of
 from engine.training.setting import Setting, gang_for, known_of, set_up
-from engine.training.step import State, Unit
+from engine.training.solvers.schedules import Schedule
+from engine.training.steps.precision import Precision
+from engine.training.steps.replay import Replay
+from engine.training.steps.step import State, Unit
+from engine.training.supervision import out_of_memory
+from engine.training.supervision.channel import Reports, RequestPipe
 from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
-from engine.training.utilisation import utilisation_of
 
 DETAIL_CHARACTERS = 4000
 

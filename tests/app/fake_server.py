@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.engine_process import EngineServer, OnError, OnResult, Request
+from app.processes.engine_process import EngineServer, OnError, OnResult, Request
 
 NO_DEVICES: dict[str, Any] = {}
 

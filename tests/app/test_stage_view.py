@@ -1,7 +1,7 @@
 """The window knows how many workers there are, and offers stages as an action, a card and a field."""
 
 from app.window import MainWindow
-from designer.canvas.stage_legend import StageLegend
+from designer.canvas.marks.stage_legend import StageLegend
 from designer.stage_row import StageRow
 from engine.environments.inventory import DeviceInventory
 from engine.project.environment import EnvironmentOptions

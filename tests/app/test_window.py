@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton
 
-from app.actions import ACTIONS, MENUS
+from app.actions.table import ACTIONS, MENUS
 from app.dialogs import messages
 from app.dialogs.commands import CommandFinder
 from app.documents import EXAMPLES
@@ -50,7 +50,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 def choose_file(monkeypatch: pytest.MonkeyPatch, path: Path | str) -> None:
     for name in ("getSaveFileName", "getOpenFileName"):
-        monkeypatch.setattr(f"app.document_actions.QFileDialog.{name}", lambda *_: (str(path), ""))
+        monkeypatch.setattr(f"app.actions.document.QFileDialog.{name}", lambda *_: (str(path), ""))
 
 
 def entries(menu: QMenu) -> list[str]:

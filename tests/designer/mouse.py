@@ -3,7 +3,7 @@
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
-from designer.canvas.quick_add import QuickAdd
+from designer.canvas.overlays.quick_add import QuickAdd
 from designer.canvas.view import CanvasView
 from designer.editor import Editor
 from designer.gestures.drop import MIME

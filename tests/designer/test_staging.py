@@ -7,8 +7,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
 from designer.canvas import tips
+from designer.canvas.marks.stage_legend import StageLegend
 from designer.canvas.pictures import Content, paint
-from designer.canvas.stage_legend import StageLegend
 from designer.stage_row import StageRow
 from engine.layers.block import Block
 from engine.network.network import Network
@@ -145,7 +145,7 @@ def test_the_number_takes_the_place_of_the_count_and_its_colour_fills_the_layer(
     from PySide6.QtGui import QImage, QPainter
 
     from designer import theme
-    from designer.canvas import stages
+    from designer.canvas.marks import stages
 
     image = QImage(200, 60, QImage.Format.Format_RGB32)
     painter = QPainter(image)

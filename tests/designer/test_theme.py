@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
 from designer import icons, theme
-from designer.canvas import stages
+from designer.canvas.marks import stages
 from engine.drawing import colours
 from engine.layers.catalog import built_in
 

@@ -79,7 +79,7 @@ def projects(folder: Path) -> list[bytes]:
 
 @reader("project", "a.netwright", mutate.json_file, projects)
 def read_project(folder: Path, generator: random.Random) -> None:
-    from engine.project.check import check
+    from engine.project.checks.check import check
 
     project = load(folder / "a.netwright").project
     check(project)
@@ -330,7 +330,7 @@ def _requests(folder: Path) -> list[bytes]:
 
 @reader("control", "runs/run/control/1_ab_set.json", mutate.json_file, _requests)
 def read_control(folder: Path, generator: random.Random) -> None:
-    from engine.training.requests import Asked, asked
+    from engine.training.progress.requests import Asked, asked
 
     found = asked([*RunFolder(folder / "runs" / "run").take_requests() * 3, REQUESTS[0]])
     assert Asked.of(found.numbers()) == found

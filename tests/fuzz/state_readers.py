@@ -18,7 +18,7 @@ from engine.exchange import weights
 from engine.project.data import DataOptions
 from engine.runs import checkpoints
 from engine.runs.folder import RunFolder
-from engine.training import checkpoint
+from engine.training.checkpoints import checkpoint
 from tests.fuzz import mutate
 from tests.fuzz.readers import reader
 

@@ -19,7 +19,7 @@ from engine.network.network import Network
 from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.folder import RunFolder
-from engine.training.coordinator import exit_code
+from engine.training.supervision.coordinator import exit_code
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[2]

@@ -233,8 +233,8 @@ def test_a_detached_run_outlives_who_started_it(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from engine.project.file import load
-from engine.training.detached import start_detached
-from engine.training.preparing import prepare
+from engine.training.starting.detached import start_detached
+from engine.training.starting.preparing import prepare
 file = Path(sys.argv[1])
 folder = prepare(load(file).project, file, file.parent / "run")
 assert folder.state() == "starting"
@@ -255,5 +255,5 @@ print(folder.state())
 
 
 def test_the_coordinator_itself_needs_no_torch() -> None:
-    code = "import sys, engine.training.coordinator; sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
+    code = "import sys, engine.training.supervision.coordinator; sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -9,8 +9,8 @@ import torch
 from engine.project import own_code
 from engine.project.targets import Wanted, loss_of
 from engine.project.training import TrainingOptions
-from engine.training.batches import Tensors
-from engine.training.custom_loss import CustomLoss
+from engine.training.batching.batches import Tensors
+from engine.training.custom.loss import CustomLoss
 from engine.training.losses.classes import class_weights, cross_entropy, focal
 from engine.training.losses.ends import Ends
 from engine.training.losses.labels import binary_cross_entropy, positive_weights

@@ -6,7 +6,7 @@ import torch
 
 from engine.errors import UserError
 from engine.project.targets import Wanted
-from engine.training.batches import Tensors
+from engine.training.batching.batches import Tensors
 
 
 class Ends:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from engine.data.facts import DataFacts
 from engine.project import own_code
 from engine.project.training import TrainingOptions
-from engine.training.batches import Tensors
+from engine.training.batching.batches import Tensors
 from engine.training.metrics.classwise import ClassFigure, Confusion, OfCounts, f_score, precision, recall
 from engine.training.metrics.errors import R2, Mae, Mape, Rmse, centre_of
 from engine.training.metrics.hits import Accuracy, LabelAccuracy, TopK

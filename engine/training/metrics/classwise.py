@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 
 from engine.data.facts import IGNORED
-from engine.training.batches import Tensors
+from engine.training.batching.batches import Tensors
 from engine.training.metrics.elements import channels_last, run_of_each
 from engine.training.metrics.metric import sums_of_runs
 

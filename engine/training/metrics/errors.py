@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from engine.training.batches import Tensors
+from engine.training.batching.batches import Tensors
 from engine.training.metrics.elements import numbers_last
 from engine.training.metrics.hits import ratio
 from engine.training.metrics.metric import sums_of_runs

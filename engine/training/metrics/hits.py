@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.data.facts import IGNORED
-from engine.training.batches import Tensors
+from engine.training.batching.batches import Tensors
 from engine.training.metrics.elements import channels_last
 from engine.training.metrics.metric import sums_of_runs
 

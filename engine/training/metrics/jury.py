@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from engine.environments.gang import Gang, gathered
-from engine.training.batches import Tensors
+from engine.training.batching.batches import Tensors
 from engine.training.metrics.classwise import Confusion
 from engine.training.metrics.metric import Metric, Summed, Whole, summed, whole
 

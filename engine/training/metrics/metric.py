@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import torch
 
-from engine.training.batches import Tensors
+from engine.training.batching.batches import Tensors
 
 MOST_ON_CURVE = 300
 """A metric that takes more numbers than these is not computed at every step."""

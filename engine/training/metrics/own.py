@@ -7,10 +7,10 @@ import torch
 from engine.build.user_code import find
 from engine.custom.targets import split_code
 from engine.errors import RunError
-from engine.training.batches import Tensors, plain
+from engine.training.batching.batches import Tensors, plain
+from engine.training.custom.own_code import failure
 from engine.training.metrics.hits import ratio
 from engine.training.metrics.metric import sums_of_runs
-from engine.training.own_code import failure
 
 
 class OwnMetric:

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from engine.data.facts import IGNORED
 from engine.errors import UserError
-from engine.training.batches import Tensors
+from engine.training.batching.batches import Tensors
 from engine.training.metrics.elements import channels_last
 
 

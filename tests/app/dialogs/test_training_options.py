@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu
 from app.dialogs.environment_cards import card_texts
 from app.dialogs.presets import preset_menu
 from app.dialogs.training_options import TrainingOptionsDialog
-from designer.field_editors import PathEditor
+from designer.forms.field_editors import PathEditor
 from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.environments.inventory import Device, DeviceInventory
 from engine.layers.types import image
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.environment import TARGETS, EnvironmentOptions
 from engine.project.presets import BUILT_IN, Presets
 from engine.project.project import Project
@@ -355,7 +355,7 @@ def test_files_of_code_are_chosen_from_the_projects_folder_and_read_as_text(qtbo
     editor = dialog.training_form.rows["hooks_file"].widget
     assert isinstance(editor, PathEditor)
     monkeypatch.setattr(
-        "designer.field_editors.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "hooks.py"), "")
+        "designer.forms.field_editors.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "hooks.py"), "")
     )
     qtbot.mouseClick(editor.browse, Qt.MouseButton.LeftButton)
     assert dialog.training.hooks_file == "hooks.py"

@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.runs.monitor import Monitor
-from app.runs.plot import Plot
+from app.runs.plots.plot import Plot
+from app.runs.plots.timeline import Along
 from app.runs.supervisor import Outcome
-from app.runs.timeline import Along
 from engine.runs.events import Best, Message, Points, Requested, Resumed
 from engine.runs.folder import RunFolder
 from tests.app.runs.test_facts_panel import STARTED, progress

@@ -127,7 +127,7 @@ def test_a_template_is_opened_as_a_copy_without_a_file(
         asked.append(given)
         return "", ""
 
-    monkeypatch.setattr("app.document_actions.QFileDialog.getSaveFileName", ask)
+    monkeypatch.setattr("app.actions.document.QFileDialog.getSaveFileName", ask)
     window.editor.add_layer("relu")
     assert window.files.save() is False
     assert len(asked) == 1
@@ -144,10 +144,10 @@ def test_a_blank_project_and_a_file(
     assert len(window.editor.network) == 0
     path = keep(window, tmp_path, "net")
     window.show_start()
-    monkeypatch.setattr("app.document_actions.QFileDialog.getOpenFileName", lambda *_: ("", ""))
+    monkeypatch.setattr("app.actions.document.QFileDialog.getOpenFileName", lambda *_: ("", ""))
     page.browse.click()
     assert window.stack.currentWidget() is page
-    monkeypatch.setattr("app.document_actions.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr("app.actions.document.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
     page.browse.click()
     assert window.documents.path == path
     assert window.stack.currentWidget() is window.canvas

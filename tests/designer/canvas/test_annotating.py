@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
 from designer.canvas.annotations import lines
-from designer.canvas.words import TextField, TitleField
+from designer.canvas.overlays.words import TextField, TitleField
 from engine.network import annotations
 from engine.network.annotations import Mark
 from engine.network.layout import Layout

@@ -3,7 +3,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPainter, QWheelEvent
 
 from designer import theme
-from designer.canvas.differences import SIGNS, sign_icon
+from designer.canvas.marks.differences import SIGNS, sign_icon
 from designer.canvas.reader import Reader
 from designer.editor import Editor
 from engine.network.arrange import arrange

@@ -15,7 +15,7 @@ from engine.network.analysis import analyse
 from engine.network.freezing import type_at
 from engine.network.network import Network
 from engine.project.training import TrainingOptions
-from engine.training.solvers import Solver
+from engine.training.solvers.solver import Solver
 from tests.builders import add, chain, layer
 
 IMAGE = layer("image_input", channels=4, size=8, normalization="none")

@@ -22,14 +22,14 @@ from engine.project.environment import EnvironmentOptions
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import Checkpoint
-from engine.training.batches import Batches, Resident
-from engine.training.checkpoint import read, write
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
+from engine.training.checkpoints.checkpoint import read, write
 from engine.training.losses.choosing import loss_for
 from engine.training.metrics.choosing import metrics_for
-from engine.training.order import Order
-from engine.training.schedules import Schedule
-from engine.training.solvers import Solver
-from engine.training.step import Fittings, Unit
+from engine.training.solvers.schedules import Schedule
+from engine.training.solvers.solver import Solver
+from engine.training.steps.step import Fittings, Unit
 from tests.builders import chain, layer
 
 SAMPLES, BATCH, STEPS_PER_EPOCH, EPOCHS = 21, 8, 3, 3

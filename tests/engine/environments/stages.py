@@ -25,16 +25,16 @@ from engine.network.network import Network
 from engine.network.stages import stages_by_hand
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
-from engine.training.batches import Batches, Resident
-from engine.training.clipping import clipping
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
 from engine.training.losses.choosing import loss_for
 from engine.training.metrics.choosing import metrics_for
-from engine.training.order import Order
-from engine.training.precision import Precision
-from engine.training.schedules import Schedule
-from engine.training.solvers import Solver, groups_by_name
-from engine.training.staged import StagedUnit
-from engine.training.step import Fittings, Unit
+from engine.training.solvers.schedules import Schedule
+from engine.training.solvers.solver import Solver, groups_by_name
+from engine.training.steps.clipping import clipping
+from engine.training.steps.precision import Precision
+from engine.training.steps.staged import StagedUnit
+from engine.training.steps.step import Fittings, Unit
 from tests.builders import add, layer
 
 SAMPLES, BATCH, STEPS_PER_EPOCH, EPOCHS = 18, 8, 3, 3

@@ -58,7 +58,7 @@ def test_training_does_not_ask_for_it() -> None:
     code = """
 import engine.training.worker
 from engine.project.training import TrainingOptions
-from engine.training.solvers import Solver
+from engine.training.solvers.solver import Solver
 model = torch.nn.Linear(3, 2)
 torch.autograd.backward(model(torch.ones(4, 3)).sum())
 Solver(TrainingOptions(), model).step(0.1)

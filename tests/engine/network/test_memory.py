@@ -22,11 +22,11 @@ from engine.network.memory import (
     training_memory,
 )
 from engine.network.network import Network
-from engine.project.check import memory_of
+from engine.project.checks.check import memory_of
 from engine.project.options.solver import DEFAULT_RATES
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from engine.training.solvers import Solver
+from engine.training.solvers.solver import Solver
 from tests.builders import add, chain, classifier, layer
 
 BATCH = 5

@@ -9,7 +9,7 @@ from engine.data.facts import DataFacts, InputFacts, TargetFacts, classes_of, nu
 from engine.layers.types import TensorType, features, image, sequence, volume
 from engine.network.problems import Problem
 from engine.project.augmentation import augmentation_problems
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.project import Project
 from engine.project.unused import unused_options
 from tests.builders import chain, layer

@@ -14,7 +14,7 @@ from engine.network import edits
 from engine.network.blocks import analysis_in, network_in, with_network_in
 from engine.network.layout import Comment, Frame, Layout
 from engine.network.network import Network, Port
-from engine.project.check import check, report_in
+from engine.project.checks.check import check, report_in
 from engine.project.file import dumps, loads
 from engine.project.project import Project
 from engine.project.scopes import block_paths, project_in, with_project_in

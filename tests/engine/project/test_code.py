@@ -14,7 +14,7 @@ from engine.layers.types import features
 from engine.network.analysis import analyse
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project import code
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.compare import compare
 from engine.project.project import Project
 from tests.builders import chain, layer

@@ -6,7 +6,7 @@ import pytest
 
 from engine.data.facts import DataFacts, InputFacts, TargetFacts, classes_of
 from engine.layers.types import image, sequence
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.loading import Loading, held_bytes, loading
 from engine.project.project import Project
 from tests.builders import chain, layer

@@ -8,7 +8,7 @@ import pytest
 from engine.custom import known, trust
 from engine.errors import UserError
 from engine.project import code, own_code
-from engine.project.check import check, describe
+from engine.project.checks.check import check, describe
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 

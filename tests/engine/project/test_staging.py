@@ -10,7 +10,7 @@ from engine.network.analysis import analyse
 from engine.network.layout import Layout
 from engine.network.network import Network, Port
 from engine.project import staging
-from engine.project.check import check, describe
+from engine.project.checks.check import check, describe
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
 from tests.builders import chain, layer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.runs.bottleneck import held_back_by
-from engine.training.clock import Clock
+from engine.training.progress.clock import Clock
 from tests.runs import train
 from tests.system.test_training import TWO, digits, mlp
 
@@ -48,7 +48,7 @@ def test_random_changes_of_images_count_with_the_data() -> None:
 
 def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now, sent = [0.0], [0.0]
-    monkeypatch.setattr("engine.training.clock.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("engine.training.progress.clock.time.perf_counter", lambda: now[0])
     clock = Clock(sending=lambda: sent[0])
 
     def batches():

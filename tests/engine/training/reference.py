@@ -22,18 +22,18 @@ from engine.layers.weighted import ParameterOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
-from engine.training.averaging import averaging
-from engine.training.batches import Batches, Resident
-from engine.training.clipping import clipping
-from engine.training.lm import LevenbergMarquardt
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
 from engine.training.losses.choosing import loss_for
-from engine.training.order import Order
-from engine.training.population import Population
-from engine.training.precision import Precision
-from engine.training.recomputing import Recomputing
-from engine.training.schedules import Schedule
-from engine.training.solvers import Solver
-from engine.training.step import Fittings, Unit
+from engine.training.solvers.averaging import averaging
+from engine.training.solvers.lm import LevenbergMarquardt
+from engine.training.solvers.schedules import Schedule
+from engine.training.solvers.solver import Solver
+from engine.training.steps.clipping import clipping
+from engine.training.steps.population import Population
+from engine.training.steps.precision import Precision
+from engine.training.steps.recomputing import Recomputing
+from engine.training.steps.step import Fittings, Unit
 from tests.engine.training.by_the_book import BookLm
 from tests.engine.training.places import Ending
 

@@ -13,19 +13,19 @@ from engine.project.extent import Extent
 from engine.project.options.metrics import METRICS
 from engine.project.training import TrainingOptions
 from engine.runs.events import Event
-from engine.training.batches import Batches, Resident
-from engine.training.clock import Clock
-from engine.training.keeping import Keeper, NoShelf
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
+from engine.training.checkpoints.keeping import Keeper, NoShelf
 from engine.training.limits import Target, limits_for, validation_steps
 from engine.training.losses.choosing import OfFirst
 from engine.training.losses.numbers import half_mse
 from engine.training.metrics.errors import Rmse
-from engine.training.order import Order
 from engine.training.plan import Plan
-from engine.training.recording import Recorder
-from engine.training.reporting import NoRequests, Reporter
-from engine.training.solvers import Solver
-from engine.training.step import Scores, Unit
+from engine.training.progress.clock import Clock
+from engine.training.progress.recording import Recorder
+from engine.training.progress.reporting import NoRequests, Reporter
+from engine.training.solvers.solver import Solver
+from engine.training.steps.step import Scores, Unit
 from engine.training.trainer import Outcome, Trainer
 
 STEP_S = 0.1

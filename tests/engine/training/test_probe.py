@@ -78,9 +78,9 @@ from engine.environments import candidates, placing
 from engine.environments.inventory import DeviceInventory
 from engine.project.file import load
 from engine.training import probe
-from engine.training.coordinator import coordinate
-from engine.training.preparing import prepare
-from engine.training.resuming import prepare_resume
+from engine.training.supervision.coordinator import coordinate
+from engine.training.starting.preparing import prepare
+from engine.training.starting.resuming import prepare_resume
 
 folder = Path(sys.argv[1])
 candidates.LEAST_RUN_S = probe.LEAST_RUN_S = 0.0

@@ -28,13 +28,14 @@ from engine.project.project import Project
 from engine.runs.checkpoints import all_checkpoints, put_in_place
 from engine.runs.events import Checkpointed, Event, Points, Requested, read_event
 from engine.runs.folder import RunFolder
-from engine.training.channel import Lines
-from engine.training.preparing import lock_of, prepare
-from engine.training.resuming import prepare_resume
+from engine.training.starting.preparing import lock_of, prepare
+from engine.training.starting.resuming import prepare_resume
+from engine.training.supervision.channel import Lines
 from engine.training.worker import work
 from tests.builders import chain, layer
 
-TRAINING = Path(__file__).parents[3] / "engine" / "training"
+ROOT = Path(__file__).parents[3]
+TRAINING = ROOT / "engine" / "training"
 SIZES = {"max_epochs": 2, "mini_batch_size": 300, "validation_frequency": 2, "deterministic": True}
 AUGMENTED = {"rand_rotation": 20, "jitter_contrast": 0.3, "noise_deviation": 1.0, "mixup_alpha": 0.2}
 MIDDLE = 4
@@ -224,7 +225,8 @@ def test_requests_are_done_told_and_outlive_a_resume(tmp_path: Path) -> None:
 
 def test_every_piece_of_a_training_is_registered() -> None:
     """A class with a state of its own that nobody saves would make a resumed run another one."""
-    modules = [importlib.import_module(f"engine.training.{file.stem}") for file in TRAINING.glob("[!_]*.py")]
+    files = (file.relative_to(ROOT).with_suffix("") for file in TRAINING.rglob("[!_]*.py"))
+    modules = [importlib.import_module(".".join(file.parts)) for file in files]
     found = {
         name
         for module in modules

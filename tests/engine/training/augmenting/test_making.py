@@ -11,8 +11,8 @@ from engine.project.data import DataOptions
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.training.augmenting.making import augmentation_for, change_for
-from engine.training.batches import Batches, Resident
-from engine.training.order import Order
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
 
 OPTIONS = TrainingOptions(
     rand_rotation=20, rand_crop_padding=1, jitter_contrast=0.4, noise_deviation=0.5, erasing_probability=0.5, seed=3

@@ -18,10 +18,10 @@ from engine.project.training import TrainingOptions
 from engine.training.augmenting.draws import Draws
 from engine.training.augmenting.making import augmentation_for, change_for
 from engine.training.augmenting.mixing import Mixing
-from engine.training.batches import Batches, Resident
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
 from engine.training.losses.classes import cross_entropy
 from engine.training.losses.ends import Ends
-from engine.training.order import Order
 
 SAMPLES, CLASSES = 19, 3
 WANTED = alone(*classes_of("a", "b", "c"))

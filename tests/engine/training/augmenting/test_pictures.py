@@ -12,8 +12,8 @@ from engine.project.data import DataOptions
 from engine.project.targets import alone
 from engine.project.training import TrainingOptions
 from engine.training.augmenting.making import augmentation_for
-from engine.training.batches import Batches, Resident
-from engine.training.order import Order
+from engine.training.batching.batches import Batches, Resident
+from engine.training.batching.order import Order
 
 SAMPLES = 23
 OPTIONS = TrainingOptions(

@@ -12,6 +12,7 @@ from sklearn import metrics as oracle
 
 from engine.data.facts import DataFacts, classes_of, numbers_of
 from engine.project.training import TrainingOptions
+from engine.training.batching.order import share_of
 from engine.training.metrics.choosing import confusion_for, metrics_for
 from engine.training.metrics.classwise import ClassFigure, f_score, precision
 from engine.training.metrics.errors import R2, Mae, Mape, Rmse, centre_of
@@ -19,7 +20,6 @@ from engine.training.metrics.hits import Accuracy, LabelAccuracy, TopK
 from engine.training.metrics.jury import Jury
 from engine.training.metrics.metric import Metric, on_curve, summed
 from engine.training.metrics.ranking import Auc
-from engine.training.order import share_of
 from tests.engine.training.metrics.gangs import ThreadGang, on_threads
 
 CLASSES = 4

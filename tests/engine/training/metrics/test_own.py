@@ -11,7 +11,7 @@ from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.environments.gang import SoloGang
 from engine.errors import RunError
 from engine.layers.types import features
-from engine.project.check import check
+from engine.project.checks.check import check
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.training.metrics.choosing import metrics_for, named

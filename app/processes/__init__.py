@@ -1,0 +1,1 @@
+"""Processes of the engine, seen from the window."""

@@ -1,0 +1,331 @@
+"""The plots of a run: its main metric and its loss, and below them those that were chosen of all it tells."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.runs.plots.confusion_chart import ConfusionCard
+from app.runs.plots.curves import CurveCard
+from app.runs.plots.drawing import Across, Drawing
+from app.runs.plots.marks import Marks
+from app.runs.plots.quantities import (
+    COMPUTING,
+    GRADIENT_NORM,
+    LOSS,
+    OFFERED,
+    SHARES,
+    drawing_of,
+    of_progress,
+    shares_of,
+)
+from app.runs.plots.timeline import Along, Timeline
+from engine.project.options.metrics import is_share, title_of
+from engine.runs.confusion import Confusion
+from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started
+
+FIRST = "accuracy"
+"""What stands above until a run says what its main metric is."""
+COLUMNS = 2
+LEAST_TWO = 760
+"""Narrower than this there is one column."""
+MOST_DRAWINGS = 200
+"""Quantities; a run has some tens of them at most."""
+
+
+class Board(QWidget):
+    """Takes the events of one run at a time, and keeps all they say, whether it is shown or not.
+
+    `part_changed` tells that another part of the run is in view.
+    """
+
+    part_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.across = Across()
+        self.drawings: dict[str, Drawing] = {}
+        self._main = FIRST
+        self._smoothing, self._is_log = 0.0, False
+        self._chosen: list[str] = []
+        self._cards: dict[str, CurveCard] = {}
+        self._tables: dict[str, Confusion] = {}
+        self._table_cards: dict[str, ConfusionCard] = {}
+        self._arranged = 0
+        for name in (self._main, LOSS, *OFFERED):
+            self._drawing(name)
+        self._make()
+        self.main_card = self._add_card(self._main)
+        self.loss_card = self._add_card(LOSS)
+        self._arrange()
+
+    def _make(self) -> None:
+        area, held = QScrollArea(), QWidget()
+        self._grid = QGridLayout(held)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(12)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(held)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(area)
+        self.choice = QPushButton("Plots")
+        self.choice.setToolTip("Choose further plots: learn rate, speed, memory, other metrics")
+        menu = QMenu(self.choice)
+        menu.aboutToShow.connect(self._fill_menu)
+        self.choice.setMenu(menu)
+
+    @property
+    def cards(self) -> tuple[CurveCard, ...]:
+        """Those that are shown: main metric, loss, then as they were chosen."""
+        return tuple(self._cards.values())
+
+    @property
+    def shown(self) -> dict[str, CurveCard]:
+        """Those that are shown, by the name of their quantity."""
+        return dict(self._cards)
+
+    # ---- what a run says ----
+
+    def take(self, event: Event) -> None:
+        """One event of the run."""
+        self.across.timeline.take(event)
+        self.across.marks.take(event)
+        match event:
+            case Started():
+                self._set_main(event.metric)
+                self.set_expected_steps(event.iterations)
+            case Points(split="training" | "validation" | "test"):
+                for name, values in event.values.items():
+                    if name in self.drawings or len(self.drawings) < MOST_DRAWINGS:  # a stranger's log may name any
+                        self._append(name, event, [float(v) for v in values])
+            case Progress():
+                for name, value in of_progress(event).items():
+                    self.drawings[name].append("training", event.iteration, 1, [value])
+                    self._refresh(name)
+                self._take_shares(event)
+            case Best():
+                name = LOSS if event.objective == LOSS else self._named(event.objective)
+                self._drawing(name).bests.append((event.iteration, event.value))
+                self._refresh(name)
+            case Requested(what="watch_gradient_norm") if event.value:
+                self.choose(GRADIENT_NORM, True)
+            case Requested(what="epochs") if self.across.timeline.steps_per_epoch:
+                self.set_expected_steps(event.value * self.across.timeline.steps_per_epoch)
+            case Resumed():
+                for name, drawing in self.drawings.items():
+                    drawing.go_back(event.iteration)
+                    self._refresh(name)
+
+    def _append(self, name: str, event: Points, values: list[float]) -> None:
+        self._drawing(name).append(event.split, event.first_step, event.steps_apart, values)
+        if name in self._chosen and name not in self._cards:
+            self._add_card(name)
+            self._arrange()
+        self._refresh(name)
+
+    def _take_shares(self, event: Progress) -> None:
+        """What the time went to, as far as that is measured."""
+        drawing = self.drawings[SHARES]
+        for name, share in shares_of(event).items():
+            if name == COMPUTING:
+                drawing.append("training", event.iteration, 1, [share])
+            else:
+                drawing.beside[name].line.append([share], event.iteration)
+        self._refresh(SHARES)
+
+    def _named(self, objective: str) -> str:
+        """The metric that an objective is."""
+        return self._main if objective == "metric" else objective
+
+    def _drawing(self, name: str) -> Drawing:
+        if name not in self.drawings:
+            self.drawings[name] = drawing_of(name, self.across)
+            self._style(self.drawings[name])
+        return self.drawings[name]
+
+    def _set_main(self, name: str) -> None:
+        """The main metric of the run is this one."""
+        self.main_card.setHidden(name == LOSS)  # what a run says that measures nothing else
+        if name in (self._main, LOSS):
+            self._arrange()
+            return
+        old, was = self._main, self.drawings
+        self._main = name
+        names = {name if key == old else key: drawing for key, drawing in was.items() if key != name}
+        self.drawings = names
+        self._close_card(name)
+        self._cards = {name if key == old else key: card for key, card in self._cards.items()}
+        self.main_card.drawing.is_percent = is_share(name)
+        self.main_card.title = title_of(name)
+        self._arrange()
+
+    def set_expected_steps(self, count: float) -> None:
+        """How long the run will be: the right end of the plots; 0 if nobody knows."""
+        self.across.expected_steps = count
+        self._refresh_all()
+
+    def show_end(self) -> None:
+        """The run has ended: what was done of it is as wide as the plots."""
+        self.set_expected_steps(max(drawing.last_step for drawing in self.drawings.values()))
+
+    def set_confusions(self, tables: Mapping[str, Confusion]) -> None:
+        """Which class the kept network took for which, by part of the data: the last entries of the list of plots."""
+        for name in self._table_cards:
+            self._remove(self._table_cards[name])
+        self._tables = {f"Confusion matrix, {part}": table for part, table in tables.items()}
+        chosen = [name for name in self._chosen if name in self._tables]
+        self._table_cards = {name: ConfusionCard(name, self._tables[name]) for name in chosen}
+        self._arrange()
+
+    def clear(self) -> None:
+        """Forget all points, for another run: the metrics may be others."""
+        was_zoomed = self.across.part is not None
+        self.across.timeline, self.across.expected_steps, self.across.part = Timeline(), 0, None
+        self.across.marks = Marks()
+        for name in [name for name in self.drawings if name not in (self._main, LOSS, *OFFERED)]:
+            del self.drawings[name]
+            self._drop_card(name)
+        for drawing in self.drawings.values():
+            drawing.clear()
+        self.set_confusions({})
+        self._refresh_all()
+        if was_zoomed:
+            self.part_changed.emit()
+
+    # ---- how it is shown ----
+
+    def set_smoothing(self, share: float) -> None:
+        """The share of the previous value that smoothed curves keep, 0 (none) to 0.99."""
+        self._smoothing = min(0.99, max(0.0, share))
+        self._restyle()
+
+    def set_log_y(self, is_log: bool) -> None:
+        """Logarithmic axes of values, but of shares."""
+        self._is_log = is_log
+        self._restyle()
+
+    def set_along(self, along: Along) -> None:
+        """What the lower axes count."""
+        self.across.along = along
+        self._refresh_all()
+
+    def set_log_x(self, is_log: bool) -> None:
+        """Logarithmic lower axes."""
+        self.across.is_log = is_log
+        self._refresh_all()
+
+    def show_all(self) -> None:
+        """The whole run is in view."""
+        self.across.part = None
+        self._on_part_changed()
+
+    def _restyle(self) -> None:
+        for drawing in self.drawings.values():
+            self._style(drawing)
+        self._refresh_all()
+
+    def _style(self, drawing: Drawing) -> None:
+        drawing.smoothing = self._smoothing if drawing.can_smooth else 0.0
+        drawing.is_log = self._is_log and not drawing.is_percent
+
+    def _refresh(self, name: str) -> None:
+        if name in self._cards:
+            self._cards[name].refresh()
+
+    def _refresh_all(self) -> None:
+        for card in self._cards.values():
+            card.refresh()
+
+    def _on_part_changed(self) -> None:
+        self._refresh_all()
+        self.part_changed.emit()
+
+    # ---- which plots ----
+
+    def choose(self, name: str, is_shown: bool) -> None:
+        """Show a quantity beside main metric and loss, or no more."""
+        if is_shown and name not in self._chosen:
+            self._chosen.append(name)
+            if name in self._tables:
+                self._table_cards[name] = ConfusionCard(name, self._tables[name])
+            elif name in self.drawings and name not in self._cards:
+                self._add_card(name)
+        elif not is_shown and name in self._chosen:
+            self._chosen.remove(name)
+            self._drop_card(name)
+            if name in self._table_cards:
+                self._remove(self._table_cards.pop(name))
+        self._arrange()
+
+    def _fill_menu(self) -> None:
+        menu = self.choice.menu()
+        menu.clear()
+        metrics = [name for name in self.drawings if name not in (self._main, LOSS, *OFFERED)]
+        for name in (*metrics, "", *OFFERED, "", *self._tables):
+            if not name:
+                menu.addSeparator()
+                continue
+            action = menu.addAction(self.drawings[name].title if name in self.drawings else name)
+            action.setCheckable(True)
+            action.setChecked(name in self._cards or name in self._table_cards)
+            action.toggled.connect(lambda is_on, name=name: self.choose(name, is_on))
+
+    def _add_card(self, name: str) -> CurveCard:
+        card = CurveCard(drawing=self.drawings[name], can_close=name not in (self._main, LOSS))
+        card.part_changed.connect(self._on_part_changed)
+        card.closed.connect(lambda: self.choose(name, False))
+        self._cards[name] = card
+        return card
+
+    def _close_card(self, name: str) -> None:
+        """Another card shows it now."""
+        if name in self._chosen:
+            self._chosen.remove(name)
+        self._drop_card(name)
+
+    def _drop_card(self, name: str) -> None:
+        if name in self._cards:
+            card = self._cards.pop(name)
+            card.shutdown()
+            self._remove(card)
+
+    def _remove(self, card: QWidget) -> None:
+        self._grid.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+
+    def _arrange(self) -> None:
+        """Main metric and loss one below the other, the others two a row where there is room."""
+        first, second, *curves = self._cards.values()
+        others: list[QWidget] = [*curves, *self._table_cards.values()]
+        columns = self._arranged = self._columns
+        for row, card in enumerate((first, second)):
+            self._grid.addWidget(card, row, 0, 1, COLUMNS)
+        for number, other in enumerate(others):
+            row, column = divmod(number, columns)
+            is_alone = columns == 1 or (number == len(others) - 1 and column == 0)
+            self._grid.addWidget(other, 2 + row, column, 1, COLUMNS if is_alone else 1)
+        for row in range(max(2, self._grid.rowCount())):
+            item = self._grid.itemAtPosition(row, 0)
+            held = item.widget() if item is not None else None
+            is_used = held is not None and not held.isHidden()
+            self._grid.setRowStretch(row, (3 if row < 2 else 2) if is_used else 0)
+
+    @property
+    def _columns(self) -> int:
+        return COLUMNS if self.width() >= LEAST_TWO else 1
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Two columns or one."""
+        super().resizeEvent(event)
+        if self._columns != self._arranged:
+            self._arrange()
+
+    def shutdown(self) -> None:
+        """Let go of the plots, in order."""
+        for card in self._cards.values():
+            card.shutdown()

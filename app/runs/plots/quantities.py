@@ -1,0 +1,94 @@
+"""Every quantity that a run has a curve of: what it is called, and how it is shown."""
+
+import math
+from dataclasses import dataclass
+
+from app.runs.plots.drawing import VALUE, Across, Beside, Drawing
+from app.runs.plots.series import Points, Series
+from app.runs.plots.track import Track
+from engine.project.options.metrics import is_share, title_of
+from engine.runs.events import Progress
+
+LOSS = "loss"
+GRADIENT_NORM = "gradient_norm"
+MIB = 2.0**20
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One that is neither the loss nor a metric."""
+
+    title: str
+    can_smooth: bool = True
+    is_percent: bool = False
+    waiting: str = ""
+
+
+OF_PROGRESS = {
+    "learn_rate": Quantity("Learn rate", can_smooth=False),
+    "samples_per_second": Quantity("Samples per second"),
+    "memory": Quantity("Memory, MiB", can_smooth=False),
+    "utilisation": Quantity(
+        "Utilisation",
+        is_percent=True,
+        waiting="How busy the processors or GPUs are appears here when training starts, where it is known.",
+    ),
+}
+"""Told at each report, a few times a second."""
+OTHERS = {
+    GRADIENT_NORM: Quantity(
+        "Gradient norm",
+        waiting="No gradient norm is measured. Switch it on with ⋯ beside the buttons of a run that trains, or in the "
+        "training options for the next one.",
+    ),
+}
+SHARES = "time_shares"
+COMPUTING = "computing"
+BESIDE = {"data": "warning", "workers": "loss"}
+"""What else the time of a step goes to: waiting for data, and for other workers; with the colours."""
+_SHARES = Quantity(
+    "Time shares", can_smooth=False, is_percent=True, waiting="What the time of steps goes to appears here."
+)
+OFFERED = (*OF_PROGRESS, SHARES, *OTHERS)
+"""What every run offers beside its loss and its metrics."""
+
+
+def drawing_of(name: str, across: Across) -> Drawing:
+    """An empty plot of a quantity by its name in the events."""
+    known = OF_PROGRESS.get(name) or OTHERS.get(name) or (_SHARES if name == SHARES else None)
+    points = {"validation": Points(), "test": Points()}
+    if known is None:
+        title = "Loss" if name == LOSS else title_of(name)
+        token = "loss" if name == LOSS else "accent"
+        return Drawing(title, token, Series(), points, across=across, is_percent=is_share(name))
+    return Drawing(
+        known.title,
+        "accent",
+        Track() if name in (*OF_PROGRESS, SHARES) else Series(),
+        points,
+        across=across,
+        word=VALUE if name in OF_PROGRESS else COMPUTING if name == SHARES else "training",
+        can_smooth=known.can_smooth,
+        smoothing=0.0,
+        is_percent=known.is_percent,
+        waiting=known.waiting,
+        beside={word: Beside(token, Track()) for word, token in BESIDE.items()} if name == SHARES else {},
+    )
+
+
+def shares_of(event: Progress) -> dict[str, float]:
+    """What the time of the steps since the last report went to, as shares that add up to one. What went to other
+    workers is not told where they send while they compute."""
+    found = {"data": event.data_share, "workers": event.communication_share}
+    found = {name: share for name, share in found.items() if math.isfinite(share)}
+    return {**found, COMPUTING: max(0.0, 1.0 - sum(found.values()))} if found else {}
+
+
+def of_progress(event: Progress) -> dict[str, float]:
+    """What a report says of the quantities that are told with it."""
+    found = {
+        "learn_rate": event.rate,
+        "samples_per_second": event.samples_per_second,
+        "memory": event.memory_bytes / MIB,
+    }
+    return {**found, "utilisation": event.utilisation} if math.isfinite(event.utilisation) else found

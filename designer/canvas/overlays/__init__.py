@@ -1,0 +1,1 @@
+"""What lies over the canvas: zoom, minimap, search, and what is edited in its place."""

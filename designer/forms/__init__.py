@@ -1,0 +1,1 @@
+"""Forms made from declared fields: rows, and one editor a kind of field."""

@@ -1,0 +1,246 @@
+"""One editor widget per kind of declared field. `editor_for` makes it; a new kind of field registers one here.
+
+An editor reports what was typed, unchecked, to `changed`; whoever holds the record checks it with the field. It takes
+values with `show_value`, which leaves text alone that already says the same, so that undo does not disturb typing.
+"""
+
+from functools import singledispatch
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QStandardItemModel, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QToolButton, QWidget
+
+from designer import theme
+from designer.forms.choices_editor import ChoicesEditor
+from designer.forms.line_editors import HEIGHT, SEVERAL, Changed, LineEditor, NumberEditor, as_typed, mark_invalid
+from designer.forms.switch import Switch
+from engine.fields import Bool, Choice, Choices, Field, FilePath, Float, Floats, Int, Ints, Padding, Record, Text
+from engine.project.options.phases import Phases
+
+_COMBO_WIDTH = 96
+
+
+@runtime_checkable
+class FieldEditor(Protocol):
+    """What a form asks of an editor, beyond being a widget."""
+
+    def show_value(self, value: Any) -> None:
+        """Show a value; text that already says it stays as it was typed."""
+
+    def show_several(self) -> None:
+        """Show that the records behind the form differ in this field."""
+
+    def show_record(self, record: Record) -> None:
+        """Hear of the record's other values."""
+
+    def set_invalid(self, is_invalid: bool) -> None:
+        """Mark the value as refused."""
+
+
+@singledispatch
+def editor_for(field: Field[Any], value: object, changed: Changed) -> QWidget:
+    """The editor for one field, showing `value`. What the person types goes to `changed`, unchecked."""
+    raise TypeError(f"No editor is registered for {type(field).__name__}.")
+
+
+class FormCombo(QComboBox):
+    """What the list editors of a form have in common: their size, and that a passing wheel changes nothing."""
+
+    def set_invalid(self, is_invalid: bool) -> None:
+        """Mark the value as refused: alone, or beside another one."""
+        mark_invalid(self, is_invalid)
+
+    def show_record(self, record: Record) -> None:
+        """The words depend on no other value."""
+
+    def sizeHint(self) -> QSize:
+        """Of one size whatever the words: the form decides, and Qt would measure every word anew."""
+        return QSize(_COMBO_WIDTH, HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        """Long words are cut off before the form grows."""
+        return self.sizeHint()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Without the keyboard focus the wheel scrolls what is around."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class ChoiceEditor(FormCombo):
+    """One of the field's words; what each means is its tooltip."""
+
+    def __init__(self, field: Choice, value: object, changed: Changed) -> None:
+        super().__init__()
+        self.field = field
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.addItems(list(field.options))
+        for index, word in enumerate(field.options):
+            if note := field.notes.get(word):
+                self.setItemData(index, note, Qt.ItemDataRole.ToolTipRole)
+        self.setCurrentText(str(value))
+        self.textActivated.connect(changed)
+
+    def show_value(self, value: Any) -> None:
+        """Show one of the words."""
+        self.setCurrentIndex(self.field.options.index(value))
+
+    def show_several(self) -> None:
+        """Show that the records behind the form differ in this field."""
+        self.setPlaceholderText(SEVERAL)
+        self.setCurrentIndex(-1)
+
+    def show_record(self, record: Record) -> None:
+        """Grey the words that do not go with the record's other values."""
+        if self.field.offered is None:
+            return
+        offered, model = self.field.offered(record), self.model()
+        assert isinstance(model, QStandardItemModel)
+        for index, word in enumerate(self.field.options):
+            model.item(index).setEnabled(word in offered)
+
+
+class PaddingEditor(FormCombo):
+    """A word from the list, or numbers typed in its place."""
+
+    def __init__(self, field: Padding, value: object, changed: Changed) -> None:
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.line = LineEditor(field, value, changed)
+        self.setLineEdit(self.line)
+        self.line.setFrame(False)
+        self.addItems(list(field.words))
+        self.addItem(field.sizes.show(field.sizes.check(0)))
+        self.setCompleter(None)  # type: ignore[arg-type]  # Qt takes none, the stubs do not say so
+        self.line.setText(as_typed(field, value))
+        self.textActivated.connect(changed)
+
+    def show_value(self, value: Any) -> None:
+        """Show a word or numbers; text that already says it stays as it was typed."""
+        self.line.show_value(value)
+
+    def show_several(self) -> None:
+        """Show that the records behind the form differ in this field."""
+        self.line.show_several()
+
+
+class PathEditor(QWidget):
+    """A line with a path and a button that opens the file dialog for it.
+
+    `base` is the folder that relative paths start at, where that is known: what is chosen in it is then relative.
+    """
+
+    def __init__(self, field: FilePath, value: object, changed: Changed) -> None:
+        super().__init__()
+        self.field = field
+        self.base: Path | None = None
+        self._record: Record | None = None
+        self.line = LineEditor(field, value, changed)
+        self.line.end(False)
+        self.browse = QToolButton()
+        self.browse.setIcon(theme.icon("folder"))
+        self.browse.setFixedSize(HEIGHT, HEIGHT)
+        theme.mark(self.browse, "role", "chip")
+        self.browse.setStyleSheet("padding: 0; min-height: 0; border-radius: 6px;")
+        self.browse.setToolTip("Browse…")
+        self.browse.setAccessibleName(f"Browse for {field.label.lower()}")
+        self.browse.clicked.connect(self._browse)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.line, 1)
+        row.addWidget(self.browse)
+        self.setFocusProxy(self.line)
+
+    def _browse(self) -> None:
+        is_folder = self.field.folder or bool(self.field.folder_when and self.field.folder_when(self._record))
+        pattern = self.field.pattern_for(self._record) if self.field.pattern_for else self.field.pattern
+        start = str((self.base or Path.home()) / self.line.text())
+        if is_folder:
+            chosen = QFileDialog.getExistingDirectory(self, "Choose a folder", start)
+        else:
+            chosen, _ = QFileDialog.getOpenFileName(self, "Choose a file", start, pattern)
+        if chosen and self.base is not None and Path(chosen).is_relative_to(self.base):
+            chosen = Path(chosen).relative_to(self.base).as_posix()
+        if chosen:
+            self.line.type_in(chosen)
+
+    def show_value(self, value: Any) -> None:
+        """Show a path; its end is what tells it from others."""
+        self.line.show_value(value)
+        self.line.setToolTip(value)
+        if not self.line.hasFocus():
+            self.line.end(False)
+
+    def show_several(self) -> None:
+        """Show that the records behind the form differ in this field."""
+        self.line.show_several()
+
+    def show_record(self, record: Record) -> None:
+        """Whether a file or a folder is wanted may depend on another value."""
+        self._record = record
+
+    def set_invalid(self, is_invalid: bool) -> None:
+        """Mark the path as refused."""
+        self.line.set_invalid(is_invalid)
+
+
+@editor_for.register
+def _(field: Int, value: object, changed: Changed) -> QWidget:
+    return NumberEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Float, value: object, changed: Changed) -> QWidget:
+    return NumberEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Bool, value: object, changed: Changed) -> QWidget:
+    return Switch(value, changed)
+
+
+@editor_for.register
+def _(field: Choice, value: object, changed: Changed) -> QWidget:
+    return ChoiceEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Choices, value: object, changed: Changed) -> QWidget:
+    return ChoicesEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Text, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: FilePath, value: object, changed: Changed) -> QWidget:
+    return PathEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Ints, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Floats, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Padding, value: object, changed: Changed) -> QWidget:
+    return PaddingEditor(field, value, changed)
+
+
+@editor_for.register
+def _(field: Phases, value: object, changed: Changed) -> QWidget:
+    return LineEditor(field, value, changed)

@@ -1,0 +1,272 @@
+"""Forms made from declared fields: a record in, changed records out. Every form of the program is one of these."""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from designer.forms.folding import FoldHeading
+from designer.forms.rows import Row, section_label, sentence
+from engine.errors import FieldError, FieldErrors
+from engine.fields import Record
+
+LABEL_WIDTH = 128
+WIDE_LABEL_WIDTH = 220
+WIDE_FIELD_WIDTH = 210
+_AT_ONCE = 6
+
+
+class Form(QWidget):
+    """Shows and edits one record.
+
+    `is_wide` gives the help a column of its own; else it is the tooltip. A refused text stays, with its error under the
+    field, and leaves the record as it was. `skip` names fields that somebody else shows. The rows of the groups in
+    `folded` are folded away under their heading until it is clicked, the search finds one, or one is refused. `below`
+    gives widgets that stand under the rows of a group. Of a long form the `first` rows have their widgets at once, and
+    the others as soon as there is time. `base` is the folder that paths start at.
+    """
+
+    changed = Signal(object, str)
+    """The new record, and the name of the field that was edited."""
+    validity_changed = Signal(bool)
+    folding_changed = Signal(str, bool)
+    """A group, and whether it was folded away by hand."""
+
+    def __init__(
+        self,
+        record: Record,
+        *,
+        is_wide: bool = False,
+        skip: Collection[str] = (),
+        has_headings: bool = True,
+        folded: Collection[str] = (),
+        below: Mapping[str, QWidget] | None = None,
+        first: int | None = None,
+        base: Path | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._record = record
+        self._given: dict[str, str] = {}
+        self._warnings: dict[str, str] = {}
+        self._was_valid = True
+        self._sections: dict[str, QWidget] = {}
+        self._is_searched = False
+        self._unused: frozenset[str] = frozenset()
+        self._below = dict(below or {})
+        self.rows: dict[str, Row] = {}
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(16 if is_wide else 8)
+        grid.setVerticalSpacing(16 if is_wide else 6)
+        grid.setColumnMinimumWidth(0, WIDE_LABEL_WIDTH if is_wide else LABEL_WIDTH)
+        grid.setColumnStretch(2 if is_wide else 1, 1)
+        line = 0
+        for name, field in type(record).fields.items():
+            if name in skip:
+                continue
+            if self.rows:
+                line = self._place_below(grid, line, next(reversed(self.rows.values())).field.group, field.group)
+            if has_headings and field.group and field.group not in self._sections:
+                heading = self._heading(field.group, folds=field.group in folded)
+                self._sections[field.group] = heading
+                grid.addWidget(heading, line, 0, 1, 3 if is_wide else 2)
+                line += 1
+            row = Row(field, record, is_wide=is_wide, typed=self._on_typed, reset=self.reset, base=base)
+            row.place(grid, line, WIDE_FIELD_WIDTH if is_wide else None)
+            row.waits = first is not None and len(self.rows) >= first
+            self.rows[name] = row
+            line += 1
+        if self.rows:
+            line = self._place_below(grid, line, next(reversed(self.rows.values())).field.group)
+        grid.setRowStretch(line, 1)  # a form that is given more height stays together at the top
+        self._refresh(keep_typing=False)
+        if not self.is_complete:
+            QTimer.singleShot(0, self, self._make_more)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no row waits for its widgets."""
+        return not any(row.waits for row in self.rows.values())
+
+    def complete(self) -> None:
+        """Make what waits now."""
+        for row in self.rows.values():
+            row.stop_waiting(self._record)
+        self._order_tabs()
+
+    def _make_more(self) -> None:
+        """Some of the rows that wait, and the others after what else there is to do."""
+        waiting = [row for row in self.rows.values() if row.waits]
+        for row in waiting[:_AT_ONCE]:
+            row.stop_waiting(self._record)
+        if len(waiting) > _AT_ONCE:
+            QTimer.singleShot(0, self, self._make_more)
+        elif waiting:
+            self._order_tabs()
+
+    def set_unused(self, names: Collection[str]) -> None:
+        """Leave these rows out for a reason that the record does not know, unless they are changed or searched for."""
+        self._unused = frozenset(names)
+        self._refresh(keep_typing=True)
+
+    def _place_below(self, grid: QGridLayout, line: int, group: str, before: str | None = None) -> int:
+        """What stands under a group, once the rows of the next one begin; the next free line."""
+        if group == before or group not in self._below:
+            return line
+        grid.addWidget(self._below[group], line, 0, 1, 3)
+        return line + 1
+
+    def _heading(self, group: str, *, folds: bool) -> QWidget:
+        if folds:
+            heading = FoldHeading(group)
+            heading.toggled.connect(lambda is_open: self._on_folded(group, not is_open))
+            return heading
+        label = section_label(group)
+        if self.rows:
+            label.setContentsMargins(0, 8, 0, 0)
+        return label
+
+    def _on_folded(self, group: str, is_folded: bool) -> None:
+        self._refresh(keep_typing=True)
+        self.folding_changed.emit(group, is_folded)
+
+    def set_folded(self, group: str, is_folded: bool) -> None:
+        """Fold a group of rows away, or show it; of no effect where the group does not fold."""
+        heading = self._sections.get(group)
+        if isinstance(heading, FoldHeading):
+            heading.setChecked(not is_folded)
+
+    @property
+    def record(self) -> Record:
+        """The record as it is; what was refused is not in it."""
+        return self._record
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing is refused."""
+        return not self.reason
+
+    @property
+    def reason(self) -> str:
+        """The first thing that is wrong, with its label, or nothing."""
+        return next((f"{r.field.label}: {r.message}" for r in self.rows.values() if r.message), "")
+
+    @property
+    def sections(self) -> Mapping[str, QWidget]:
+        """The headings by group, in order."""
+        return self._sections
+
+    def set_record(self, record: Record, *, keep_typing: bool = True) -> None:
+        """Show another record of the same class, in place. A refused text stays unless its field's value changed."""
+        before, self._record = self._record, record
+        for name, row in self.rows.items():
+            if not keep_typing or getattr(before, name) != getattr(record, name):
+                row.error = ""
+        self._refresh(keep_typing=keep_typing)
+
+    def set_several(self, names: Collection[str]) -> None:
+        """Mark the fields in which the records behind this form differ."""
+        for name, row in self.rows.items():
+            row.is_several = name in names
+        self._refresh(keep_typing=True)
+
+    def set_problems(self, messages: Mapping[str, str], warnings: Mapping[str, str] | None = None) -> None:
+        """Show under their fields what is wrong with values for reasons that the record does not know, and what is to
+        be told of values that will do."""
+        found = dict(messages), dict(warnings or {})
+        if found != (self._given, self._warnings):
+            self._given, self._warnings = found
+            self._refresh(keep_typing=True)
+
+    def search(self, text: str, *, only_changed: bool = False) -> int:
+        """Show only the rows that match all words, and perhaps of these the changed ones; how many there are.
+
+        One that is reset afterwards stays, so that nothing goes away under the hand.
+        """
+        words = text.lower().split()
+        self._is_searched = bool(words) or only_changed
+        for row in self.rows.values():
+            row.is_found = row.matches(words) and (not only_changed or row.is_changed(self._record))
+        self._refresh(keep_typing=True)
+        return sum(row.is_shown for row in self.rows.values())
+
+    def set_value(self, name: str, value: object) -> None:
+        """Give one field another value, as if it had been typed there."""
+        self.rows[name].error = ""
+        self._replace(name, value)
+
+    def reset(self, name: str) -> None:
+        """Give one field its default again."""
+        row = self.rows[name]
+        row.error, row.is_several = "", False
+        self._replace(name, row.field.default_for(self._record))
+
+    def reset_all(self) -> None:
+        """Give every field its default again; `changed` tells of each that was another."""
+        for name, row in self.rows.items():
+            if name in self._record.changed() or row.error:
+                self.reset(name)
+
+    def _on_typed(self, name: str, typed: object) -> None:
+        try:
+            value = self.rows[name].parse(typed)
+        except FieldError:
+            self._refresh(keep_typing=True)
+            return
+        self._replace(name, value)
+
+    def _replace(self, name: str, value: object) -> None:
+        try:
+            self._record = self._record.replace(**{name: value})
+        except FieldErrors as refused:
+            self.rows[name].error = sentence(refused.errors[0].message)
+            self._refresh(keep_typing=True)
+            return
+        self._refresh(keep_typing=True)
+        self.changed.emit(self._record, name)
+
+    def _refresh(self, *, keep_typing: bool) -> None:
+        problems = {error.path: error.message for error in reversed(self._record.problems())} | self._given
+        for name, row in self.rows.items():
+            if row.error and not self._record.is_visible(name):
+                row.error = ""
+            row.problem = sentence(problems.get(name, ""))
+            row.warning = sentence(self._warnings.get(name, ""))
+            row.is_unused = name in self._unused and not self._is_searched
+        self._fold()
+        made = [row for row in self.rows.values() if row.is_made]
+        for row in self.rows.values():
+            row.show(self._record, keep_typing=keep_typing)
+            row.decorate(self._record)
+        if made and len(made) < sum(row.is_made for row in self.rows.values()):
+            self._order_tabs()
+        for group, heading in self._sections.items():
+            heading.setVisible(any(row.applies for row in self._rows_of(group)))
+        for group, widget in self._below.items():
+            widget.setVisible(any(row.applies and not row.is_folded for row in self._rows_of(group)))
+        if self.is_valid != self._was_valid:
+            self._was_valid = self.is_valid
+            self.validity_changed.emit(self._was_valid)
+
+    def _order_tabs(self) -> None:
+        """The Tab key goes down the form, also through rows that were made late."""
+        editors = [row.widget for row in self.rows.values() if row.is_made]
+        for before, after in pairwise(editors):
+            QWidget.setTabOrder(before, after)
+
+    def _rows_of(self, group: str) -> Iterator[Row]:
+        return (row for row in self.rows.values() if row.field.group == group)
+
+    def _fold(self) -> None:
+        """Rows of a folded group are away, unless one of them needs to be seen."""
+        for group, heading in self._sections.items():
+            if isinstance(heading, FoldHeading):
+                rows = list(self._rows_of(group))
+                is_needed = self._is_searched or any(row.message for row in rows)
+                for row in rows:
+                    row.is_folded = not heading.isChecked() and not is_needed
+                changed = [row.field.label for row in rows if row.is_changed(self._record)]
+                heading.set_note(changed[0] if len(changed) == 1 else f"{len(changed)} changed" if changed else "")

@@ -1,0 +1,1 @@
+"""How the weights follow the gradient: solvers, learn rates, averages of the weights."""

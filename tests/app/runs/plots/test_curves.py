@@ -1,0 +1,256 @@
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QLabel
+
+from app.runs.plots.curves import CurveCard
+from app.runs.plots.plot import Plot, polygons
+from designer import theme
+
+
+@pytest.fixture
+def card(qtbot, qapp: QApplication) -> Iterator[CurveCard]:
+    theme.apply(qapp, "light")
+    card = CurveCard("Loss", token="loss")
+    qtbot.addWidget(card)
+    card.resize(700, 300)
+    card.show()
+    qtbot.waitExposed(card)
+    yield card
+    card.shutdown()
+
+
+def plot_of(card: CurveCard) -> Plot:
+    plot = card.findChild(Plot)
+    assert isinstance(plot, Plot)
+    return plot
+
+
+def picture(card: CurveCard) -> QImage:
+    card.flush()
+    return plot_of(card).grab().toImage()
+
+
+def num_of(image: QImage, colour: QColor) -> int:
+    converted = image.convertToFormat(QImage.Format.Format_RGB32)  # named, or its memory goes before it is read
+    pixels = np.frombuffer(converted.constBits(), np.uint32)
+    return int(np.count_nonzero((pixels & 0xFFFFFF) == (colour.rgb() & 0xFFFFFF)))
+
+
+def words_of(card: CurveCard) -> list[str]:
+    return [label.text() for label in card.findChildren(QLabel) if label.text()]
+
+
+def falling(count: int) -> list[float]:
+    noise = np.random.default_rng(0).normal(size=count) * 0.1
+    return [float(value) for value in 0.3 + 2 * np.exp(-np.arange(count) / count * 4) + noise]
+
+
+def test_an_empty_card_says_what_comes(card: CurveCard) -> None:
+    assert words_of(card) == ["Loss"]
+    image = picture(card)
+    assert num_of(image, theme.light().muted) > 20
+    assert num_of(image, theme.light().line) == 0
+
+
+def test_points_are_drawn_raw_smoothed_and_with_validation(card: CurveCard) -> None:
+    card.append("training", 1, 1, falling(2000))
+    card.append("validation", 500, 500, [1.2, 0.8, 0.6, 0.5])
+    image = picture(card)
+    drawing = plot_of(card).drawing
+    assert num_of(image, drawing.raw_colour) > 300
+    assert num_of(image, drawing.colour) > 300
+    assert num_of(image, theme.light().warning) > 50
+    assert num_of(image, theme.light().line) > 300
+
+
+def test_the_figure_is_that_of_validation_and_names_it(card: CurveCard) -> None:
+    card.append("training", 1, 1, [2.0, 0.7151])
+    card.flush()
+    assert words_of(card) == ["Loss", "0.715", "training"]
+    card.append("validation", 2, 1, [0.113])
+    card.set_percent(True)
+    card.flush()
+    assert words_of(card) == ["Loss", "11.3 %", "validation"]
+
+
+def test_a_spike_between_a_million_points_is_drawn(card: CurveCard) -> None:
+    values = np.full(1_000_000, 0.5)
+    card.set_smoothing(0)
+    card.append("training", 1, 1, values)
+    calm = picture(card)
+    values[456_789] = 0.9
+    card.append("training", 1, 1, values)
+    image = picture(card)
+    colour = plot_of(card).drawing.raw_colour
+    rows = {y for y in range(image.height()) for x in range(image.width()) if image.pixelColor(x, y) == colour}
+    assert len(rows) > 30
+    assert num_of(calm, colour) > 300
+
+
+def test_drawing_waits_but_no_point_is_dropped(card: CurveCard, qtbot) -> None:
+    for step in range(500):
+        card.append("training", step + 1, 1, [float(step)])
+    assert len(card.rows()) == 500
+    qtbot.waitUntil(lambda: "499" in words_of(card))
+
+
+def test_rows_are_the_points_as_they_came(card: CurveCard) -> None:
+    card.append("training", 1, 1, [0.1, float("inf")])
+    card.append("validation", 2, 2, [0.3, 0.4])
+    card.append("test", 4, 1, [0.25])
+    assert card.rows() == [
+        ("training", 1, 0.1),
+        ("training", 2, float("inf")),
+        ("validation", 2, 0.3),
+        ("validation", 4, 0.4),
+        ("test", 4, 0.25),
+    ]
+    card.clear()
+    assert card.rows() == []
+
+
+def test_a_value_that_is_no_number_is_marked(card: CurveCard) -> None:
+    card.append("training", 1, 1, falling(100))
+    before = num_of(picture(card), theme.light().warning)
+    card.append("training", 101, 1, [float("nan")] * 5 + falling(100))
+    assert before == 0
+    assert num_of(picture(card), theme.light().warning) > 100
+
+
+@pytest.mark.parametrize("values", [[float("nan")] * 3, [1.0], [0.0, 0.0], [-5.0, -1e30, 1e30], [float("inf"), 1.0]])
+@pytest.mark.parametrize("is_log", [False, True])
+def test_odd_values_are_drawn_without_complaint(card: CurveCard, values: list[float], is_log: bool) -> None:
+    card.set_log_y(is_log)
+    card.append("training", 1, 1, values)
+    card.append("validation", 1, 1, values)
+    picture(card)
+
+
+def test_a_logarithmic_axis_moves_the_curve(card: CurveCard) -> None:
+    card.append("training", 1, 1, falling(500))
+    linear = picture(card)
+    card.set_log_y(True)
+    assert picture(card) != linear
+
+
+def test_a_logarithmic_lower_axis_shows_every_decade_and_every_spike(card: CurveCard) -> None:
+    values = np.linspace(2, 1, 200_000)
+    values[[5, 50_000]] = 9.0
+    card.append("training", 1, 1, values)
+    card.append("validation", 0, 1, [2.0])
+    linear = picture(card)
+    card.drawing.across.is_log = True
+    assert picture(card) != linear
+    x, y = card.drawing.window(1, 200_000, 600)
+    assert len(x) <= 1300
+    assert bool((np.diff(x) > 0).all())
+    assert [float(y[(x >= low) & (x <= high)].max()) for low, high in ((1, 20), (40_000, 60_000))] == [9.0, 9.0]
+    assert len(x[x < 1000]) > 250, "half of the picture"
+    smooth, _ = card.drawing.smoothed(1, 200_000, 400)
+    assert bool((np.diff(smooth) > 0).all())
+
+
+def test_smoothing_calms_the_line(card: CurveCard) -> None:
+    card.append("training", 1, 1, falling(400))
+    card.set_smoothing(0.0)
+    raw = picture(card)
+    card.set_smoothing(0.95)
+    assert num_of(picture(card), plot_of(card).drawing.colour) > num_of(raw, plot_of(card).drawing.colour) + 200
+
+
+def test_expected_steps_leave_room(card: CurveCard) -> None:
+    card.append("training", 1, 1, falling(500))
+    colour = plot_of(card).drawing.colour
+
+    def right_end(image: QImage) -> int:
+        return max(x for x in range(image.width()) for y in range(image.height()) if image.pixelColor(x, y) == colour)
+
+    full = right_end(picture(card))
+    card.set_expected_steps(1000)
+    assert right_end(picture(card)) < 0.6 * full
+
+
+def test_the_pointer_reads_the_curves(card: CurveCard, qtbot) -> None:
+    card.append("training", 1, 1, falling(1000))
+    card.append("validation", 500, 500, [0.875, 0.625])
+    before = picture(card)
+    plot = plot_of(card)
+    readings = dict(plot.readings(480.0))
+    assert readings["iteration"] == "480"
+    assert readings["validation at 500"] == "0.875"
+    qtbot.mouseMove(plot, QPoint(300, 100))
+    qtbot.waitUntil(lambda: num_of(plot.grab().toImage(), theme.light().raised) > 1000)
+    plot.forget_pointer()
+    assert picture(card) == before
+
+
+def test_a_switch_of_the_theme_restyles(card: CurveCard, qapp: QApplication) -> None:
+    card.append("training", 1, 1, falling(500))
+    picture(card)
+    theme.apply(qapp, "dark")
+    assert num_of(picture(card), theme.dark().loss) > 200
+    theme.apply(qapp, "light")
+
+
+def test_pictures_are_written(card: CurveCard, tmp_path: Path, qtbot) -> None:
+    card.append("training", 1, 1, falling(500))
+    card.append("validation", 100, 100, [1.0, 0.8, 0.7, 0.6, 0.5])
+    card.export_png(tmp_path / "loss.png")
+    image = QImage(str(tmp_path / "loss.png"))
+    assert image.size() == card.size() * 2
+    assert num_of(image, plot_of(card).drawing.colour) > 400
+    card.export_svg(tmp_path / "loss.svg")
+    renderer = QSvgRenderer(str(tmp_path / "loss.svg"))
+    assert renderer.isValid()
+    drawn = QImage(card.size(), QImage.Format.Format_RGB32)
+    drawn.fill(Qt.GlobalColor.white)
+    painter = QPainter(drawn)
+    renderer.render(painter)
+    painter.end()
+    assert num_of(drawn, plot_of(card).drawing.colour) > 100
+
+
+def test_a_picture_that_cannot_be_written_says_so(card: CurveCard, tmp_path: Path) -> None:
+    for export in (card.export_png, card.export_svg):
+        with pytest.raises(FileNotFoundError):
+            export(tmp_path / "nowhere" / "loss")
+
+
+def test_lines_break_at_gaps() -> None:
+    x = np.arange(6.0)
+    parts = polygons(x, np.array([1, 2, np.nan, 4, np.nan, 6]))
+    corners = [[part.at(i).toTuple() for i in range(part.size())] for part in parts]
+    assert corners == [[(0, 1), (1, 2)], [(3, 4)], [(5, 6)]]
+    assert polygons(x, np.full(6, np.nan)) == []
+
+
+def test_a_program_that_forgets_its_cards_leaves_cleanly() -> None:
+    code = (
+        "from PySide6.QtWidgets import QApplication; from designer import theme\n"
+        "from app.runs.plots.curves import CurveCard\n"
+        "app = QApplication([]); theme.apply(app); card = CurveCard('Loss'); card.show()\n"
+        "card.append('training', 1, 1, [1.0, 2.0, 3.0]); card.flush(); app.processEvents()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_narrow_legend_elides_its_words(card: CurveCard) -> None:
+    card.append("training", 1, 1, [2.0, 1.0])
+    card.append("validation", 2, 1, [1.5])
+    card.flush()
+    legend = card._legend
+    legend.resize(legend.sizeHint())
+    assert legend.words() == ["training", "smoothed", "validation"] or legend.words() == ["training", "validation"]
+    legend.resize(legend.width() * 3 // 4, legend.height())
+    assert legend.words()[-1].endswith("…")
+    assert legend.words()[-1] != "…"
+    assert "validation" in legend.toolTip()

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF
+
+from app.runs.plots.scales import Axis, Frame, figure, linear_axis, log_axis, nice_step, places_axis, tick_label
+
+
+@pytest.mark.parametrize(("span", "count", "step"), [(1200, 6, 200), (2.3, 5, 0.5), (1, 4, 0.25), (9.7, 5, 2)])
+def test_steps_are_round(span: float, count: int, step: float) -> None:
+    assert nice_step(span, count) == pytest.approx(step)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.1, 2.4), (-3, 5), (1000, 1001), (7, 7), (0, 0), (-1e-9, 1e-9), (0, 1e300)]
+)
+def test_an_axis_holds_its_values_between_round_ends(low: float, high: float) -> None:
+    axis = linear_axis(low, high, 5)
+    assert axis.low <= low
+    assert axis.high >= high
+    assert axis.low < axis.high
+    assert 2 <= len(axis.ticks) <= 9
+
+
+def test_an_axis_near_zero_starts_there() -> None:
+    assert linear_axis(0.1, 2.4, 4).low == 0
+    assert linear_axis(90, 100, 4).low == 90
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.004, 2.4), (1, 1), (1e-12, 1e6)])
+def test_a_logarithmic_axis_has_whole_decades(low: float, high: float) -> None:
+    axis = log_axis(low, high, 5)
+    assert axis.low <= low
+    assert axis.high >= high
+    assert np.log10(axis.low) == pytest.approx(round(np.log10(axis.low)))
+    assert len(axis.ticks) <= 8
+
+
+def test_what_a_logarithmic_axis_cannot_show_is_a_gap() -> None:
+    shares = log_axis(0.1, 10, 5).share(np.array([0.1, 10.0, 0.0, -1.0]))
+    np.testing.assert_allclose(shares, [0, 1, np.nan, np.nan])
+
+
+def test_places_have_round_ticks_and_units() -> None:
+    axis, unit = places_axis(0, 3, "iterations", 6)
+    assert axis.ticks == (0, 1, 2, 3)
+    assert unit.label(2, 1) == "2"
+    axis, unit = places_axis(11_800, 12_300, "iterations", 6)
+    assert (axis.low, axis.high) == (11_800, 12_300)
+    assert axis.ticks == (11_800, 11_900, 12_000, 12_100, 12_200, 12_300)
+    assert unit.label(12_000, 100) == "12,000"
+    axis, unit = places_axis(0, 14_400, "time", 4)
+    assert (unit.name, unit.label(axis.ticks[1], axis.ticks[1])) == ("h", "1")
+    axis, unit = places_axis(2.95, 3.05, "epochs", 4)
+    assert unit.label(axis.ticks[0], axis.ticks[1] - axis.ticks[0]) == "2.950"
+
+
+def test_a_logarithmic_lower_axis_counts_decades() -> None:
+    axis, unit = places_axis(1, 48_000, "iterations", 6, is_log=True)
+    assert [unit.label(tick, tick) for tick in axis.ticks] == ["1", "10", "100", "1,000", "10,000"]
+    axis, unit = places_axis(0.02, 3, "epochs", 6, is_log=True)
+    assert [unit.label(tick, tick) for tick in axis.ticks] == ["0.1", "1"]
+    assert not places_axis(0, 10, "time", 6, is_log=True)[0].is_log, "nothing has taken time yet"
+
+
+@pytest.mark.parametrize("is_log", [False, True])
+def test_a_pixel_and_its_place_agree(is_log: bool) -> None:
+    x, _ = places_axis(1, 1000, "iterations", 5, is_log=is_log)
+    frame = Frame(rect=QRectF(50, 10, 400, 100), x=x, y=linear_axis(0, 2, 4))
+    assert frame.place_at(float(frame.across(np.array([250.0]))[0])) == pytest.approx(250)
+    np.testing.assert_allclose(frame.down(np.array([0.0, 2.0])), [110, 10])
+
+
+@pytest.mark.parametrize(
+    ("value", "is_percent", "words"),
+    [
+        (0.964, True, "96.4 %"),
+        (0.1134, False, "0.113"),
+        (2.3456, False, "2.35"),
+        (1234.5, False, "1,234"),
+        (0.0012345, False, "0.00123"),
+        (1.5e-7, False, "1.50e-7"),
+        (3e12, False, "3.00e12"),
+        (0.0, False, "0"),
+        (float("nan"), False, "not a number"),
+        (float("-inf"), True, "infinite"),
+    ],
+)
+def test_figures_have_three_digits(value: float, is_percent: bool, words: str) -> None:
+    assert figure(value, is_percent) == words
+
+
+def test_tick_labels_carry_the_same_decimals() -> None:
+    whole = Axis(low=0, high=1, ticks=(0.0, 0.5, 1.0))
+    assert [tick_label(value, whole, False) for value in whole.ticks] == ["0", "0.5", "1.0"]
+    assert [tick_label(value, whole, True) for value in whole.ticks] == ["0", "50", "100 %"]
+    assert tick_label(20_000, Axis(low=0, high=20_000, ticks=(0.0, 10_000.0, 20_000.0)), False) == "20,000"

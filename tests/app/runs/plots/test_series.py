@@ -1,0 +1,217 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.runs.plots.series import BLOCK, Points, Series
+
+
+def filled(values: np.ndarray) -> Series:
+    series = Series()
+    series.append(values)
+    return series
+
+
+def noise(count: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=count)
+
+
+@pytest.mark.parametrize("count", [1, 7, 1000, BLOCK * 4 + 3, 70_001])
+@pytest.mark.parametrize("pixels", [2, 100, 937])
+def test_the_whole_curve_shows_its_extremes_in_few_points(count: int, pixels: int) -> None:
+    values = noise(count)
+    x, y = filled(values).window(0, count + 1, pixels)
+    assert len(x) == len(y) <= 2 * pixels
+    assert y.min() == pytest.approx(values.min(), rel=1e-6)
+    assert y.max() == pytest.approx(values.max(), rel=1e-6)
+    assert np.all(np.diff(x) >= 0)
+    assert x[0] >= 1
+    assert x[-1] <= count
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(5000, 60_000), st.data(), st.integers(40, 400))
+def test_a_spike_is_found_wherever_it_is_and_however_far_one_looks(
+    count: int, data: st.DataObject, pixels: int
+) -> None:
+    spike = data.draw(st.integers(0, count - 1))
+    values = np.zeros(count)
+    values[spike] = data.draw(st.sampled_from([-50.0, 50.0]))
+    x0 = data.draw(st.integers(1, spike + 1))
+    x1 = data.draw(st.integers(spike + 1, count + 100))
+    x, y = filled(values).window(x0, x1, pixels)
+    assert len(x) <= 2 * pixels
+    at = int(np.argmax(np.abs(y)))
+    assert y[at] == values[spike]
+    column = max(1.0, (x1 - x0) / pixels)
+    assert abs(x[at] - (spike + 1)) <= 5 * column
+
+
+@pytest.mark.parametrize("pixels", [3, 50, 400])
+def test_every_column_holds_the_naive_extremes(pixels: int) -> None:
+    values = noise(50_000, 4)
+    series = filled(values)
+    begin, width, columns = series._columns(1234, 47_321, pixels)
+    assert len(columns) <= pixels
+    assert begin <= 1234
+    assert begin + len(columns) * width >= 47_321
+    for number, (low, high, mean) in enumerate(columns[:-1]):
+        part = values[begin + number * width : begin + (number + 1) * width]
+        assert low == pytest.approx(part.min(), rel=1e-6)
+        assert high == pytest.approx(part.max(), rel=1e-6)
+        assert mean == pytest.approx(part.mean(), abs=1e-6)
+    last = values[begin + (len(columns) - 1) * width : 47_321]
+    assert columns[-1][0] <= last.min() + 1e-6
+    assert columns[-1][1] >= last.max() - 1e-6
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 3000), min_size=1, max_size=12), st.integers(10, 300))
+def test_chunks_give_the_same_as_all_at_once(sizes: list[int], pixels: int) -> None:
+    values = noise(sum(sizes), len(sizes))
+    values[:: max(1, len(values) // 7)] = np.nan
+    whole, pieces = filled(values), Series()
+    for part in np.split(values, np.cumsum(sizes)[:-1]):
+        pieces.append(part.tolist())
+    for one, other in zip(whole.window(0, len(values), pixels), pieces.window(0, len(values), pixels), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for one, other in zip(whole.smoothed(0, len(values), 0.9), pieces.smoothed(0, len(values), 0.9), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert whole.num_nonfinite == pieces.num_nonfinite
+    np.testing.assert_array_equal(whole.nonfinite_steps(), pieces.nonfinite_steps())
+
+
+def test_values_that_are_no_numbers_are_gaps_and_counted() -> None:
+    series = filled(np.array([1.0, np.nan, np.inf, 2.0, -np.inf, 3.0]))
+    x, y = series.window(0, 10, 100)
+    np.testing.assert_array_equal(x, [1, 2, 3, 4, 5, 6])
+    np.testing.assert_array_equal(y, [1, np.nan, np.nan, 2, np.nan, 3])
+    assert series.num_nonfinite == 3
+    np.testing.assert_array_equal(series.nonfinite_steps(), [2, 5])
+    assert series.values()[2] == np.inf
+
+
+def test_a_column_with_some_numbers_shows_them_and_one_without_is_a_gap() -> None:
+    values = noise(40_000)
+    values[10_000:30_000] = np.nan
+    values[35_000:35_010] = np.inf
+    x, y = filled(values).window(0, 40_000, 100)
+    assert np.isnan(y[(x > 11_000) & (x < 29_000)]).all()
+    assert np.isfinite(y[(x < 9_000) | (x > 31_000)]).all()
+    assert np.nanmax(y) == pytest.approx(np.nanmax(values[np.isfinite(values)]), rel=1e-6)
+
+
+def test_a_value_beyond_single_precision_stays_finite_and_exact_in_the_data() -> None:
+    values = np.zeros(5000)
+    values[17] = 1e300
+    series = filled(values)
+    assert np.isfinite(series.window(0, 5000, 50)[1]).all()
+    assert series.values()[17] == 1e300
+
+
+def test_steps_follow_where_points_begin_and_how_far_they_are_apart() -> None:
+    series = Series()
+    series.append([1.0, 2.0], first_step=10, steps_apart=5)
+    series.append([3.0], first_step=20, steps_apart=5)
+    series.append([4.0, 5.0], first_step=100, steps_apart=1)
+    x, y = series.window(0, 200, 100)
+    np.testing.assert_array_equal(x, [10, 15, 20, 100, 101])
+    np.testing.assert_array_equal(y, [1, 2, 3, 4, 5])
+    assert series.last_step == 101
+    assert [series.index(step) for step in (0, 11, 15, 21, 100, 102)] == [0, 1, 1, 3, 3, 5]
+
+
+def test_a_run_that_goes_back_replaces_what_came_after() -> None:
+    values = noise(9000)
+    values[8000] = np.nan
+    series = filled(values)
+    series.append([7.0, 8.0], first_step=3001)
+    assert len(series) == 3002
+    assert series.last_step == 3002
+    assert series.num_nonfinite == 0
+    np.testing.assert_array_equal(series.values(3000), [7, 8])
+    fresh = filled(np.append(values[:3000], [7.0, 8.0]))
+    for one, other in zip(series.window(0, 3100, 80), fresh.window(0, 3100, 80), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_going_back_to_the_very_start_begins_anew() -> None:
+    series = filled(noise(10))
+    series.append([5.0], first_step=1)
+    np.testing.assert_array_equal(series.values(), [5.0])
+    assert series.last_step == 1
+
+
+def test_smoothing_a_short_curve_is_the_textbook_recursion() -> None:
+    values = noise(300)
+    expected, total, weight = [], 0.0, 0.0
+    for value in values:
+        total, weight = 0.9 * total + 0.1 * value, 0.9 * weight + 0.1
+        expected.append(total / weight)
+    x, y = filled(values).smoothed(0, 300, 0.9)
+    np.testing.assert_array_equal(x, np.arange(1, 301))
+    np.testing.assert_allclose(y, expected, rtol=1e-9)
+
+
+def test_no_smoothing_is_the_curve_itself() -> None:
+    values = noise(50)
+    np.testing.assert_allclose(filled(values).smoothed(0, 50, 0.0)[1], values)
+
+
+def test_smoothing_a_long_curve_stays_short_and_calm() -> None:
+    trend = np.linspace(3, 1, 200_000)
+    x, y = filled(trend + 0.3 * noise(200_000)).smoothed(0, 200_000, 0.6)
+    assert len(x) <= 600
+    assert x[-1] == 200_000
+    assert np.abs(y - np.interp(x, np.arange(1, 200_001), trend)).max() < 0.1
+
+
+def test_smoothing_looks_at_what_came_before_a_window() -> None:
+    values = np.concatenate([np.zeros(5000), np.ones(5000)])
+    x, y = filled(values).smoothed(5001, 5100, 0.99)
+    assert len(x) <= 600
+    assert y[np.searchsorted(x, 5003)] < 0.1
+
+
+def test_the_pyramid_costs_less_than_eight_bytes_a_point() -> None:
+    for count in (10_000, 100_000, 1_000_000):
+        series = Series()
+        for start in range(0, count, 5000):
+            series.append(np.zeros(5000), first_step=start + 1)
+        assert series.overhead_bytes / count < 8
+
+
+def test_points_keep_their_order_and_replace_when_a_run_goes_back() -> None:
+    points = Points()
+    points.append([50, 100, 150], [1.0, float("nan"), 3.0])
+    assert points.num_nonfinite == 1
+    points.append([100], [2.0])
+    assert points.pairs() == [(50, 1.0), (100, 2.0)]
+    assert points.nearest(60) == (50, 1.0)
+    assert points.nearest(9999) == (100, 2.0)
+    assert Points().nearest(3) is None
+
+
+def test_what_cannot_be_placed_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 steps cannot place 1 values"):
+        Points().append([1, 2], [1.0])
+    with pytest.raises(ValueError, match="more than 0, not 0"):
+        Series().append([1.0], first_step=1, steps_apart=0)
+
+
+def test_an_empty_curve_has_nothing_to_draw() -> None:
+    series = Series()
+    series.append([])
+    assert len(series.window(0, 10, 100)[0]) == 0
+    assert len(series.smoothed(0, 10, 0.5)[0]) == 0
+    assert series.last_step == 0
+
+
+@pytest.mark.parametrize("low", [1, 300, 500, 900, 5000])
+def test_the_smoothed_curve_begins_where_the_view_does(low: int) -> None:
+    series = Series()
+    series.append(np.ones(10_000))
+    x, _ = series.smoothed(low, low + 1000, 0.6, 200)
+    assert x[0] < low + 20
+    assert x[-1] > low + 980
+    assert len(x) <= 202

@@ -1,0 +1,145 @@
+"""The curves of several runs: read whole, placed by iteration, epoch and time, and followed."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from app.runs.plots.overlay import LEFT, RIGHT, Overlay, OverlayPlot, lower_axis, spread
+from app.runs.plots.timeline import Along
+from app.runs.plots.traces import Trace, Traces
+from engine.runs.events import Points, Resumed
+from engine.runs.folder import EventLog
+from tests.app.experiments.runs import log_curves, made
+
+
+@pytest.fixture
+def traces(qtbot: QtBot, tmp_path: Path):
+    runs = [made(tmp_path, name, 1) for name in ("a", "b")]
+    log_curves(runs[0], epochs=3, steps_per_epoch=4, seconds=24)
+    log_curves(runs[1], epochs=2, steps_per_epoch=10, seconds=10, metric="rmse")
+    traces = Traces(follow_ms=20)
+    traces.show_runs(runs)
+    qtbot.waitUntil(lambda: traces.is_read)
+    yield traces
+    traces.rest()
+
+
+def test_every_quantity_is_read_the_loss_last(traces: Traces) -> None:
+    assert traces.names() == ["accuracy", "rmse", "loss"]
+    assert [len(trace.curves["loss"].training) for trace in traces.traces] == [12, 20]
+    assert [len(trace.curves["loss"].validation) for trace in traces.traces] == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("along", "place", "step"), [("iterations", 6.0, 6.0), ("epochs", 1.5, 6.0), ("time", 12.0, 6.0)]
+)
+def test_places(traces: Traces, along: Along, place: float, step: float) -> None:
+    trace = traces.traces[0]
+    assert trace.places(np.array([step]), along).tolist() == [place]
+    assert trace.step_at(place, along) == step
+
+
+def test_a_run_that_goes_on_is_followed(qtbot: QtBot, traces: Traces) -> None:
+    trace = traces.traces[0]
+    log = EventLog(trace.folder)
+    log.append(Points(split="training", first_step=13, steps_apart=1, values={"loss": [0.1]}))
+    log.close()
+    qtbot.waitUntil(lambda: trace.curves["loss"].last_step == 13)
+
+
+def test_what_a_resumed_run_superseded_goes(qtbot: QtBot, traces: Traces) -> None:
+    trace = traces.traces[0]
+    log = EventLog(trace.folder)
+    log.append(Resumed(iteration=6, after=3, reason="restarted"))
+    log.close()
+    qtbot.waitUntil(lambda: trace.curves["loss"].last_step == 6)
+    assert len(trace.curves["loss"].training) == 6
+
+
+def test_the_plot_paints_and_reads_out(qtbot: QtBot, traces: Traces) -> None:
+    overlay = Overlay("accuracy", traces.traces)
+    plot = OverlayPlot(overlay)
+    qtbot.addWidget(plot)
+    plot.resize(400, 240)
+    blank = OverlayPlot(Overlay("nothing", traces.traces))
+    qtbot.addWidget(blank)
+    blank.resize(400, 240)
+    assert plot.grab().toImage() != blank.grab().toImage()
+    ((number, training, validation),) = plot.readings(4.0)
+    assert (number, training, validation) == (0, "28.3 %", "28.3 %")
+    overlay.shows_training = False
+    assert plot.readings(4.0) == [(0, "", "28.3 %")]
+    overlay.along, overlay.smoothing, overlay.is_log = "time", 0.0, True
+    plot.grab()
+
+
+@pytest.mark.parametrize(("along", "end"), [("iterations", 20.0), ("epochs", 3.0), ("time", 24.0)])
+def test_a_part_is_chosen_by_a_drag_and_the_wheel(qtbot: QtBot, traces: Traces, along: Along, end: float) -> None:
+    """In the units of the lower axis, which steps of several runs have in common."""
+    overlay = Overlay("loss", traces.traces, along=along, smoothing=0.0)
+    plot = OverlayPlot(overlay)
+    qtbot.addWidget(plot)
+    plot.resize(LEFT + 400 + RIGHT, 240)
+    plot.show()
+    whole = plot.grab().toImage()
+    assert overlay.last_step == end
+    with qtbot.waitSignal(plot.part_changed):
+        qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 100, 100))
+        qtbot.mouseMove(plot, QPoint(LEFT + 300, 100))
+        plot._zooming.move(plot._frame, LEFT + 300)  # where nobody has a pointer
+        qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 300, 100))
+    assert overlay.across.part == pytest.approx((end / 4, end * 3 / 4))
+    plot.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert plot.grab().toImage() != whole
+    assert plot._zooming.turn(plot._frame, LEFT + 200, 1)
+    assert overlay.across.part == pytest.approx((end * (0.5 - 0.2), end * (0.5 + 0.2)))
+    plot.grab()
+    with qtbot.waitSignal(plot.part_changed):
+        qtbot.mouseDClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 200, 100))
+    assert overlay.across.part is None
+    plot.leaveEvent(QEvent(QEvent.Type.Leave))
+    assert plot.grab().toImage() == whole
+
+
+def test_a_log_that_is_not_there_has_no_curves(tmp_path: Path) -> None:
+    run = made(tmp_path, "a", 1)
+    run.events.unlink()
+    assert not Trace(run).read()
+
+
+@pytest.mark.parametrize(
+    ("furthest", "along", "unit", "last"),
+    [
+        (1200, "iterations", "iterations", 1200),
+        (12, "epochs", "epochs", 12),
+        (90, "time", "s", 90),
+        (600, "time", "min", 600),
+    ],
+)
+def test_the_lower_axis_has_round_ticks(furthest: float, along: Along, unit: str, last: float) -> None:
+    axis, _, said = lower_axis(furthest, along, 6)
+    assert (said, axis.high) == (unit, last)
+    assert 3 <= len(axis.ticks) <= 8
+
+
+def test_close_ends_are_spread() -> None:
+    assert spread([10.0, 11.0, 50.0], 17, 100) == [10, 27, 50]
+    assert spread([90.0, 95.0], 17, 100) == [83, 100]
+    assert spread([], 17, 100) == []
+
+
+def test_damaged_lines_are_passed_over(tmp_path: Path) -> None:
+    run = made(tmp_path, "a", 1)
+    log_curves(run, epochs=1, steps_per_epoch=4, seconds=1)
+    odd = {"kind": "points", "n": 9, "time": 1.0, "split": "training", "first_step": 9}
+    with run.events.open("a") as file:
+        for apart, values in ((1, {"loss": None}), (1, {"loss": ["x"]}), (0, {"loss": [1.0, 2.0]}), (1, {"loss": 3})):
+            file.write(json.dumps({**odd, "steps_apart": apart, "values": values}) + "\n")
+    trace = Trace(run)
+    while trace.read():
+        pass
+    assert trace.curves["loss"].last_step == 4
