@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engine.commands.common import Commands, add_project, print_json, read_project, table
+from engine.commands.common import Commands, add_project, note, print_json, read_project, table
 from engine.errors import EXIT_DONE, UserError
 from engine.network.memory import bytes_in_words
 from engine.project.file import dumps
@@ -28,7 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a row for each way, and the advice."""
     from engine.environments.machine.devices import lines_of
 
-    project, _ = read_project(arguments.project, arguments.settings)
+    project, notices = read_project(arguments.project, arguments.settings)
+    note(notices)
     ways: list[dict[str, Any]] = []
     said, best = "", None
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 from engine.data.facts import DataFacts
 from engine.errors import FieldErrors, UserError
 from engine.project.file import load
+from engine.project.idle import idle_settings
 from engine.project.project import Project, set_option
 from engine.runs.events import to_json
 
@@ -48,7 +50,8 @@ def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None
 
 
 def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:
-    """The project with `--set` assignments applied, and notices. Raises `UserError` with every refusal at once."""
+    """The project with `--set` assignments applied, and notices: of its file, and of assignments without effect. Raises
+    `UserError` with every refusal at once."""
     opened = load(path)
     project = opened.project
     refused: list[str] = []
@@ -61,7 +64,7 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
             refused.append(str(error))
     if refused:
         raise UserError("\n".join(refused))
-    return project, opened.notices
+    return project, (*opened.notices, *idle_settings(project, settings))
 
 
 def facts_of(project: Project, base: Path) -> DataFacts | None:
@@ -71,6 +74,12 @@ def facts_of(project: Project, base: Path) -> DataFacts | None:
     from engine.data.load import facts
 
     return facts(project.data, base)
+
+
+def note(notices: Sequence[str]) -> None:
+    """A line for each on standard error."""
+    for notice in notices:
+        print(f"note: {notice}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

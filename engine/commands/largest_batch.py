@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engine.commands.common import Commands, add_project, facts_of, print_json, read_project
+from engine.commands.common import Commands, add_project, facts_of, note, print_json, read_project
 from engine.errors import EXIT_DONE, UserError
 from engine.network.memory import bytes_in_words
 from engine.project.file import dumps
@@ -32,7 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not 0 < arguments.share <= 1:
         raise UserError(f"--share: expected a number above 0 and at most 1, received {arguments.share:g}.")
-    project, _ = read_project(arguments.project, arguments.settings)
+    project, notices = read_project(arguments.project, arguments.settings)
+    note(notices)
     facts = facts_of(project, origin(arguments.project).base)
     samples = facts.samples.get("training", 0) if facts else 0
     tried: list[dict[str, Any]] = []

@@ -56,3 +56,10 @@ def test_stages_of_a_pipeline_are_listed(project: Path, capsys: pytest.CaptureFi
     rows = {row["name"]: row.get("stage") for row in found["layers"]}
     assert (rows["image_1"], rows["stage"], rows["grow"], rows["grow/conv"]) == (1, 2, 2, None)
     assert found["problems"][0]["message"].startswith("stage 1 has no layer whose weights learn")
+
+
+def test_settings_without_effect_are_noted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["check", str(project), "--set", "environment.target=cpu", "--set", "environment.strategy=pipeline"]) == 0
+    )
+    assert "note: environment.strategy=pipeline has no effect" in capsys.readouterr().out

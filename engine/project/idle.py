@@ -1,0 +1,42 @@
+"""What was asked for by name and plays no part with the other options: a form hides it, a command line says so."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.fields import Bool, Choice, Record
+from engine.project.project import Project
+
+_SEEN_BY_AUTO = ("threads", "strategy", "averaging_interval", "gradient_compression", "pipeline_pieces", "cpu_offload")
+"""What `auto` obeys although its form does not show it."""
+
+
+def idle_settings(project: Project, settings: Sequence[str]) -> Iterator[str]:
+    """A sentence for each `section.name=value` of these that has no effect, with what it would go with."""
+    for setting in dict.fromkeys(settings):
+        section, _, name = setting.partition("=")[0].strip().partition(".")
+        record = project.section(section)
+        is_seen = section == "environment" and project.environment.target == "auto" and name in _SEEN_BY_AUTO
+        if not record.is_visible(name) and record.is_changed(name) and not is_seen:
+            goes_with = next(_goes_with(record, name), "")
+            value = record.fields[name].show(getattr(record, name))
+            end = f": it goes with {section}.{goes_with}." if goes_with else " with the other options as they are."
+            yield f"{section}.{name}={value} has no effect{end}"
+
+
+def _goes_with(record: Record, name: str) -> Iterator[str]:
+    """The other values of one other option that would give this one a meaning, as they are set."""
+    for other, field in record.fields.items():
+        if other == name or not isinstance(field, Choice | Bool):
+            continue
+        values = field.options if isinstance(field, Choice) else ("true", "false")
+        fitting = [value for value in values if _makes_visible(record, other, field.parse(value), name)]
+        if fitting:
+            yield f"{other}={_either(fitting)}"
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def _makes_visible(record: Record, other: str, value: object, name: str) -> bool:
+    changed = record.replace(**{other: value})
+    return changed.is_visible(name) and changed.is_visible(other)

@@ -1,0 +1,36 @@
+"""What is asked for by name and plays no part is said, with what it goes with."""
+
+import pytest
+
+from engine.project.idle import idle_settings
+from engine.project.project import Project, set_option
+
+
+@pytest.mark.parametrize(("settings", "said"), [
+    (
+        ["environment.target=multi-cpu", "environment.strategy=fully-sharded", "environment.gradient_compression=fp16"],
+        ["environment.gradient_compression=fp16 has no effect: it goes with environment.strategy=auto or "
+         "data-parallel."],
+    ),
+    (
+        ["environment.target=cpu", "environment.strategy=pipeline"],
+        ["environment.strategy=pipeline has no effect: it goes with environment.target=multi-cpu, multi-gpu or "
+         "parallel."],
+    ),
+    (
+        ["environment.target=cpu", "environment.cpu_offload=true"],
+        ["environment.cpu_offload=true has no effect with the other options as they are."],
+    ),
+    (["training.solver=adam", "training.momentum=0.5"], [
+        "training.momentum=0.5 has no effect: it goes with training.solver=sgdm."
+    ]),
+    (["environment.target=multi-cpu", "environment.worker_load=by-hand", "environment.worker_weights=3, 1"], []),
+    (["environment.threads=1", "environment.strategy=local-sgd", "training.momentum=0.5"], []),
+    (["training.solver=adam", "training.momentum=0.9"], []),
+])  # fmt: skip
+def test_what_has_no_effect_is_said(settings: list[str], said: list[str]) -> None:
+    """A default value is not worth a word; `auto` obeys more than its form shows."""
+    project = Project()
+    for setting in settings:
+        project = set_option(project, setting)
+    assert list(idle_settings(project, settings)) == said
