@@ -14,9 +14,10 @@ Real numbers take 4 bytes (float32), indices 8 (int64), complex numbers 8; in do
 twice as much. In half precision (bf16, fp16) activations are taken to need half of it, and weights half more for their
 rounded copies: about, since some layers compute in single precision all the same. Segments that are computed again
 (Chen et al., 2016) are taken to be as long as each other, so that of n layers 2 / √n is held; of blocks, the largest
-one and what leaves the others. What is left out: what a layer keeps besides
-its output (the gates of an LSTM, the mask of a dropout), buffers such as running means, the work space of the kernels,
-and the data. What may be counted too much: outputs that share their memory with the input (a reshape, an identity).
+one and what leaves the others. What is left out: what a layer keeps besides its output (the gates of an LSTM, the mask
+of a dropout), buffers such as running means, the work space of the kernels and of random changes of images (which is
+free again before the activations come), and the data. What may be counted too much: outputs that share their memory
+with the input (a reshape, an identity).
 """
 
 import math

@@ -1,6 +1,7 @@
-"""Training steps on made-up samples, for trials of memory and speed: the network, solver and precision of a project,
-and a loss that is as large as its outputs."""
+"""Training steps on made-up samples, for trials of memory and speed: the network, solver, precision and random changes
+of images of a project, and a loss that is as large as its outputs."""
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import torch
@@ -16,6 +17,9 @@ from engine.layers.types import TensorType
 from engine.network.analysis import analyse
 from engine.network.freezing import type_at
 from engine.project.project import Project
+from engine.training.augmenting.making import PICTURES
+from engine.training.augmenting.mixing import Mixing
+from engine.training.augmenting.pictures import Augmentation, Image
 from engine.training.batching.batches import Tensors, as_tuple
 from engine.training.solvers.solver import Solver
 from engine.training.steps.precision import Precision
@@ -48,22 +52,43 @@ class Rehearsal:
         self._pieces = min(options.gradient_accumulation, samples)
         steps = accepted_lengths(network)[0]
         types = [layer.type.output() for layer in network.inputs]
-        at_once = -(-samples // self._pieces)
-        self._inputs: Tensors = tuple(_made_up(type, at_once, steps, device) for type in types)
+        self._numbers = torch.arange(samples, device=device)
+        self._augmentation = _augmentation_of(project, types, samples)
+        # Samples are changed all at once, and with their partners, where some are mixed; then come the pieces.
+        count = -(-samples // self._pieces) if self._augmentation is None else (1 + options.mixes) * samples
+        self._inputs: Tensors = tuple(_made_up(type, count, steps, device) for type in types)
         self._parameters = [p for p in module.parameters() if p.requires_grad]
 
     def step(self) -> None:
         """Forward, backward, and one move of the weights."""
         for parameter in self._parameters:
             parameter.grad = None
-        for _ in range(self._pieces):
-            outputs = as_tuple(self._precision.call(self._called, *self._inputs))
+        for inputs in self._next():
+            outputs = as_tuple(self._precision.call(self._called, *inputs))
             loss = torch.stack([(x.abs() if x.is_complex() else x.float()).square().mean() for x in outputs]).sum()
             scale = self._precision.scale
             torch.autograd.backward(loss if scale is None else scale.scale(loss))
         if self._precision.scale is not None:
             self._solver.unscale(self._precision.scale)
         self._solver.step(self._rate, None, self._precision.scale)
+
+    def _next(self) -> Iterator[Tensors]:
+        """The pieces of a batch."""
+        if self._augmentation is None:
+            yield from (self._inputs for _ in range(self._pieces))
+            return
+        classes = torch.zeros(len(self._inputs[0]), dtype=torch.int64, device=self._numbers.device)
+        changed, _ = self._augmentation(self._inputs, (classes,), self._numbers, 1)
+        yield from zip(*(x.tensor_split(self._pieces) for x in changed), strict=True)
+
+
+def _augmentation_of(project: Project, types: Sequence[TensorType], samples: int) -> Augmentation | None:
+    """What changes the images of so many samples, where something is to."""
+    options = project.training
+    images = [Image(place, PICTURES) for place, type in enumerate(types) if type.layout == "image"]
+    if not options.augments or not images:
+        return None
+    return Augmentation(options, images, (), options.seed, Mixing(options, samples, 1) if options.mixes else None)
 
 
 def _made_up(type: TensorType, count: int, steps: int, device: torch.device) -> torch.Tensor:

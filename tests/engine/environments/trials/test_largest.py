@@ -90,3 +90,15 @@ def test_a_trial_that_breaks_says_why_and_takes_nothing_with_it() -> None:
     tried = attempt(with_batch(Project(network=WIDE), 8), 8, "cuda:97")
     assert tried.refusal
     assert attempt(Project(network=WIDE, training=TrainingOptions(precision="bf16")), 8).seconds > 0
+
+
+def test_random_changes_of_images_are_tried_too() -> None:
+    """Changing samples takes memory and time of its own: here nearly all of it, and mixing takes twice the samples."""
+    picture = chain(layer("image_input", size=128), layer("global_average_pool"), layer("fully_connected", outputs=2))
+    plain = Project(network=picture)
+    turned = Project(network=picture, training=TrainingOptions(rand_rotation=(-20.0, 20.0), mixup_alpha=0.2))
+    small, large = (attempt(project, 512) for project in (plain, turned))
+    assert not large.refusal
+    assert large.bytes > small.bytes + 100 * 2**20
+    pieces = Project(network=picture, training=TrainingOptions(rand_x_reflection=0.5, gradient_accumulation=3))
+    assert attempt(pieces, 8).seconds > 0
