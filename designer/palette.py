@@ -219,6 +219,8 @@ class Palette(QWidget):
             self.view.star_current()
             return True
         if self.view.take_key(event.key()):
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.search.selectAll()  # the next word replaces this one; another Enter adds the same once more
             return True
         if event.key() == Qt.Key.Key_Escape and self.search.text():
             self.search.clear()

@@ -36,11 +36,15 @@ from PySide6.QtWidgets import (
 
 from designer import theme
 from designer.editor import Editor
+from engine.fields import Record
 from engine.network.problems import Problem
+from engine.project.environment import EnvironmentOptions
+from engine.project.training import TrainingOptions
 
 Index = QModelIndex | QPersistentModelIndex
 WAYS = {"data": "Choose data…", "training": "Training options…", "environment": "Training options…"}
 """Where problems are put right that no edit repairs, by section of the project."""
+OPTIONS: dict[str, type[Record]] = {"training": TrainingOptions, "environment": EnvironmentOptions}
 PROBLEM_ROLE = Qt.ItemDataRole.UserRole
 _ROOT = QModelIndex()
 _MARGIN = 16
@@ -88,9 +92,13 @@ def unbroken(text: str) -> str:
 
 
 def where(problem: Problem) -> str:
-    """What the problem is about: a layer by its name, or a section of the project."""
+    """What the problem is about: a layer by its name, an option by its label, or a section of the project."""
     if problem.name:
         return problem.name
+    option = problem.field.partition(".")[2]
+    record = OPTIONS.get(section(problem))
+    if record is not None and option in record.fields:
+        return record.fields[option].label
     sections = {"training": "Training options", "environment": "Environment", "data": "Data"}
     return sections.get(section(problem), "Network")
 

@@ -87,6 +87,14 @@ def test_words_of_matlab_of_torch_and_of_the_summary_find_layers(qtbot, palette:
     assert key in keys(palette)
 
 
+def test_after_enter_the_next_word_replaces_the_last(qtbot, editor: Editor, palette: Palette) -> None:
+    search(qtbot, palette, "relu")
+    qtbot.keyClick(palette.search, Qt.Key.Key_Return)
+    qtbot.keyClicks(palette.search, "softmax")
+    assert palette.search.text() == "softmax"
+    assert len(editor.network.layers) == 1
+
+
 def test_nothing_found_says_so_and_offers_a_way_out(qtbot, palette: Palette) -> None:
     search(qtbot, palette, "unicorn")
     assert palette.empty.text() == "No layer matches “unicorn”."

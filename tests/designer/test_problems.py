@@ -90,7 +90,8 @@ def test_a_problem_of_no_layer_says_what_it_is_about(qtbot, editor: Editor, pane
     editor.open(Project(network=Network.empty()))
     (problem, *_) = panel.model.problems
     assert where(problem) == "Network"
-    assert where(Problem("error", "", "", "training.mini_batch_size", "")) == "Training options"
+    assert where(Problem("error", "", "", "training.mini_batch_size", "")) == "Mini-batch size"
+    assert where(Problem("error", "", "", "training", "")) == "Training options"
     with qtbot.assertNotEmitted(panel.go_to):
         qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=row_at(panel, 0))
 

@@ -8,7 +8,7 @@ import os
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from engine.project.data import DataOptions
 
 IGNORED = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
 MOST_THREADS = 8
+LOOKED_AT = 32
+"""So many images, spread evenly, are compared with the first one."""
 WAY_OUT = "Expected one subfolder a class, with the images in it."
 
 
@@ -73,6 +75,7 @@ class Images:
         first = path / listing.names()[0]
         with strictly():
             channels, height, width = first_shape(first, path)
+            notes = _unlike(options, path, listing.names(), (channels, height, width))
         height, width = (options.image_size,) * 2 if options.image_size else (height, width)
         channels = channels if options.channels == "auto" else options.channels
         sizes = [len(files) for files in listing.files.values()]
@@ -80,7 +83,7 @@ class Images:
             inputs=(InputFacts("image", image(1 if channels == "grey" else 3, height, width)),),
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
-            notes=tuple(listing.notes()),
+            notes=(*listing.notes(), *notes),
         )
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
@@ -225,6 +228,24 @@ def first_shape(first: Path, folder: Path) -> tuple[str, int, int]:
         return shape_of(first)
     except BadPictureError as error:
         raise bad_pictures([(first.relative_to(folder).as_posix(), str(error))], 1, folder) from None
+
+
+def _unlike(options: DataOptions, folder: Path, names: list[str], first: tuple[str, int, int]) -> list[str]:
+    """What is taken from the first image although others differ: the size they get, and that colours are lost."""
+    shapes = []
+    for name in names[:: 1 + len(names) // LOOKED_AT]:
+        with suppress(BadPictureError):  # named when the images are read
+            shapes.append(shape_of(folder / name))
+    notes = []
+    other = next((shape for shape in shapes if shape[1:] != first[1:]), None)
+    if other and not options.image_size:
+        notes.append(
+            f"Images differ in size, such as {other[1]:,} × {other[2]:,}: all are resized to that of the first one, "
+            f"{first[1]:,} × {first[2]:,}. The image size sets another."
+        )
+    if options.channels == "auto" and first[0] == "grey" and any(shape[0] == "rgb" for shape in shapes):
+        notes.append("The first image is grey, others have colours: all are taken as grey. Channels: rgb keeps them.")
+    return notes
 
 
 def _fill(array: Array, folder: Path, names: list[str], channels: str) -> list[tuple[str, str]]:

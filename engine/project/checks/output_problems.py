@@ -151,8 +151,9 @@ def _channels(project: Project, port: Port, output: TensorType, target: TargetFa
     layer, wanted = project.network.layers[port.layer], target.outputs
     what = {"classes": "classes", "labels": "labels", "transcripts": "classes and the blank"}
     named = what.get(target.task, "response" if wanted == 1 else "responses")
-    given = f"{output['C']:,}" if isinstance(output["C"], int) else str(output["C"])
-    message = f"The network has {given} outputs; the data has {wanted:,} {named}."
+    channels = output["C"]
+    given = plural(channels, "output") if isinstance(channels, int) else f"{channels} outputs"
+    message = f"The network has {given}; the data has {wanted:,} {named}."
     path, source = _deciding(project.network, port) or ((), None)
     if source is None:
         return Problem("error", layer.id, layer.name, "", message)

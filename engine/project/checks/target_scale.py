@@ -9,6 +9,7 @@ from engine.layers.normalisation import InverseNorm
 from engine.network import edits
 from engine.network.network import Network, Port
 from engine.network.problems import Fix, Problem
+from engine.project import fixes
 from engine.project.project import Project
 
 LARGE, LARGE_FOR_GRADIENTS = 1_000.0, 100.0
@@ -33,7 +34,7 @@ def target_scale_problems(project: Project, facts: DataFacts | None) -> Iterator
     network, is_on = project.network, project.training.normalize_targets
     if facts is not None and facts.task != "numbers" and is_on:
         message = f"The data asks for {facts.targets[0].spoken()}, which have no units to normalise. Switch it off."
-        yield Problem("error", "", "", _OPTION, message)
+        yield Problem("error", "", "", _OPTION, message, fixes.option("Switch it off", normalize_targets=False))
         return
     yield from _misplaced(network, facts)
     ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
@@ -83,7 +84,7 @@ def _misplaced(network: Network, facts: DataFacts | None) -> Iterator[Problem]:
                 yield Problem("error", layer.id, layer.name, "numbers", message)
             elif facts is not None and facts.task != "numbers":
                 message = f"No numbers can be fitted on {facts.targets[0].spoken()}. Remove the layer."
-                yield Problem("error", layer.id, layer.name, "numbers", message)
+                yield Problem("error", layer.id, layer.name, "numbers", message, fixes.healing(layer))
 
 
 def _holds_fitted(block: Block) -> bool:

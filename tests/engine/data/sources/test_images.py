@@ -277,3 +277,16 @@ def test_a_picture_that_claims_more_than_there_is_memory_is_named(tmp_path: Path
     two_classes(tmp_path)
     monkeypatch.setattr(Image, "open", too_much)
     assert "cat/0.png: it does not fit into memory, or claims so" in refused(tmp_path)
+
+
+def test_what_all_images_get_from_the_first_is_told(tmp_path):
+    two_classes(tmp_path)
+    put(tmp_path, "dog/7.png", plain((9, 8, 7), mode="RGB", size=(10, 8)))
+    resized = (
+        "Images differ in size, such as 8 × 10: all are resized to that of the first one, 4 × 6. "
+        "The image size sets another."
+    )
+    grey = "The first image is grey, others have colours: all are taken as grey. Channels: rgb keeps them."
+    assert facts(OPTIONS, tmp_path).notes == (resized, grey)
+    assert facts(OPTIONS.replace(image_size=8), tmp_path).notes == (grey,)
+    assert facts(OPTIONS.replace(channels="rgb"), tmp_path).notes == (resized,)

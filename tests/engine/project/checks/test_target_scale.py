@@ -57,7 +57,13 @@ def test_a_fitted_layer_that_does_not_give_responses_is_refused() -> None:
 
 
 def test_classes_have_no_units() -> None:
-    (problem,) = told(project(chain(*ENDS, FITTED)), facts(classes_of("a", "b")))
+    made, known = project(chain(*ENDS, FITTED)), facts(classes_of("a", "b"))
+    (problem,) = told(made, known)
+    assert problem.fix is not None
+    (after,) = told(problem.fix.edit(made), known)
+    assert after.name == "inverse_norm_1"
+    assert after.fix is not None
+    assert not told(after.fix.edit(problem.fix.edit(made)), known)
     assert (problem.field, "no units" in problem.message) == ("training.normalize_targets", True)
     (problem,) = told(project(chain(*ENDS, FITTED), is_on=False), facts(classes_of("a", "b")))
     assert (problem.name, problem.field) == ("inverse_norm_1", "numbers")
