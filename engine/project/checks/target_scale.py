@@ -9,7 +9,7 @@ from engine.layers.normalisation import InverseNorm
 from engine.network import edits
 from engine.network.network import Network, Port
 from engine.network.problems import Fix, Problem
-from engine.project import fixes
+from engine.project.checks import fixes
 from engine.project.project import Project
 
 LARGE, LARGE_FOR_GRADIENTS = 1_000.0, 100.0
