@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -22,6 +22,7 @@ from app.actions.document import DocumentActions
 from app.actions.view import CanvasActions, ThemeActions
 from app.code import CodeKeeper
 from app.dialogs import messages
+from app.dialogs.room import within_screen
 from app.documents import Documents
 from app.elided import ElidedLabel
 from app.facts import FactsKeeper
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
     from designer.problems import ProblemsPanel
     from designer.properties import Properties
 
-FRAME = QSize(16, 48)
-"""What a title bar and borders take of a small screen."""
 PRELOAD_MS = 800
 BLOCKS_MS = 50
 LONGEST_TITLE = 420
@@ -111,7 +110,7 @@ class MainWindow(QMainWindow):
     def _make_title(self) -> None:
         """The document's name stands at the right of the menus: however long it is, they keep their places."""
         self.title_label = ElidedLabel()
-        self.title_label.setContentsMargins(8, 0, 16, 0)
+        self.title_label.setContentsMargins(8, 0, 7, 0)  # with the bar's own: it ends where Train does
         self.title_label.setMaximumWidth(LONGEST_TITLE)
         theme.mark(self.title_label, "role", "strong")
         self.title_label.setFixedHeight(self.menuBar().sizeHint().height() - 4)  # else it would stand above their line
@@ -338,7 +337,7 @@ class MainWindow(QMainWindow):
     # ---- life ----
 
     def _restore_size(self) -> None:
-        self.resize(QSize(1440, 900).boundedTo(self.screen().availableSize() - FRAME))
+        self.resize(within_screen(self, 1440, 900))
         geometry = self.settings.value("geometry")
         if isinstance(geometry, QByteArray):
             self.restoreGeometry(geometry)

@@ -18,8 +18,17 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QFont, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFont,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QVBoxLayout, QWidget
 
 from designer import theme
 from designer.editor import Editor
@@ -34,7 +43,8 @@ COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs a sample", "Activatio
 MEMORY_HELP = "What training keeps of each layer's output, at the mini-batch size, as 32-bit numbers: an estimate"
 ID_ROLE = Qt.ItemDataRole.UserRole
 _NUMBERS = (3, 4, 5)
-_WIDTHS = (140, 220, 148, 104, 124, 156)  # three sizes of an image are read whole; the types take what is left
+_LEAST_WIDTHS = (96, 140, 100, 90, 108, 150)  # headings and usual words are read whole
+_WIDTHS = (140, 220, 148, 104, 124, 156)  # three large sizes of an image, too; the types take what is left
 _ROOT = QModelIndex()
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -210,6 +220,7 @@ class LayersView(QTableView):
     def __init__(self, model: LayersModel) -> None:
         super().__init__()
         self._model = model
+        self._is_fitting = self._has_own_widths = False
         self.setModel(model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -227,10 +238,25 @@ class LayersView(QTableView):
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setStretchLastSection(False)
         self.setSortingEnabled(True)
-        for column, width in enumerate(_WIDTHS):
-            header.resizeSection(column, width)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(64)
+        header.sectionResized.connect(self._on_resized)
+        self._fit_columns()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The columns share the room, until somebody has drawn one wider."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        if self._has_own_widths:
+            return
+        self._is_fitting = True
+        for column, width in enumerate(widths_in(self.viewport().width())):
+            self.horizontalHeader().resizeSection(column, width)
+        self._is_fitting = False
+
+    def _on_resized(self) -> None:
+        self._has_own_widths = self._has_own_widths or not self._is_fitting
 
     def event(self, event: QEvent) -> bool:
         """Ctrl+C is the table's while it has the keyboard, not the canvas's."""
@@ -259,6 +285,15 @@ class LayersView(QTableView):
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
         lines = [self._model.lines[row] for row in rows] or self._model.lines
         QGuiApplication.clipboard().setText(as_csv(lines, self._model.batch))
+
+
+def widths_in(room: int) -> list[int]:
+    """The widths of the columns: never less than they need, then as they should be, and the rest for the types."""
+    spare, wanted = room - sum(_LEAST_WIDTHS), sum(_WIDTHS) - sum(_LEAST_WIDTHS)
+    share = min(1.0, max(0.0, spare / wanted))
+    widths = [least + int(share * (best - least)) for least, best in zip(_LEAST_WIDTHS, _WIDTHS, strict=True)]
+    widths[1] += max(0, room - sum(widths))
+    return widths
 
 
 def is_copy(event: QEvent) -> bool:

@@ -70,7 +70,10 @@ class Palette(QWidget):
         top.addWidget(self.empty)
         top.addWidget(self.clear, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(top)
-        column.addWidget(self.view, 1)
+        below = QVBoxLayout()
+        below.setContentsMargins(10, 0, 0, 0)  # the arrows of the headings stand below the edge of the search
+        below.addWidget(self.view)
+        column.addLayout(below, 1)
         column.addWidget(self.notice)
         self.empty.hide()
         self.clear.hide()

@@ -19,7 +19,8 @@ class _Sheet(Template):
 _BASE = """
 QMainWindow, QDialog { background: @background; }
 QDialog, QMessageBox { background: @panel; }
-QDialogButtonBox, QMessageBox { dialogbuttonbox-buttons-have-icons: 0; }
+/* Cancel, then what it is about, as in the drawings, everywhere */
+QDialogButtonBox, QMessageBox { dialogbuttonbox-buttons-have-icons: 0; button-layout: 3; }
 QFileDialog { backward-icon: url("@chevron_left_muted"); forward-icon: url("@chevron_right_muted");
   filedialog-parent-directory-icon: url("@chevron_up_muted"); }
 QWidget:disabled { color: @faint; }
@@ -34,6 +35,7 @@ QLabel[role="error"] { color: @error; font-size: 12px; }
 QLabel[role="warning"] { color: @warning; font-size: 12px; }
 QLabel[role="good"] { color: @good; font-size: 12px; }
 QLabel[role="large"] { color: @text; font-size: 24px; font-weight: 600; }
+QLabel[role="figure"] { color: @text; font-size: 19px; font-weight: 600; }
 QLabel[role="chip"] {
   background: @raised; color: @text; border: 1px solid @line; border-radius: 8px; padding: 4px 8px; }
 QWidget[role="panel"] { background: @panel; }
@@ -78,6 +80,8 @@ QPushButton[role="link"], QToolButton[role="link"] {
 QPushButton[role="link"]:hover, QToolButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus, QToolButton[role="link"]:focus { border-color: @accent; }
 QPushButton[role="link"]:disabled { color: @faint; }
+QPushButton[flush="true"] { padding: 0; border: none; border-bottom: 1px solid transparent; border-radius: 0; }
+QPushButton[flush="true"]:focus { border-bottom-color: @accent; }
 QLabel[role="link"] { color: @accent; }
 QToolButton { background: transparent; color: @text; border: 1px solid transparent; border-radius: 6px; padding: 4px; }
 QToolButton:hover { background: @hover; }
@@ -137,8 +141,9 @@ QCheckBox::indicator:checked, QAbstractItemView::indicator:checked, QGroupBox::i
   background: @primary; border-color: @primary; image: url("@check_on"); }
 QCheckBox::indicator:indeterminate, QAbstractItemView::indicator:indeterminate {
   background: @primary; border-color: @primary; image: url("@minus_on"); }
+QRadioButton::indicator:checked { border-color: @primary; background: qradialgradient(cx: 0.5, cy: 0.5, radius: 0.5,
+  fx: 0.5, fy: 0.5, stop: 0 @on_primary, stop: 0.38 @on_primary, stop: 0.5 @primary, stop: 1 @primary); }
 QCheckBox::indicator:checked:focus, QRadioButton::indicator:checked:focus { border-color: @text; }
-QRadioButton::indicator:checked { background: @on_primary; border: 5px solid @primary; width: 6px; height: 6px; }
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { border-color: @line; background: @panel; }
 QCheckBox::indicator:checked:disabled { background: @primary_off; border-color: @primary_off; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: @line; }
@@ -169,6 +174,7 @@ QTreeView, QListView, QTableView {
   background: @panel; alternate-background-color: @panel; color: @text; border: none; outline: none;
   selection-background-color: @raised; selection-color: @text; gridline-color: @line; }
 QTreeView::item, QListView::item { min-height: 24px; padding: 0 4px; border: none; border-radius: 6px; }
+QListView[role="groups"]::item { padding: 0 9px; }
 QTableView::item { padding: 4px 5px; border: none; }
 QTreeView::item:hover, QListView::item:hover { background: @hover_row; }
 QTreeView::item:selected, QListView::item:selected, QTableView::item:selected { background: @raised; color: @text; }

@@ -440,6 +440,7 @@ ACTIONS: tuple[Action, ...] = (
         "show_experiments",
         "Ctrl+Shift+E",
         "table",
+        also=("Alt+4",),
         help="Every run of the project: find, compare, note, delete",
     ),
     Action(

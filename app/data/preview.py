@@ -26,7 +26,7 @@ from engine.data.facts import PARTS, DataFacts
 MOST_CLASSES = 100
 MOST_SERIES = 24
 SWATCH = 12
-LONGEST_LARGE, LARGE_HEIGHT = 10, 32
+LONGEST_LARGE, LONGEST_FIGURE, LARGE_HEIGHT = 10, 13, 32
 
 
 class Preview(QWidget):
@@ -117,6 +117,11 @@ def _card(title: str, content: QWidget, corner: QWidget | None = None) -> QFrame
     return frame
 
 
+def _size_of(number: str) -> str:
+    """The role of a figure: as large as it can be read whole."""
+    return "large" if len(number) <= LONGEST_LARGE else "figure" if len(number) <= LONGEST_FIGURE else "title"
+
+
 def _counts(facts: DataFacts) -> QHBoxLayout:
     """The sizes of the three parts, and what comes in and goes out, as cards in a row."""
     row = QHBoxLayout()
@@ -139,7 +144,7 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(4)
         figure = ElidedLabel(number)
-        theme.mark(figure, "role", "large" if len(number) <= LONGEST_LARGE else "title")
+        theme.mark(figure, "role", _size_of(number))
         figure.setMinimumHeight(LARGE_HEIGHT)
         for label in (_muted(title), figure, _muted(unit)):
             label.setWordWrap(False)

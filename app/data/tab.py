@@ -24,6 +24,7 @@ from app.data.augmented import changes_of
 from app.data.preview import Preview
 from app.documents import Documents
 from app.facts import FactsKeeper
+from app.line import Line
 from app.processes.engine_process import EngineServer, OnError, OnResult
 from designer import theme
 from designer.editor import Editor
@@ -68,6 +69,7 @@ class DataTab(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self._make_side())
+        row.addWidget(Line())
         row.addWidget(self.pages, 1)
         editor.project_changed.connect(self._on_project_changed)
         facts.changed.connect(self._on_facts)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.actions.table import ACTIONS, MENUS
+from app.dialogs.room import within_screen
 from designer import theme
 from engine.layers.addons import AddOn
 from engine.layers.catalog import add_ons, layer_type
@@ -108,14 +109,23 @@ def _words(text: str, role: str | None = None) -> QLabel:
 
 def show_shortcuts(parent: QWidget) -> None:
     """Every shortcut, by menu, and what the mouse does on the canvas."""
+    dialog = shortcuts_dialog(parent)
+    dialog.exec()
+    dialog.deleteLater()
+
+
+def shortcuts_dialog(parent: QWidget | None) -> QDialog:
+    """The dialog: what is done at the left, its keys at the right, both wrapped where there is little room."""
     dialog = QDialog(parent)
     dialog.setWindowTitle("Keyboard shortcuts")
-    dialog.resize(640, 600)
+    dialog.resize(within_screen(dialog, 760, 640))
     content = QWidget()
     grid = QGridLayout(content)
-    grid.setContentsMargins(16, 16, 16, 16)
-    grid.setVerticalSpacing(6)
+    grid.setContentsMargins(24, 16, 24, 16)
+    grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(8)
     grid.setColumnStretch(0, 1)
+    grid.setColumnStretch(1, 1)
     groups = [(menu, _keys(menu)) for menu in MENUS]
     row = 0
     for title, keys in [("Canvas", list(CANVAS_KEYS)), *groups]:
@@ -126,24 +136,26 @@ def show_shortcuts(parent: QWidget) -> None:
         grid.addWidget(heading, row, 0)
         for text, shortcut in keys:
             row += 1
-            key = QLabel(shortcut)
+            what, key = QLabel(text), QLabel(shortcut)
             theme.mark(key, "role", "muted")
-            grid.addWidget(QLabel(text), row, 0)
-            grid.addWidget(key, row, 1, Qt.AlignmentFlag.AlignRight)
+            key.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+            for place, label in enumerate((what, key)):
+                label.setWordWrap(True)
+                grid.addWidget(label, row, place, Qt.AlignmentFlag.AlignTop)
         row += 1
         grid.setRowMinimumHeight(row, 8)
         row += 1
     area = QScrollArea()
     area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(content)
     column = QVBoxLayout(dialog)
-    column.setContentsMargins(0, 0, 0, 12)
+    column.setContentsMargins(0, 0, 0, 16)
     column.addWidget(area)
     buttons = _close_button(dialog)
-    buttons.setContentsMargins(0, 0, 12, 0)
+    buttons.setContentsMargins(0, 0, 24, 0)
     column.addWidget(buttons)
-    dialog.exec()
-    dialog.deleteLater()
+    return dialog
 
 
 def _keys(menu: str) -> list[tuple[str, str]]:

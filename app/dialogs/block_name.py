@@ -41,6 +41,7 @@ class BlockName(QDialog):
     def _judge(self, text: str) -> None:
         why = name_refusal(text, ())
         theme.mark(self.line, "invalid", "true" if why else "false")
+        theme.mark(self.why, "role", "error" if why else "help")
         self.why.setText(why or "A new layer made from it gets this name, with a number where it is taken.")
         self.ok.setEnabled(why is None)
 

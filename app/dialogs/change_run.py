@@ -60,6 +60,7 @@ class ChangeRun(QDialog):
             why = "Epochs are a whole number from 1 to 1,000,000."
         theme.mark(self.rate, "invalid", "true" if why.startswith("The") else "false")
         theme.mark(self.epochs, "invalid", "true" if why.startswith("Epochs") else "false")
+        theme.mark(self.why, "role", "error" if why else "help")
         self.why.setText(why or HELP)
         self.ok.setEnabled(not why and (self.rate.text(), self.epochs.text()) != self._before)
 

@@ -4,7 +4,17 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QDialog, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.actions.table import ACTIONS
 from designer import theme
@@ -34,11 +44,17 @@ class CommandFinder(QDialog):
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.setAccessibleName("Commands")
         self.list.itemActivated.connect(self._run)
+        self.nothing = QLabel("No command has this in its name or help.")
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        theme.mark(self.nothing, "role", "muted")
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.list)
+        self.pages.addWidget(self.nothing)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(8)
         column.addWidget(self.search)
-        column.addWidget(self.list)
+        column.addWidget(self.pages)
         self._fill("")
 
     def _fill(self, text: str) -> None:
@@ -56,6 +72,7 @@ class CommandFinder(QDialog):
                 item.setForeground(0, theme.current().muted)
                 item.setToolTip(0, "Cannot be used now")
             self.list.addTopLevelItem(item)
+        self.pages.setCurrentWidget(self.list if self.list.topLevelItemCount() else self.nothing)
         self._choose(0)
 
     def _choose(self, row: int) -> None:

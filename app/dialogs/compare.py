@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialogs.room import within_screen
 from app.elided import ElidedLabel
 from designer import theme
 from designer.canvas.marks.differences import SIGNS, sign_icon
@@ -67,7 +68,7 @@ class CompareDialog(QDialog):
         self._was_shown = False
         self.setWindowTitle("Compare projects")
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        self.resize(1180, 800)
+        self.resize(within_screen(self, 1180, 800))
         self.editors = Editor(_placed(before), self), Editor(_placed(after), self)
         self.views = Reader(self.editors[0]), Reader(self.editors[1])
         for view, editor in zip(self.views, self.editors, strict=True):
@@ -158,9 +159,10 @@ class CompareDialog(QDialog):
         self._mark()
         self.list.clear()
         for difference in self._found.differences:
-            item = QListWidgetItem(str(difference)[2:])
+            words = str(difference)[2:].replace(" -> ", " → ")
+            item = QListWidgetItem(words)
             item.setData(Qt.ItemDataRole.UserRole, difference)
-            item.setToolTip(str(difference)[2:])
+            item.setToolTip(words)
             self.list.addItem(item)
         self.summary.setText(self._summary().upper())
         self.summary.setVisible(bool(self._found))

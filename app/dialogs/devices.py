@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.dialogs.bars import Bar, Bars
+from app.dialogs.room import within_screen
 from app.processes.child import engine_command
 from app.processes.throw_away import ThrowAway
 from designer import theme
@@ -40,7 +41,7 @@ class DevicesDialog(QDialog):
         self._figures: list[Bar] = []
         self._is_complete = False
         self.setWindowTitle("Devices")
-        self.resize(760, 720)
+        self.resize(within_screen(self, 760, 720))
         self.state = QLabel()
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dialogs.messages import breakable
 from app.processes.engine_process import EngineCommand
 from designer import theme
 from engine.errors import UserError
@@ -56,7 +57,7 @@ class ExportDialog(QDialog):
             column.addLayout(self._choice(self.formats, index, label, help_text))
         column.addWidget(_section("WEIGHTS"))
         self.sources = QButtonGroup(self)
-        trained = f"As trained in {run.name}" if run else "There is no finished run in the Train tab"
+        trained = f"As trained in {breakable(run.name)}" if run else "There is no finished run in the Train tab"
         column.addLayout(self._choice(self.sources, 0, "Trained", trained, enabled=run is not None))
         column.addLayout(self._choice(self.sources, 1, "Fresh", "The network on the canvas with initial weights"))
         column.addWidget(_section("FILE"))

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
+from app.line import Line
 from designer import theme
 
 _LIST_WIDTH = 176
@@ -25,6 +25,7 @@ class GroupedArea(QWidget):
         self._is_jumping = False
         self.groups = QListWidget()
         self.groups.setAccessibleName("Groups of options")
+        theme.mark(self.groups, "role", "groups")
         self.groups.setFixedWidth(_LIST_WIDTH)
         self.groups.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._make_area(width)
@@ -95,19 +96,3 @@ class GroupedArea(QWidget):
             self.groups.blockSignals(True)
             self.groups.setCurrentRow(above[-1])
             self.groups.blockSignals(False)
-
-
-class Line(QWidget):
-    """One pixel between two parts, whichever way they lie."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setMinimumSize(1, 1)
-
-    def sizeHint(self) -> QSize:
-        """One pixel."""
-        return QSize(1, 1)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The line's colour."""
-        QPainter(self).fillRect(self.rect(), theme.current().line)

@@ -1,5 +1,6 @@
 """Questions and messages that have to be answered before going on."""
 
+import re
 from typing import Literal
 
 from PySide6.QtCore import Qt
@@ -9,7 +10,7 @@ from designer import theme
 from engine.errors import plural
 
 Answer = Literal["save", "discard", "cancel"]
-LONGEST = 1200
+LONGEST, LONG_WORD = 1200, 30
 SHEET = "QLabel#qt_msgbox_label { font-weight: 600; } QLabel#qt_msgbox_informativelabel { min-width: 340px; }"
 
 
@@ -64,12 +65,17 @@ def show_error(parent: QWidget, title: str, text: str) -> None:
     box.deleteLater()
 
 
+def breakable(text: str) -> str:
+    """The text with places to break, which are not seen, in words longer than a line: paths and names of files."""
+    return re.sub(rf"\S{{{LONG_WORD},}}", lambda word: re.sub(r"([/\\_.-]+|[^\W_]{36})", "\\1\u200b", word[0]), text)
+
+
 def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
     box = QMessageBox(parent)
     box.setWindowTitle("Netwright")
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setIconPixmap(theme.icon(icon, "warning" if icon == "warning" else "muted").pixmap(32, 32))
-    box.setText(title)
-    box.setInformativeText(text)
+    box.setText(breakable(title))
+    box.setInformativeText(breakable(text))
     box.setStyleSheet(SHEET)
     return box

@@ -17,13 +17,15 @@ from PySide6.QtWidgets import (
 )
 
 from app.dialogs.environment_cards import EnvironmentCards, card_texts
-from app.dialogs.grouped_area import GroupedArea, Line
+from app.dialogs.grouped_area import GroupedArea
 from app.dialogs.option_problems import OptionJudge
 from app.dialogs.phase_list import PhaseList
 from app.dialogs.placement_words import PlacementWords
 from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
+from app.dialogs.room import within_screen
 from app.dialogs.trials import Advisor, BatchFinder
+from app.line import Line
 from designer import theme
 from designer.forms.form import Form
 from designer.forms.rows import Row, section_label
@@ -66,7 +68,7 @@ class TrainingOptionsDialog(QDialog):
         self._judge = OptionJudge(project, facts, base)
         self.setWindowTitle("Training options")
         self.setMinimumSize(872, 480)
-        self.resize(1080, 820)
+        self.resize(within_screen(self, 1080, 820))
         self._grouped = GroupedArea(self, _CONTENT_WIDTH + 48)
         self.area, self.groups, self._holder = self._grouped.area, self._grouped.groups, self._grouped.holder
         self.environment_form = Form(

@@ -36,6 +36,7 @@ class Trials(QWidget):
         self.button, self.state = QPushButton(self.label), QLabel()
         self.button.setToolTip(self.hint)
         theme.mark(self.button, "role", "link")
+        theme.mark(self.button, "flush", True)
         self.button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.button.clicked.connect(self._on_clicked)
         self.state.setWordWrap(True)

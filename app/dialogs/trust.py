@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.dialogs.messages import SHEET
+from app.dialogs.messages import SHEET, breakable
 from designer import theme
 
 MOST_NAMES = 6
@@ -41,7 +41,7 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
     box.setText("This project brings Python code of its own. May it run?")
     many = "s" if len(folders) > 1 else ""
     listed = "\n".join(shown)
-    box.setInformativeText(f"{listed}\n\nin the folder{many}\n\n{where}\n\n{WORDS}")
+    box.setInformativeText(f"{listed}\n\nin the folder{many}\n\n{breakable(where)}\n\n{WORDS}")
     box.setStyleSheet(SHEET)
     trust = box.addButton(f"Trust the folder{many}", QMessageBox.ButtonRole.AcceptRole)
     refuse = box.addButton("Not now", QMessageBox.ButtonRole.RejectRole)

@@ -24,6 +24,7 @@ from app.experiments.details import Details
 from app.experiments.history import History
 from app.experiments.model import RunsModel, state_in_words
 from app.experiments.table import RunsTable
+from app.line import Line
 from designer import theme
 from designer.search_field import SearchField
 from engine.errors import UserError, plural
@@ -142,6 +143,8 @@ class ExperimentsTab(QWidget):
         self._side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._side.setFixedWidth(SIDE_WIDTH)
         self._side.setWidget(self.details)
+        self._edge = Line()
+        row.addWidget(self._edge)
         row.addWidget(self._side)
         return page
 
@@ -239,7 +242,8 @@ class ExperimentsTab(QWidget):
         shown, known = self.model.rowCount(), self.model.num_all
         self.count.setText(f"{shown:,} of {plural(known, 'run')}" if shown != known else plural(known, "run"))
         self.count.setVisible(bool(known))
-        self._side.setVisible(bool(known))
+        for part in (self._edge, self._side):
+            part.setVisible(bool(known))
         self._bar.setVisible(bool(self.history.runs))
         self.table_button.setEnabled(bool(shown))
         if shown:

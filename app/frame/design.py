@@ -161,7 +161,7 @@ class DesignTab(QObject):
         ):
             window.setCorner(corner, area)
         window.resizeDocks(docks[:2], [252, 316], Qt.Orientation.Horizontal)
-        window.resizeDocks(docks[2:], [178], Qt.Orientation.Vertical)
+        window.resizeDocks(docks[2:], [min(178, window.height() * 2 // 9)], Qt.Orientation.Vertical)
         window.restore_panels()
         if not self._is_shown:
             self._hide(docks)

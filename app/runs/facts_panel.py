@@ -38,7 +38,7 @@ PROGRESS = (
     "Iteration",
     "Elapsed",
     "Remaining",
-    "Learning rate",
+    "Learn rate",
     "Throughput",
     "Waiting",
     "Best",
@@ -353,7 +353,7 @@ class FactsPanel(QWidget):
         self.where.set("Environment", str(environment.get("resolved", "")))
         self.where.set("Workers", f"{workers} · {backend}" if backend else f"{workers}")
         self.where.set("Hardware", event.hardware)
-        counts = " · ".join(f"{count:,} {part}" for part, count in event.samples.items() if count)
+        counts = " · ".join(f"{count:,}\u00a0{part}" for part, count in event.samples.items() if count)
         self.where.set("Samples", counts)
         self.where.set("Batch", event.arithmetic.removesuffix(".").replace("; ", "\n"))
         self.where.explain("Environment", event.sentence)
@@ -397,7 +397,7 @@ class FactsPanel(QWidget):
         table.set("Iteration", f"{event.iteration:,} of {total:,}")
         table.set("Elapsed", duration(event.elapsed_s + since_s))
         table.set("Remaining", duration(left) if math.isfinite(left) else "")
-        table.set("Learning rate", f"{event.rate:.4g}")
+        table.set("Learn rate", f"{event.rate:.4g}")
         table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
         table.set("Waiting", waiting(event))
         self.where.set("Memory", bytes_in_words(event.memory_bytes))

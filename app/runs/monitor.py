@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.line import Line
 from app.runs.facts_panel import FactsPanel
 from app.runs.leaving import export_of
 from app.runs.log_panel import LogPanel
@@ -62,6 +63,7 @@ class Monitor(QWidget):
         side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         side.setWidget(self.facts)
         side.setFixedWidth(SIDE)
+        row.addWidget(Line())
         row.addWidget(side)
         theme.changed.connect(self._dress)
         self._dress()

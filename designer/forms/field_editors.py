@@ -143,6 +143,7 @@ class PathEditor(QWidget):
         self._record: Record | None = None
         self.line = LineEditor(field, value, changed)
         self.line.end(False)
+        self.line.setToolTip(self.line.text())
         self.browse = QToolButton()
         self.browse.setIcon(theme.icon("folder"))
         self.browse.setFixedSize(HEIGHT, HEIGHT)

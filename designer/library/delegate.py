@@ -30,6 +30,8 @@ class LibraryDelegate(QStyledItemDelegate):
     """Paints the marks over what the style paints, and keeps the name off them."""
 
     has_stars = True
+    outdent = 0
+    """How far rows below a heading stand back to the left, so that their squares are below its first letter."""
     _row: QSize | None = None
     """The size of a row, which is the same for all but the headings: Qt asks for each of them after each letter."""
 
@@ -44,6 +46,8 @@ class LibraryDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         """The name, elided before the marks."""
         super().initStyleOption(option, index)
+        if self.outdent and index.parent().isValid():
+            option.rect = option.rect.adjusted(-self.outdent, 0, 0, 0)
         if index.data(KEY_ROLE) is None and index.data(OWN_ROLE) is None:
             return
         marks = self._marks_of(option, index)

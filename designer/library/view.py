@@ -38,6 +38,7 @@ class LibraryView(QTreeView):
         self.setMouseTracking(True)
         self.setHeaderHidden(True)
         self.setIndentation(12)
+        self._delegate.outdent = 12
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setIconSize(QSize(SQUARE, SQUARE))
         self.setDragEnabled(True)
@@ -46,6 +47,11 @@ class LibraryView(QTreeView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Layer library")
         self.doubleClicked.connect(self._choose)
+
+    def set_flat(self) -> None:
+        """No arrows: headings and rows begin at one line."""
+        self.setIndentation(0)
+        self._delegate.outdent = 0
 
     @property
     def has_stars(self) -> bool:

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
-from designer.analysis_table import AnalysisTable, as_csv, lines_of
+from designer.analysis_table import AnalysisTable, as_csv, lines_of, widths_in
 from designer.editor import Editor
 from engine.network import edits
 from engine.network.analysis import analyse
@@ -191,3 +191,18 @@ def test_a_bypassed_layer_is_named_as_one_and_has_no_parameters(editor: Editor, 
     (line,) = [line for line in lines_of(editor.network, editor.analysis, 1) if line.name == "fc_1"]
     assert line.type == "Fully connected (bypassed)"
     assert line.parameters == 0
+
+
+def test_a_narrow_table_reads_whole_and_a_wide_one_gives_the_rest_to_the_types() -> None:
+    assert widths_in(300) == widths_in(684) == [96, 140, 100, 90, 108, 150]
+    assert sum(widths_in(800)) == 800
+    assert widths_in(1200) == [140, 528, 148, 104, 124, 156]
+
+
+def test_a_column_that_was_drawn_keeps_its_width(table) -> None:
+    header = table.view.horizontalHeader()
+    table.resize(900, 200)
+    assert header.length() == table.view.viewport().width()
+    header.resizeSection(0, 222)
+    table.resize(1000, 200)
+    assert header.sectionSize(0) == 222

@@ -216,11 +216,11 @@ class OverlayPlot(ZoomedPlot):
             if len(good):
                 height = min(max(float(down[good[-1]]), frame.rect.top()), frame.rect.bottom())
                 ends.append((height, float(along[good[-1]]), line.number))
-        ends.sort()
-        heights = spread([height for height, _, _ in ends], 2 * BADGE + 1, frame.rect.bottom() - BADGE)
-        for height, (_, end, number) in zip(heights, ends, strict=True):
-            left = min(end + BADGE + 6, self.width() - BADGE - 2)
-            paint_badge(painter, number, _badge_at(QPointF(left, height)))
+        for group in columns_of(ends, 2 * BADGE + 1):
+            heights = spread([height for height, _, _ in group], 2 * BADGE + 1, frame.rect.bottom() - BADGE)
+            for height, (_, end, number) in zip(heights, group, strict=True):
+                left = min(end + BADGE + 6, self.width() - BADGE - 2)
+                paint_badge(painter, number, _badge_at(QPointF(left, height)))
 
     def readings(self, place: float) -> list[tuple[int, str, str]]:
         """What the runs say at a place of the lower axis: number, training value, validation value."""
@@ -269,6 +269,17 @@ class OverlayPlot(ZoomedPlot):
             shown = values if len(heads) == 2 else [values[0] or values[1]]
             for column, words in enumerate(shown):
                 painter.drawText(QRectF(left + 24 + 76 * column, top, 72, line), right, words)
+
+
+def columns_of(ends: list[tuple[float, float, int]], apart: float) -> list[list[tuple[float, float, int]]]:
+    """Ends of curves as height, place and number, in groups that lie above each other, each from the top down."""
+    groups: list[list[tuple[float, float, int]]] = []
+    for end in sorted(ends, key=lambda end: end[1]):
+        if groups and end[1] - groups[-1][-1][1] < apart:
+            groups[-1].append(end)
+        else:
+            groups.append([end])
+    return [sorted(group) for group in groups]
 
 
 def spread(heights: list[float], apart: float, lowest: float) -> list[float]:

@@ -51,7 +51,7 @@ class QuickAdd(QFrame):
         self.view = LibraryView()
         self.view.setDragEnabled(False)
         self.view.setRootIsDecorated(False)
-        self.view.setIndentation(0)
+        self.view.set_flat()
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setModel(self.filter)
         self.view.ensurePolished()  # else Qt measures the rows before they are dressed

@@ -52,8 +52,8 @@ def row_of(dialog: CompareDialog, text: str) -> int:
 
 def test_differences_are_listed_and_marked_on_their_side(make_dialog) -> None:
     dialog = make_dialog(*projects())
-    assert rows(dialog)[:3] == ["layer relu_1 (relu)", "layer late (dropout)", "fc_1.outputs: 8 -> 12"]
-    assert "training.max_epochs: 30 -> 7" in rows(dialog)
+    assert rows(dialog)[:3] == ["layer relu_1 (relu)", "layer late (dropout)", "fc_1.outputs: 8 → 12"]
+    assert "training.max_epochs: 30 → 7" in rows(dialog)
     left, right = (view._marks for view in dialog.views)
     assert left.layers == {"id3": "-", "id2": "~"}
     assert right.layers == {"new": "+", "id2": "~"}
@@ -77,7 +77,7 @@ def test_layers_that_only_moved_are_shown_on_demand(make_dialog) -> None:
     dialog = make_dialog(before, after)
     assert "Only the places of layers" in dialog.equal.text()
     dialog.with_layout.click()
-    assert rows(dialog) == ["fc_1 moved: 0, 60 -> 300, 300"]
+    assert rows(dialog) == ["fc_1 moved: 0, 60 → 300, 300"]
     assert dialog.stack.currentWidget() is dialog.list
     dialog.with_layout.click()
     assert rows(dialog) == []
@@ -162,7 +162,7 @@ def test_the_window_compares_with_a_file(window: MainWindow, tmp_path: Path, mon
     window.actions_by_id["file.compare"].trigger()
     (dialog,) = seen
     assert dialog.views[0].accessibleName() == "Before: old.netwright"
-    assert "fc_1.outputs: 8 -> 12" in rows(dialog)
+    assert "fc_1.outputs: 8 → 12" in rows(dialog)
     assert dialog.editors[1].project is window.editor.project
 
 
@@ -191,7 +191,7 @@ def test_what_differs_in_blocks_is_marked_at_the_block_and_opened_from_the_list(
     dialog = make_dialog(*with_blocks())
     left, right = dialog.views
     assert left._marks.layers == right._marks.layers == {"id2": "~"}
-    dialog.list.setCurrentRow(row_of(dialog, "stage/block_1/conv.kernel: 3 × 3 -> 5 × 5"))
+    dialog.list.setCurrentRow(row_of(dialog, "stage/block_1/conv.kernel: 3 × 3 → 5 × 5"))
     assert [editor.scope for editor in dialog.editors] == [("id2", "id2")] * 2
     assert [editor.selection for editor in dialog.editors] == [{"id2"}] * 2
     assert left._marks.layers == {"id2": "~"}

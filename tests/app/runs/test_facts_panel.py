@@ -106,7 +106,7 @@ def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
     assert panel.progress.text("Best").endswith("at 840")
     assert "96.4 %" in panel.progress.text("Validation")
     assert panel.where.text("Workers") == "2 · gloo"
-    assert panel.where.text("Samples") == "1,257 training · 270 validation"
+    assert panel.where.text("Samples") == "1,257\u00a0training · 270\u00a0validation"
     assert panel.where.text("Batch").splitlines()[:2] == ["128 samples a step, 64 a worker", "10 steps an epoch"]
     assert "612 MiB" in panel.where.text("Memory")
     assert panel.left.text() == "2 m 5 s left"

@@ -487,3 +487,16 @@ def test_rows_that_play_no_part_are_left_out_unless_changed_or_searched_for(qtbo
     assert form.rows["mode"].is_shown
     form.search("")
     assert not form.rows["mode"].is_shown
+
+
+def test_a_path_that_has_no_room_shows_its_end_and_is_whole_in_the_tooltip(qtbot) -> None:
+    path = "/home/somebody/data/of/this/year/first_half/credit.csv"
+    editor = editor_for(FilePath("", group="Words"), path, lambda _: None)
+    qtbot.addWidget(editor)
+    assert isinstance(editor, PathEditor)
+    editor.resize(160, 30)
+    editor.show()
+    assert editor.line.cursorPosition() == len(path)
+    assert editor.line.toolTip() == path
+    editor.show_value(longer := path.replace("credit", "credit_and_income"))
+    assert (editor.line.cursorPosition(), editor.line.toolTip()) == (len(longer), longer)

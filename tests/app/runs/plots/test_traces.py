@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from app.runs.plots.overlay import LEFT, RIGHT, Overlay, OverlayPlot, lower_axis, spread
+from app.runs.plots.overlay import LEFT, RIGHT, Overlay, OverlayPlot, columns_of, lower_axis, spread
 from app.runs.plots.timeline import Along
 from app.runs.plots.traces import Trace, Traces
 from engine.runs.events import Points, Resumed
@@ -143,3 +143,9 @@ def test_damaged_lines_are_passed_over(tmp_path: Path) -> None:
     while trace.read():
         pass
     assert trace.curves["loss"].last_step == 4
+
+
+def test_only_ends_above_each_other_are_spread() -> None:
+    ends = [(90.0, 10.0, 0), (91.0, 400.0, 1), (80.0, 404.0, 2)]
+    assert columns_of(ends, 17) == [[(90.0, 10.0, 0)], [(80.0, 404.0, 2), (91.0, 400.0, 1)]]
+    assert columns_of([], 17) == []
