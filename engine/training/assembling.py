@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 
 import torch
 from torch import fx, nn
@@ -13,7 +13,7 @@ from engine.build.parameters import frozen_modules
 from engine.data.normalise import fit
 from engine.environments.gang import Gang, SoloGang
 from engine.environments.launch import Seat
-from engine.environments.strategies.strategy import strategy_for
+from engine.environments.strategies.strategy import form_of_data_parallel, strategy_for
 from engine.environments.strategies.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.environments.threads import fastest
 from engine.errors import UserError
@@ -26,7 +26,7 @@ from engine.project.targets import folding, in_order
 from engine.project.training import TrainingOptions
 from engine.training.augmenting.making import augmentation_for
 from engine.training.augmenting.pictures import Augmentation
-from engine.training.batching.batches import Batches, Resident, Tensors, as_tuple
+from engine.training.batching.batches import Batch, Batches, Resident, Tensors, as_tuple
 from engine.training.batching.parts import inputs_of, resident
 from engine.training.losses.choosing import Loss, loss_for
 from engine.training.losses.ends import Ends
@@ -39,7 +39,7 @@ from engine.training.solvers.averaging import averaging
 from engine.training.solvers.lm import LevenbergMarquardt
 from engine.training.solvers.schedules import Schedule
 from engine.training.solvers.solver import Solver, groups_by_name
-from engine.training.steps.acceleration import accelerate
+from engine.training.steps.acceleration import Step, accelerate, all_learn
 from engine.training.steps.clipping import clipping
 from engine.training.steps.guard import guard_for
 from engine.training.steps.population import Population
@@ -87,16 +87,27 @@ def unit_for(
         return _staged(setting, network, said, loss, metrics, gang, share=share, rate=schedule, precision=precision)
     network.to(setting.device)
     called: nn.Module = network
+    step = _trial(precision, loss, batches)
     if options.gradient_checkpointing != "off":
         assert isinstance(network, fx.GraphModule)  # as it was built
         called = Recomputing(network, options.gradient_checkpointing, share)
     elif setting.project.environment.strategy != "fully-sharded" and options.solver != "lm":
-        called = _accelerated(setting, network, precision, loss, gang, batches, notes)
+        called, note = accelerate(options.acceleration, network, step, gang, setting.device)
+        notes.extend(filter(None, [note]))
     population = Population(network, share, precision, batches.of_all)
     least_squares = LevenbergMarquardt(options, network, said, gang) if options.solver == "lm" else None
     return Unit(
         network,
-        strategy_for(setting.project.environment, network, gang, setting.device, share, seat.strategy, called),
+        strategy_for(
+            setting.project.environment,
+            network,
+            gang,
+            setting.device,
+            share,
+            seat.strategy,
+            called,
+            all_learn=_all_learn(setting, seat, network, called, step, gang),
+        ),
         least_squares or Solver(options, network, said),
         loss,
         metrics,
@@ -201,24 +212,27 @@ def _watch(setting: Setting, network: nn.Module, gang: Gang, called: nn.Module |
     )
 
 
-def _accelerated(
-    setting: Setting,
-    network: nn.Module,
-    precision: Precision,
-    loss: Loss,
-    gang: Gang,
-    batches: Batches,
-    notes: list[str],
-) -> nn.Module:
-    """The network, or what torch makes of it for its sizes."""
-    first = next(iter(batches.of_epoch(1)))
+def _trial(precision: Precision, loss: Loss, batches: Batches) -> Step:
+    """What makes gradients with a module on the first piece of the first batch: as much as is computed at once."""
+
+    @cache
+    def first() -> Batch:
+        return next(next(iter(batches.of_epoch(1))).apart())
 
     def step(module: nn.Module) -> None:
-        torch.autograd.backward(loss(as_tuple(precision.call(module, *first.inputs)), first.targets))
+        torch.autograd.backward(loss(as_tuple(precision.call(module, *first().inputs)), first().targets))
 
-    called, note = accelerate(setting.project.training.acceleration, network, step, gang, setting.device)
-    notes.extend(filter(None, [note]))
-    return called
+    return step
+
+
+def _all_learn(setting: Setting, seat: Seat, network: nn.Module, called: nn.Module, step: Step, gang: Gang) -> bool:
+    """Whether every weight gets a gradient in each step, asked where it matters: of a step of the user's nothing is
+    known. A collective."""
+    environment, options = setting.project.environment, setting.project.training
+    shares = environment.strategy in ("auto", "data-parallel") and not seat.strategy and options.solver != "lm"
+    if gang.size == 1 or not shares or form_of_data_parallel(environment, setting.device) != "ddp":
+        return True
+    return not options.step_function and all_learn(network, called, step, gang, setting.device)
 
 
 def make_trainable(setting: Setting, network: nn.Module, gang: Gang, share: Share) -> None:

@@ -162,3 +162,16 @@ def test_what_does_not_go_with_stages_is_refused() -> None:
     assert "there is no layer 'nowhere'" in problem.message
     (problem,) = check(digits(mlp(), {**own, "stages": "relu_1"})).errors
     assert "such as conv_2: 2, received relu_1" in problem.message
+
+
+def test_weights_that_get_no_gradient_do_not_stop_workers_that_wait_for_all_of_them(tmp_path: Path) -> None:
+    """torch's DDP, which joins GPUs and alone compresses gradients, is told of them; the others learn as ever."""
+    network, entry = add(Network.empty(), layer("image_input", size=8))
+    network, fed = add(network, layer("fully_connected", outputs=10), entry)
+    network, still = add(network, layer("fully_connected", outputs=10), entry)
+    network, stopped = add(network, layer("stop_gradient"), still)
+    network, both = add(network, layer("addition"), fed, stopped)
+    network, _ = add(network, layer("softmax"), both)
+    done = train(digits(network, {**TWO, "gradient_compression": "fp16"}, max_epochs=1), tmp_path / "run")
+    assert done.losses[-1] < done.losses[0]
+    assert not weights(done)[f"{still.name}.bias"].any(), "as it began"

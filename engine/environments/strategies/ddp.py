@@ -24,8 +24,16 @@ class Ddp(Whole):
     sends_in_turn = False
 
     def __init__(
-        self, network: nn.Module, called: nn.Module, gang: Gang, device: torch.device, compression: str = "none"
+        self,
+        network: nn.Module,
+        called: nn.Module,
+        gang: Gang,
+        device: torch.device,
+        compression: str = "none",
+        *,
+        all_learn: bool = True,
     ) -> None:
+        """`all_learn`: every parameter has a gradient in every step. Else torch looks in each step which have none."""
         super().__init__(network)
         self._size = gang.size
         with warnings.catch_warnings():
@@ -37,6 +45,7 @@ class Ddp(Whole):
                 device_ids=[device.index] if device.type == "cuda" else None,
                 broadcast_buffers=False,
                 gradient_as_bucket_view=True,
+                find_unused_parameters=not all_learn,
             )
         self._power_sgd: PowerSgd | None = None
         self._compress(compression, gang)

@@ -117,6 +117,13 @@ class Whole:
         solver.load_state_dict(state)
 
 
+def form_of_data_parallel(options: EnvironmentOptions, device: torch.device, *, all_learn: bool = True) -> str:
+    """`ddp` or `flat`. The former waits for every gradient, and so is not for parameters that get none, but it alone
+    compresses."""
+    compresses = options.gradient_compression != "none"
+    return "ddp" if compresses or (device.type == "cuda" and all_learn) else "flat"
+
+
 def strategy_for(
     options: EnvironmentOptions,
     network: nn.Module,
@@ -125,10 +132,12 @@ def strategy_for(
     share: Share,
     name: str = "",
     called: nn.Module | None = None,
+    *,
+    all_learn: bool = True,
 ) -> Strategy:
     """The strategy that the options ask for. Data parallel has two forms, of which the one is taken that is known to be
     fast here: see `flat` and `ddp`; `name` asks for one of them by name. `called` stands for the network in training,
-    where that is another module with the same parameters."""
+    where that is another module with the same parameters; `all_learn`: each of these has a gradient in every step."""
     called = network if called is None else called
     if gang.size == 1:
         from engine.environments.strategies.single import Single
@@ -136,7 +145,7 @@ def strategy_for(
         return Single(network, called)
     wanted = name or options.strategy
     if wanted in ("auto", "data-parallel"):
-        wanted = "ddp" if device.type == "cuda" or options.gradient_compression != "none" else "flat"
+        wanted = form_of_data_parallel(options, device, all_learn=all_learn)
     match wanted:
         case "fully-sharded":
             from engine.environments.strategies.sharded import Sharded
@@ -153,5 +162,5 @@ def strategy_for(
         case "ddp":
             from engine.environments.strategies.ddp import Ddp
 
-            return Ddp(network, called, gang, device, options.gradient_compression)
+            return Ddp(network, called, gang, device, options.gradient_compression, all_learn=all_learn)
     raise ValueError(f"There is no strategy '{wanted}'.")

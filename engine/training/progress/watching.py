@@ -85,10 +85,12 @@ class LayerWatch:
             hook.remove()
         self._hooks = []
         norms = dict(self._gradient_norms())
-        unknown = torch.full((2,), NO_FIGURE, dtype=torch.float64, device=self._device)
+        # Weights may be kept on the CPU of a network that is computed on a GPU.
+        device = next((sizes.device for sizes in self._outputs.values()), self._device)
+        unknown = torch.full((2,), NO_FIGURE, dtype=torch.float64, device=device)
         rows = []
         for id in self._modules:
-            norm = norms[id].double().reshape(1) if id in norms else unknown[:1]
+            norm = norms[id].double().reshape(1).to(device) if id in norms else unknown[:1]
             rows.append(torch.cat([norm, self._outputs.get(id, unknown)]))
         self._found = self._step, list(self._modules), torch.stack(rows)
         self._outputs = {}

@@ -42,6 +42,19 @@ def accelerate(how: str, network: nn.Module, step: Step, gang: Gang, device: tor
     return network, f"Not compiled: with torch.compile a step is {gain:.2f} times as fast."
 
 
+def all_learn(network: nn.Module, called: nn.Module, step: Step, gang: Gang, device: torch.device) -> bool:
+    """Whether every parameter that may learn gets a gradient on every worker, found by one step as for `accelerate`
+    with what is called in the network's place.
+
+    None comes to weights whose every way out passes a layer that stops gradients, nor where a loss looks past an
+    output. A collective.
+    """
+    with _untouched(network, device):
+        step(called)
+        missing = sum(p.requires_grad and p.grad is None for p in network.parameters())
+    return not gang.sum(torch.tensor([float(missing)], device=device)).item()
+
+
 def _failure(step: Step, module: nn.Module) -> str:
     """Why it cannot be computed, or nothing. Compiling may fail for many reasons, a missing C++ compiler among them."""
     try:
@@ -67,7 +80,8 @@ def _fastest(step: Step, module: nn.Module, device: torch.device) -> float:
 def _untouched(network: nn.Module, device: torch.device) -> Iterator[None]:
     """Whatever is tried in here, the network and the random numbers are as before."""
     before = {key: value.detach().clone() for key, value in network.state_dict().items()}
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+    draws = device.type in ("cuda", "xpu")
+    with torch.random.fork_rng([device] if draws else [], device_type=device.type if draws else "cuda"):
         try:
             yield
         finally:

@@ -260,7 +260,7 @@ class Unit:
         if self._precision.scale is not None and isinstance(self._solver, Solver):
             self._solver.unscale(self._precision.scale)
         if (square := self.watch.after()) is not None:
-            whole = replace(whole, squared_gradient=square)
+            whole = replace(whole, squared_gradient=square.to(whole.loss.device))  # that of weights kept on the CPU
         if self._clip is not None:
             self._clip()
         return whole

@@ -85,6 +85,23 @@ def test_what_was_not_told_yet_is_not_measured_again() -> None:
     assert [event.write()["iteration"] for event in watch.take()] == [1]
 
 
+def test_layers_are_seen_that_compute_elsewhere_than_their_weights_are_kept() -> None:
+    """As weights that are offloaded to the CPU; a device without numbers stands for the GPU."""
+
+    class Elsewhere(nn.Linear):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            return super().forward(input).to("meta")
+
+    net = nn.Sequential(Elsewhere(2, 3))
+    watch = LayerWatch(net, {"fc": ("0",), "never": ("",)}, {}, Now())
+    watch.before(1)
+    net(torch.ones(2, 2))
+    net[0].weight.grad = torch.ones(3, 2)
+    watch.after()
+    assert watch._found is not None
+    assert watch._found[2].device.type == "meta"
+
+
 @pytest.mark.parametrize(("shape", "units"), [((4, 3), 1), ((4, 3, 5, 5), 1), ((4, 7, 3), 2), ((6,), 1)])
 def test_units_lie_along_one_dimension(shape: tuple[int, ...], units: int) -> None:
     output = torch.randn(shape)
