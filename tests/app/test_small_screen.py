@@ -39,8 +39,8 @@ def dialogs(window: MainWindow, folder: Path) -> list[QDialog]:
         ExportDialog(project, folder, folder / LONG, folder / f"{LONG}.onnx", window),
         ExportDialog(project, folder, None, folder / "network.onnx", window),
         TrainingOptionsDialog(project, parent=window),
-        messages._box(window, f"Save the changes to {LONG}?", f"/home/{LONG}/{LONG}.netwright: line 14.", "save"),
-        trust.make_box(window, [f"{LONG}.py"], [Path("/home") / LONG / LONG]),
+        messages._box(window, f"Save the changes to {LONG}?", f"/{LONG}/{LONG}.netwright: line 14.", "save"),
+        trust.make_box(window, [f"{LONG}.py"], [Path("/") / LONG / LONG]),
     ]
 
 

@@ -490,7 +490,7 @@ def test_rows_that_play_no_part_are_left_out_unless_changed_or_searched_for(qtbo
 
 
 def test_a_path_that_has_no_room_shows_its_end_and_is_whole_in_the_tooltip(qtbot) -> None:
-    path = "/home/somebody/data/of/this/year/first_half/credit.csv"
+    path = "/volume/data/of/this/year/first_half/credit.csv"
     editor = editor_for(FilePath("", group="Words"), path, lambda _: None)
     qtbot.addWidget(editor)
     assert isinstance(editor, PathEditor)
