@@ -6,6 +6,7 @@ A curve is a start and pieces; a piece is a line (one point) or a cubic (two han
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, pairwise
 from math import atan2, degrees, hypot
 
@@ -55,9 +56,16 @@ class Curve:
         """The curve as a chain of short lines, so many for each piece."""
         found = [self.start]
         for piece in self.pieces:
-            start = found[-1]
-            at = _straight if len(piece) == 1 else _cubic
-            found += [at(start, piece, step / steps) for step in range(1, steps + 1)]
+            x, y = found[-1]
+            if len(piece) == 1:
+                across, along = piece[0][0] - x, piece[0][1] - y
+                found += [(x + across * t, y + along * t) for t in _shares(steps)]
+            else:
+                (x1, y1), (x2, y2), (x3, y3) = piece
+                found += [
+                    (a * x + b * x1 + c * x2 + d * x3, a * y + b * y1 + c * y2 + d * y3)
+                    for a, b, c, d in _weights(steps)
+                ]
         return found
 
     def turned(self) -> "Curve":
@@ -72,14 +80,15 @@ class Curve:
             yield from piece
 
 
-def _straight(start: Point, piece: Piece, t: float) -> Point:
-    return start[0] + (piece[0][0] - start[0]) * t, start[1] + (piece[0][1] - start[1]) * t
+@cache
+def _shares(steps: int) -> list[float]:
+    return [step / steps for step in range(1, steps + 1)]
 
 
-def _cubic(start: Point, piece: Piece, t: float) -> Point:
-    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-    x, y = (sum(w * p[axis] for w, p in zip(weights, (start, *piece), strict=True)) for axis in (0, 1))
-    return x, y
+@cache
+def _weights(steps: int) -> list[tuple[float, float, float, float]]:
+    """What the start, the handles and the end of a cubic count for along it."""
+    return [((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3) for t in _shares(steps)]
 
 
 class Chain:
@@ -94,12 +103,23 @@ class Chain:
         """The point so far along, and the angle there: 0 is level, 90 upright, below 180."""
         if not self._ends:
             return self._points[0], 90.0
-        way = share * self._ends[-1]
-        n = min(bisect_left(self._ends, way), len(self._ends) - 1)
+        n = self._line(share)
+        (x1, y1), (x2, y2) = self._points[n], self._points[n + 1]
+        return self.point(share), degrees(atan2(y1 - y2, x2 - x1)) % 180
+
+    def point(self, share: float) -> Point:
+        """The point so far along."""
+        if not self._ends:
+            return self._points[0]
+        n = self._line(share)
         (x1, y1), (x2, y2) = self._points[n], self._points[n + 1]
         begin = self._ends[n - 1] if n else 0.0
-        t = (way - begin) / (self._ends[n] - begin)
-        return (x1 + (x2 - x1) * t, y1 + (y2 - y1) * t), degrees(atan2(y1 - y2, x2 - x1)) % 180
+        t = (share * self._ends[-1] - begin) / (self._ends[n] - begin)
+        return x1 + (x2 - x1) * t, y1 + (y2 - y1) * t
+
+    def _line(self, share: float) -> int:
+        """The short line that is so far along."""
+        return min(bisect_left(self._ends, share * self._ends[-1]), len(self._ends) - 1)
 
 
 def port_offset(index: int, count: int) -> float:
@@ -168,7 +188,7 @@ def _downwards(
 def _is_blocked(curve: Curve, drop: float, blocker: _Edge) -> bool:
     steps = min(64, max(6, int(abs(drop) / 30)))
     chain = Chain(curve.points())
-    return any(blocker(*chain.at(step / steps)[0]) is not None for step in range(1, steps))
+    return any(blocker(*chain.point(step / steps)) is not None for step in range(1, steps))
 
 
 def _free_lane(
