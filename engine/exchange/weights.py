@@ -41,7 +41,7 @@ def save(weights: nn.Module | Mapping[str, torch.Tensor], folder: Path, manifest
     state = weights.state_dict() if isinstance(weights, nn.Module) else weights
     beside = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
     try:
-        beside.mkdir(parents=True, mode=0o700)
+        beside.mkdir(mode=0o700)  # and no folder of a run that was deleted meanwhile
         save_file(
             {key: value.detach().to("cpu", copy=True).contiguous() for key, value in state.items()}, beside / WEIGHTS
         )

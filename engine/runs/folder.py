@@ -366,8 +366,20 @@ class EventLog:
     """
 
     def __init__(self, folder: RunFolder) -> None:
-        self._descriptor = os.open(folder.events, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._path = folder.events
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._n = self._repair()
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether there still is a log where this one was opened; no, where its folder was moved or deleted."""
+        try:
+            self._path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:  # of a file system that does not answer nothing can be told
+            return True
+        return True
 
     def _repair(self) -> int:
         """Cut off a half-written line, and return the number of the last whole one."""

@@ -19,6 +19,8 @@ from engine.project.project import Project
 from engine.project.run import RunOptions
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
+from engine.training.preparing import lock_of
+from engine.training.resuming import prepare_resume
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp
 
@@ -188,6 +190,21 @@ def test_a_full_disk_ends_the_run(tmp_path: Path) -> None:
     assert done.result["state"] == done.folder.state() == "failed"
     assert "cannot be written" in done.result["reason"]
     assert done.exit_code == 3
+
+
+def test_a_run_whose_folder_is_moved_or_deleted_does_not_train_for_nothing(tmp_path: Path) -> None:
+    """Nobody would hear of it until its end, and nothing of it would be kept."""
+    with Running(digits(mlp(), **ENDLESS, checkpoint_frequency=10), tmp_path / "run") as run:
+        run.wait_for_kind("checkpoint")
+        moved = run.folder.path.rename(tmp_path / "elsewhere")
+        done = run.finish()
+    assert "was moved or deleted while it trained" in done.said[-1]["result"]["reason"]
+    assert done.exit_code == 3
+    assert not done.folder.path.exists(), "and it is not made again"
+    there = RunFolder(moved)
+    assert there.state() == "lost"
+    prepare_resume(there)
+    os.close(lock_of(there))
 
 
 def test_a_defect_of_ours_in_a_worker_is_told_apart(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def as_class_numbers(
         whole = np.rint(values)
         if not np.array_equal(whole[~skipped], values[~skipped]):
             raise UserError(f"{what} holds fractions. Expected whole numbers as classes, or predict numbers.")
-        if (np.abs(whole[~skipped]) > LARGEST).any():
+        if float(np.abs(whole[~skipped]).max(initial=0)) > LARGEST:  # half precision cannot hold that number
             raise UserError(f"{what} holds numbers beyond {LARGEST:,}, which are no classes. Predict numbers.")
         values = np.where(skipped, ignored, whole).astype(np.int64)
     if values.dtype.kind != "b" and values.dtype.kind not in "US":

@@ -139,7 +139,7 @@ def write(state: JsonState, path: Path, iteration: int) -> None:
     try:
         with contextlib.suppress(OSError):  # making the folder says why
             remove(path)
-        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(0o700, exist_ok=True)  # and no folder of a run that was deleted meanwhile
         path.mkdir(0o700)
         text = json.dumps(plain(state, tensors), separators=(",", ":"))
         (path / STATE).touch(mode=0o600)  # the run is its user's

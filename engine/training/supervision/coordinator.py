@@ -86,6 +86,13 @@ def exit_code(folder: RunFolder) -> int:
     return int(folder.read_info().get("exit_code", EXIT_RUN_FAILED))
 
 
+def _gone(folder: RunFolder) -> str:
+    return (
+        f"The folder of the run, {folder.path}, was moved or deleted while it trained, and nothing more can be saved. "
+        "Where it lies elsewhere now, resume it there: it goes on from its last checkpoint."
+    )
+
+
 def _not_written(folder: RunFolder, error: OSError) -> str:
     return f"The run folder {folder.path} cannot be written: {error.strerror or error}."
 
@@ -232,7 +239,12 @@ class _Coordinator:
         return None
 
     def _take_requests(self) -> list[dict[str, Any]]:
-        """What is asked for, by files, signals and whoever started the run. Stops are counted."""
+        """What is asked for, by files, signals and whoever started the run. Stops are counted.
+
+        Raises `RunError` where the folder in which it would be asked is gone: hours of training would be for nothing.
+        """
+        if not self._log.is_in_place:
+            raise RunError(_gone(self._folder))
         requests = self._folder.take_requests()
         if (self._signals or self._stop()) and not self._stop_requests:
             requests.append({"do": "stop"})
@@ -290,20 +302,26 @@ class _Coordinator:
     def _end(self, ending: Ending) -> dict[str, Any]:
         """Write the end: the result, the last events, and then the state, so that who sees an end finds all of it.
 
-        On a full disk as much of it as can be.
+        On a full disk as much of it as can be. Where the folder is gone, only into its log, which is still open: the
+        run is `lost` there, and can be resumed.
         """
+        is_gone = not self._log.is_in_place
+        if is_gone:
+            ending = endings.failed(_gone(self._folder))
         self._clean_up()
         result = endings.result(self._folder, self._info, ending, self._tally)
         kept = ending.outcome["kept"] if ending.outcome else "best" if self._folder.best.is_dir() else "last"
         with contextlib.suppress(OSError):
-            write_json(self._folder.result, result, follow_link=False)
+            if not is_gone:
+                write_json(self._folder.result, result, follow_link=False)
         last = Ended(state=ending.state, reason=ending.reason, result=endings.short_result(result))
         for event in (ending.failure, last):
             if event is not None:
                 with contextlib.suppress(OSError):
                     self._write(event)
         with contextlib.suppress(OSError, UserError):
-            update_info(self._folder, state=ending.state, exit_code=ending.exit_code, kept=kept)
+            if not is_gone:
+                update_info(self._folder, state=ending.state, exit_code=ending.exit_code, kept=kept)
         return result
 
     def _clean_up(self) -> None:

@@ -355,7 +355,7 @@ def test_texts_of_what_is_no_character_are_refused(tmp_path, code):
     assert refused(tmp_path, x=np.zeros((6, 1)), y=texts).startswith("Array 'y' of F holds texts with characters")
 
 
-@pytest.mark.parametrize("value", [1e30, np.inf])
+@pytest.mark.parametrize("value", [1e30, np.inf, np.float16(np.inf)])
 def test_numbers_without_a_place_are_no_classes(tmp_path, value):
     options = OPTIONS.replace(task="classes")
     text = refused(tmp_path, options, x=np.zeros((6, 5, 2)), y=np.full((6, 5), value))
