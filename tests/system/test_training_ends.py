@@ -19,8 +19,8 @@ from engine.project.project import Project
 from engine.project.run import RunOptions
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
-from engine.training.preparing import lock_of
-from engine.training.resuming import prepare_resume
+from engine.training.starting.preparing import lock_of
+from engine.training.starting.resuming import prepare_resume
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp
 
