@@ -12,10 +12,11 @@ from engine.network.problems import Problem
 from engine.project import own_code
 from engine.project.checks.check import check
 from engine.project.checks.output_problems import loss_problems
+from engine.project.checks.strategies import strategy_problems
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
-SECTION = "training."
+SECTION, ENVIRONMENT = "training.", "environment."
 
 
 class OptionJudge:
@@ -32,6 +33,11 @@ class OptionJudge:
     def warnings(self, project: Project) -> dict[str, str]:
         """What is to be told of options that will do: what `train` prints before it begins."""
         return _by_name(check(project, self._facts).option_warnings)
+
+    def of_environment(self, project: Project) -> dict[str, str]:
+        """What of the environment does not go with the other options, by the names of its fields."""
+        found = reversed([*strategy_problems(project.environment, project.training)])
+        return {problem.path.removeprefix(ENVIRONMENT): problem.message for problem in found}
 
     @cached_property
     def _analysis(self) -> Analysis:

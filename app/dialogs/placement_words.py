@@ -38,11 +38,16 @@ class PlacementWords(QWidget):
             column.addWidget(label)
         theme.mark(self.numbers, "role", "muted")
 
-    def show_project(self, project: Project, inventory: DeviceInventory | None, samples: int | None) -> None:
-        """Say it for a project with so many training samples, on a machine that may not be known yet."""
-        self.refusal, self.rate_scale = "", 1.0
+    def show_project(
+        self, project: Project, inventory: DeviceInventory | None, samples: int | None, refusal: str = ""
+    ) -> None:
+        """Say it for a project with so many training samples, on a machine that may not be known yet; or what is wrong
+        with options of the environment that are not to be seen, if there is something."""
+        self.refusal, self.rate_scale = refusal, 1.0
         said = ""
-        if inventory is None:
+        if refusal:
+            self._say(html.escape(refusal), "error")
+        elif inventory is None:
             self._say(_LOOKING)
         else:
             training = project.training
@@ -63,11 +68,11 @@ class PlacementWords(QWidget):
         self.sentence.setText(text)
 
     def _strong(self, sentence: str) -> str:
-        """The first part stands out."""
+        """What stands out is the first part, up to the end of a sentence at most."""
         said = re.sub(r"^One process", "one process", sentence)
-        main, semicolon, rest = said.removesuffix(".").partition(";")
+        main = re.split(r";|\.(?:\s|$)", said, maxsplit=1)[0]
         colour = theme.current().text.name()
-        return f'<b style="color: {colour}">{html.escape(main)}</b>{semicolon}{html.escape(rest)}.'
+        return f'<b style="color: {colour}">{html.escape(main)}</b>{html.escape(said[len(main) :])}'
 
     def _analysis(self, network: Network) -> Analysis:
         if self._analysed is None or self._analysed[0] is not network:

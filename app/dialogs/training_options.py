@@ -28,7 +28,7 @@ from app.dialogs.trials import Advisor, BatchFinder
 from app.line import Line
 from designer import theme
 from designer.forms.form import Form
-from designer.forms.rows import Row, section_label
+from designer.forms.rows import Row, section_label, sentence
 from designer.search_field import SearchField
 from engine.data.facts import DataFacts
 from engine.environments.inventory import DeviceInventory
@@ -291,9 +291,12 @@ class TrainingOptionsDialog(QDialog):
             self._environment.target, card_texts(self._environment, self._inventory, self._batch(self.training))
         )
         self.training_form.set_problems(self._judge.problems(self.training), self._judge.warnings(self.project()))
+        beside = self._judge.of_environment(self.project())
+        self.environment_form.set_problems(beside)
+        hidden = next((sentence(words) for name, words in beside.items() if not self._environment.is_visible(name)), "")
         self.phase_list.show_phases(self.training.schedule_chain)
         self.phase_list.setVisible(self.training.is_visible("schedule_chain"))
-        self.placement.show_project(self.project(), self._inventory, self._samples)
+        self.placement.show_project(self.project(), self._inventory, self._samples, hidden)
         self.rate_plot.show_options(self.training, self._samples, self.placement.rate_scale)
         refusal = self.placement.refusal
         self._show_count()
@@ -337,7 +340,7 @@ class TrainingOptionsDialog(QDialog):
         return [*self.environment_form.rows.values(), *self.training_form.rows.values()]
 
     def _row_in_trouble(self) -> Row | None:
-        return next((row for row in self._rows() if row.message), None)
+        return next((row for row in self._rows() if row.message and row.applies), None)
 
     def show_trouble(self) -> None:
         """Bring the first thing that is wrong into view."""

@@ -42,12 +42,21 @@ def words(placement: Placement, project: Project, samples: int | None, analysis:
     """The batch and the rate for a training part of so many samples, if that is known, and whether one process is
     expected to be faster; of a pipeline what its stages are. `analysis` is that of the network, where it is at hand.
     Raises `UserError` for a network that cannot be cut into the stages."""
-    said = batch_words(placement, project.environment, project.training, samples)
+    said = f"{batch_words(placement, project.environment, project.training, samples)} {_crowd(placement)}".rstrip()
     if _has_stages(placement, project.environment):
         return f"{said} {_stages(placement, project, analysis or analyse(project.network))}".rstrip()
-    if placement.resolved != "multi-cpu":
+    goes_alone = project.environment.strategy == "local-sgd"  # and adds up once in a while
+    if placement.resolved != "multi-cpu" or _crowd(placement) or goes_alone:
         return said
     return f"{said} {better_alone(placement, work_of(analysis or analyse(project.network)))}".rstrip()
+
+
+def _crowd(placement: Placement) -> str:
+    """What to do where workers have to take turns on the cores, or nothing."""
+    if not 0 < placement.num_cores < len(placement.workers):
+        return ""
+    fewer = f", or {plural(placement.num_cores, 'worker')} at most," if placement.num_cores > 1 else ""
+    return f"One process (cpu){fewer} is expected to be faster: more workers than cores take turns."
 
 
 def batch_words(

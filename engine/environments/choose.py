@@ -42,6 +42,8 @@ class Placement:
     backend: str
     workers: tuple[WorkerPlace, ...]
     sentence: str
+    num_cores: int = 0
+    """Those of the machine, where the workers share them."""
 
     def write(self) -> dict[str, Any]:
         """The `environment` of `run.json`, of the summary and of the `started` event."""
@@ -182,7 +184,7 @@ def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch
     if blocks[0]:
         sentence = sentence.removesuffix(".") + f", {'a core' if len(blocks[0]) == 1 else 'cores'} of its own."
     sentence += _unmeasured(options, loads, inventory.core_speeds)
-    return Placement(options.target, "multi-cpu", "gloo", places, sentence)
+    return Placement(options.target, "multi-cpu", "gloo", places, sentence, inventory.num_cores)
 
 
 def _blocks(options: EnvironmentOptions, inventory: DeviceInventory, count: int, threads: int) -> list[tuple[int, ...]]:

@@ -9,6 +9,7 @@ from app.dialogs.environment_cards import card_texts
 from app.dialogs.presets import preset_menu
 from app.dialogs.training_options import TrainingOptionsDialog
 from designer.forms.field_editors import PathEditor
+from designer.forms.rows import sentence
 from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.environments.inventory import Device, DeviceInventory
 from engine.layers.types import image
@@ -376,3 +377,30 @@ def test_presets_that_cannot_be_read_say_so(shown, tmp_path) -> None:
     last = menu_of(dialog).actions()[-1]
     assert (last.text(), last.isEnabled()) == ("Your presets cannot be read", False)
     assert str(tmp_path) in last.toolTip()
+
+
+def test_a_strategy_that_does_not_go_with_the_options_says_so_in_the_words_of_the_command_line(qtbot, shown) -> None:
+    project = Project(environment=EnvironmentOptions(target="multi-cpu", num_workers=2, strategy="fully-sharded"))
+    dialog = shown(project)
+    assert dialog.ok_button.isEnabled()
+    dialog.training_form.set_value("solver", "lbfgs")
+    (refused,) = dialog.project().option_problems()
+    assert dialog.environment_form.rows["strategy"].message == sentence(refused.message)
+    assert not dialog.ok_button.isEnabled()
+    assert dialog.trouble_button.text() == "Go to Strategy"
+    dialog.cards.choose("auto")  # which takes the strategy along, where there are several GPUs
+    assert dialog.sentence.text() == sentence(refused.message)
+    assert dialog.trouble_button.text() == "Go to Environment"
+    dialog.cards.choose("cpu")
+    assert dialog.ok_button.isEnabled()
+    dialog.cards.choose("multi-cpu")
+    dialog.environment_form.set_value("strategy", "data-parallel")
+    assert dialog.ok_button.isEnabled()
+
+
+def test_what_stands_out_ends_with_the_sentence(qtbot, shown) -> None:
+    options = EnvironmentOptions(target="multi-gpu", worker_load="measured")
+    dialog = shown(Project(environment=options), TWO_GPUS)
+    strong, rest = dialog.sentence.text().split("</b>")
+    assert strong.endswith("64 samples each")
+    assert rest == ". The shares will follow a measure of each device, taken when training starts."

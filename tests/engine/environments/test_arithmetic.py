@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from engine.environments.arithmetic import Work, batch_words, better_alone, meeting_s, rate_factor, work_of
+from engine.environments.arithmetic import Work, batch_words, better_alone, meeting_s, rate_factor, words, work_of
 from engine.environments.choose import resolve
 from engine.environments.inventory import DeviceInventory
 from engine.network.analysis import analyse
 from engine.project.environment import EnvironmentOptions
+from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from tests.builders import chain, layer
 
@@ -27,7 +28,7 @@ TWO = {"target": "multi-cpu", "num_workers": 2}
 
 
 @pytest.mark.parametrize(
-    ("environment", "samples", "training", "words"),
+    ("environment", "samples", "training", "expected"),
     [
         ({"target": "cpu"}, 1000, {}, "128 samples a step; 8 steps an epoch; learn rate 0.01."),
         ({"target": "cpu"}, None, {}, "128 samples a step; learn rate 0.01."),
@@ -55,9 +56,9 @@ TWO = {"target": "multi-cpu", "num_workers": 2}
     ],
 )
 def test_batches_and_rates_in_words(
-    environment: dict[str, Any], samples: int | None, training: dict[str, Any], words: str
+    environment: dict[str, Any], samples: int | None, training: dict[str, Any], expected: str
 ) -> None:
-    assert said(environment, samples, **training) == words
+    assert said(environment, samples, **training) == expected
 
 
 def test_the_rate_follows_the_workers_where_there_can_be_several() -> None:
@@ -88,3 +89,16 @@ def test_small_networks_are_better_alone() -> None:
     assert better_alone(resolve(EnvironmentOptions(target="cpu"), MACHINE, 128), table) == ""
     assert math.isclose(meeting_s(1_100_000), 1.25e-3)
     assert math.isclose(meeting_s(3_000_000, through_memory=True), 1.03e-3)
+
+
+def test_more_workers_than_cores_are_slower_however_large_the_network_is() -> None:
+    network = chain(layer("feature_input", channels=1000), layer("fully_connected", outputs=1000))
+    for strategy in ("auto", "local-sgd"):
+        many = EnvironmentOptions(target="multi-cpu", num_workers=64, strategy=strategy)
+        project = Project(network=network, environment=many)
+        told = words(resolve(many, MACHINE, 128), project, None)
+        assert told.endswith(
+            "One process (cpu), or 8 workers at most, is expected to be faster: more workers than cores take turns."
+        )
+    eight = many.replace(num_workers=8)
+    assert "faster" not in words(resolve(eight, MACHINE, 128), project, None)
