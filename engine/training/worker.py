@@ -4,6 +4,7 @@ import contextlib
 import gc
 import math
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -56,6 +57,7 @@ from engine.training.supervision.channel import Reports, RequestPipe
 from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
 
 DETAIL_CHARACTERS = 4000
+_NOT_DETERMINISTIC = re.compile(r"(\w+) does not have a deterministic implementation")
 
 
 def work(seat: Seat) -> int:
@@ -86,11 +88,17 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     if out_of_memory.is_one(error):
         begin = f"There is not enough memory to train ({out_of_memory.in_words(error)})"
         found = out_of_memory.cause(folder, begin, out_of_memory.place_of(error))
+        known["is_lost_peer"] = False  # nccl may have said it, which takes memory of the device too
         return {**known, "cause": found.words, "detail": found.rows or detail, "offer": found.offer}
     if isinstance(error, OSError):
         return {**known, "cause": f"A file could not be read or written: {words}."}
     if known["is_lost_peer"]:
         return {**known, "cause": f"The connection to another worker broke: {words}"}
+    if (named := _NOT_DETERMINISTIC.search(words)) is not None:
+        cause = (
+            f"torch has no deterministic form of {named[1]} on this device, and the option deterministic asks for one"
+        )
+        return {**known, "cause": f"{cause}. Train anew without it (training.deterministic), or on the CPU."}
     if where := blame(error):
         return {**known, "cause": f"The project's own code went wrong: {where}"}
     return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}
@@ -126,7 +134,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     if is_first:
         _announce(setting, parameters, whole, named("metric", unit.metrics), reports, notes)
     limits = limits_for(options, named(options.target_metric, unit.metrics))
-    clock = Clock(limits.time_s, lambda: gang.sending_s if unit.sends_in_turn else math.nan)
+    clock = Clock(limits.time_s, partial(_sending_s, setting, unit, gang))
     reporter = _reporter_for(setting, seat, reports, unit, gang, clock, whole.total_steps)
     plan = Plan(
         whole,
@@ -263,6 +271,13 @@ def _release(device: torch.device) -> None:
     if device.type != "cpu":
         with contextlib.suppress(RuntimeError):  # not every kind of device can
             torch.accelerator.empty_cache()
+
+
+def _sending_s(setting: Setting, unit: Unit, gang: Gang) -> float:
+    """Seconds that sums have taken; NaN where they overlap with the computing, as all do on a device: there a sum is
+    only begun when it is called."""
+    is_known = unit.sends_in_turn and (gang.size == 1 or setting.device.type == "cpu")
+    return gang.sending_s if is_known else math.nan
 
 
 def _memory_bytes(device: torch.device) -> int:

@@ -13,7 +13,8 @@ MAKERS = {"cuda": "CUDA", "rocm": "ROCm", "xpu": "XPU", "mps": "MPS"}
 
 
 class Accelerators(Protocol):
-    """What there is of one kind. Each question about a device raises `RuntimeError` where its driver refuses."""
+    """What there is of one kind. Each question about a device raises `RuntimeError` where its driver refuses, or
+    `TypeError` for a kind of number that it lacks."""
 
     @property
     def kind(self) -> str:
@@ -33,7 +34,7 @@ class Accelerators(Protocol):
         """The generation of its instructions, `9.0`; empty where there is no such number."""
 
     def product(self, number: int) -> float:
-        """The sum over the product of two 8 by 8 matrices of ones."""
+        """The sum over the product of two 8 by 8 matrices of ones, in double precision as a run adds up its losses."""
 
 
 class TorchAccelerators:
@@ -77,9 +78,9 @@ class TorchAccelerators:
         return f"{major}.{minor}"
 
     def product(self, number: int) -> float:
-        """The sum over the product of two 8 by 8 matrices of ones."""
+        """The sum over the product of two 8 by 8 matrices of ones, in double precision as a run adds up its losses."""
         ones = self._torch.ones(8, 8, device=f"{self.kind}:{number}")
-        return float((ones @ ones).sum().item())
+        return float((ones @ ones).double().sum().item())
 
 
 def find(accelerators: Accelerators) -> list[Device]:
@@ -98,7 +99,7 @@ def _device(accelerators: Accelerators, number: int) -> Device:
             return Device(name, model, total, refusal)
         if accelerators.product(number) != 512.0:
             return Device(name, model, total, "it computes wrong results")
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         return Device(name, model, total, refusal_of(str(error)))
     return Device(name, model, total)
 
@@ -111,4 +112,8 @@ def refusal_of(words: str) -> str:
         return "its memory is full; another program uses it"
     if "no kernel image" in words or "not compatible" in words:
         return "this torch is not built for this kind of GPU"
+    if "driver version is insufficient" in words or "unsupported toolchain" in words:
+        return "its driver is too old for this torch"
+    if "float64" in words or "fp64" in words:
+        return "it has no numbers of double precision, in which losses and metrics are added up"
     return words.strip().partition("\n")[0][:200]

@@ -9,10 +9,12 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,10 @@ from engine.environments.machine.accelerators import TorchAccelerators, find
 from engine.errors import RunError
 
 PATIENCE_S = 120
+_BEGINS = "CUDA initialization: "
+"""How torch begins a warning where the driver gives no devices."""
+_TOO_OLD = re.compile(r"too old \(found version (\d+)\)")
+_HIDING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
 ROOT = Path(__file__).parents[3]
 
 
@@ -161,23 +167,41 @@ def look() -> dict[str, Any]:
         )
         if here
     ]
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        accelerators = TorchAccelerators()
     return {
-        "devices": [vars(device) for device in find(TorchAccelerators())],
+        "devices": [vars(device) for device in find(accelerators)],
         "backends": backends,
         "torch_version": torch.__version__,
-        "no_devices_because": _no_devices_because(),
+        "no_devices_because": _no_devices_because([str(one.message) for one in warned]),
     }
 
 
-def _no_devices_because() -> str:
+def _no_devices_because(warned: Sequence[str]) -> str:
     import torch
 
-    if not torch.accelerator.is_available():
-        built = torch.accelerator.current_accelerator()  # what it was built for, whether that is here or not
-        if built is None and torch.version.cuda is None:
-            return f"this torch ({torch.__version__}) is built without CUDA, ROCm, XPU and MPS"
-        return "no GPU was found, or its driver is missing or too old for this torch"
-    return "no GPU was found"
+    built = torch.accelerator.current_accelerator()  # what it was built for, whether that is here or not
+    if built is None and torch.version.cuda is None:
+        return f"this torch ({torch.__version__}) is built without CUDA, ROCm, XPU and MPS"
+    return reason_for_none(torch.__version__, warned, os.environ)
+
+
+def reason_for_none(version: str, warned: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Why a torch that is built for accelerators finds none, from what it warned of and what hides them."""
+    said = next((words.partition(_BEGINS)[2] for words in warned if _BEGINS in words), "")
+    if (known := _TOO_OLD.search(said)) is not None:
+        cuda = int(known[1])
+        return (
+            f"the NVIDIA driver knows CUDA {cuda // 1000}.{cuda % 1000 // 10} and is too old for this torch "
+            f"({version}): install a newer driver, or a torch for that CUDA"
+        )
+    if said:
+        return said.partition("\n")[0].partition(" (Triggered")[0][:200].rstrip(".")
+    hiding = [f"{name} is set to '{environ[name]}'" for name in _HIDING if name in environ]
+    if hiding:
+        return f"no GPU was found; {' and '.join(hiding)}, and hides what it does not name"
+    return "no GPU was found, or its driver is missing"
 
 
 if __name__ == "__main__":

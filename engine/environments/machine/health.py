@@ -140,7 +140,7 @@ def _of_device(accelerators: Accelerators, build: Build, number: int) -> Iterato
         if total:
             words = f"{free / 2**30:.1f} of {total / 2**30:.1f} GiB are free"
             yield Check("free memory", name, "ok" if free > total / 10 else "failed", words)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         yield Check("capability", name, "failed", refusal_of(str(error)))
 
 

@@ -20,7 +20,17 @@ from engine.runs.folder import RunFolder, frozen_code
 MOST_ROWS = 12
 ACCUMULATION = "training.gradient_accumulation"
 _ASKED = re.compile(r"tried to allocate (\d+) bytes")
-_WORDS = ("can't allocate memory", "out of memory", "cannot allocate memory", "bad_alloc", "could not create a memory")
+_ASKED_OF_GPU = re.compile(
+    r"Tried to allocate ([\d.]+ [KMGT]?i?B)[^.]*(?:\. (?:GPU (\d+)[^.]*capacity of ([\d.]+ [KMGT]iB)))?"
+)
+_WORDS = (
+    "can't allocate memory",
+    "out of memory",
+    "cannot allocate memory",
+    "bad_alloc",
+    "could not create a memory",
+    "alloc_failed",  # cuBLAS, cuDNN
+)
 
 
 def is_one(error: BaseException) -> bool:
@@ -34,6 +44,9 @@ def in_words(error: BaseException) -> str:
     words = str(error).strip().partition("\n")[0][:300]
     if (found := _ASKED.search(words)) is not None:
         return f"another {bytes_in_words(int(found[1]))} could not be had"
+    if (found := _ASKED_OF_GPU.search(words)) is not None:
+        whose = f" of the {found[3]} of GPU {found[2]}" if found[2] else " on the device"
+        return f"another {found[1]} could not be had{whose}"
     return words or "out of memory"
 
 

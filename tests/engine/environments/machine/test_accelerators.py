@@ -35,7 +35,7 @@ class Fake:
 
     def product(self, number: int) -> float:
         if number in self.broken:
-            raise RuntimeError(self.broken[number])
+            raise (TypeError if "float64" in self.broken[number] else RuntimeError)(self.broken[number])
         return self.sums
 
 
@@ -53,6 +53,26 @@ def test_a_device_is_refused_for_what_it_shows() -> None:
     )
     assert find(Fake("xpu", 1, sums=511.0))[0].refusal == "it computes wrong results"
     assert find(Fake("mps", 1, free=0, total=0))[0].refusal == ""  # not known is no reason
+
+
+@pytest.mark.parametrize(
+    ("said", "refusal"),
+    [
+        (
+            "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64.",
+            "double precision",
+        ),
+        ("Required aspect fp64 is not supported on the device", "double precision"),
+        ("CUDA error: CUDA driver version is insufficient for CUDA runtime version", "driver is too old"),
+        ("CUDA error: all CUDA-capable devices are busy or unavailable\nSearch for it", "taken by another program"),
+        ("CUDA error: no kernel image is available for execution on the device", "not built for this kind of GPU"),
+        ("CUDA error: unspecified launch failure\nSearch for it", "CUDA error: unspecified launch failure"),
+    ],
+)
+def test_a_device_that_training_could_not_use_is_found_out_before_it_is_chosen(said: str, refusal: str) -> None:
+    (device,) = find(Fake("cuda", 1, broken={0: said}))
+    assert refusal in device.refusal
+    assert resolve(EnvironmentOptions(), DeviceInventory(2, devices=(device,)), 64).resolved == "cpu"
 
 
 def test_torch_answers_here_as_well() -> None:

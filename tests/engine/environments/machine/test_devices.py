@@ -48,6 +48,33 @@ def test_a_torch_that_breaks_is_reported_in_its_words() -> None:
         devices.run_here("engine.environments.nothing", 60)
 
 
+@pytest.mark.parametrize(
+    ("warned", "environ", "reason"),
+    [
+        (
+            "CUDA initialization: The NVIDIA driver on your system is too old (found version 11040). Please update",
+            {"CUDA_VISIBLE_DEVICES": "0"},
+            "the NVIDIA driver knows CUDA 11.4 and is too old for this torch (2.13.0): install a newer driver, "
+            "or a torch for that CUDA",
+        ),
+        (
+            "CUDA initialization: CUDA unknown error - this may be due to an incorrectly set up environment. "
+            "(Triggered internally at CUDAFunctions.cpp:119.)",
+            {},
+            "CUDA unknown error - this may be due to an incorrectly set up environment",
+        ),
+        (
+            "",
+            {"CUDA_VISIBLE_DEVICES": "-1"},
+            "no GPU was found; CUDA_VISIBLE_DEVICES is set to '-1', and hides what it does not name",
+        ),
+        ("Something else", {}, "no GPU was found, or its driver is missing"),
+    ],
+)
+def test_why_a_torch_for_gpus_finds_none(warned: str, environ: dict[str, str], reason: str) -> None:
+    assert devices.reason_for_none("2.13.0", [warned], environ) == reason
+
+
 def test_hardware_in_words() -> None:
     def words(inventory: DeviceInventory, **options: object) -> str:
         return devices.hardware(resolve(EnvironmentOptions(**options), inventory, 64), inventory)

@@ -18,12 +18,20 @@ from tests.builders import chain, layer
 CPU = "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "
 CPU += "33554432 bytes. Error code 12 (Cannot allocate memory)"
 
+GPU = "CUDA out of memory. Tried to allocate 2.50 GiB. GPU 1 has a total capacity of 79.10 GiB of which 1.25 GiB is "
+GPU += "free. Including non-PyTorch memory, this process has 77.00 GiB memory in use."
+
 
 @pytest.mark.parametrize(
     ("error", "words"),
     [
         (RuntimeError(CPU), "another 32 MiB could not be had"),
-        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), "CUDA out of memory. Tried"),
+        (torch.OutOfMemoryError(GPU), "another 2.50 GiB could not be had of the 79.10 GiB of GPU 1"),
+        (RuntimeError("XPU out of memory. Tried to allocate 20.00 MiB."), "another 20.00 MiB could not be had"),
+        (
+            RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate"),
+            "CUBLAS_STATUS_ALLOC_FAILED",
+        ),
         (MemoryError(), "out of memory"),
         (OSError(12, "Cannot allocate memory"), "Cannot allocate memory"),
     ],
