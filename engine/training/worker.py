@@ -21,6 +21,7 @@ from engine.data.facts import PARTS
 from engine.environments.arithmetic import rate_factor
 from engine.environments.gang import Gang, SoloGang, is_lost_peer
 from engine.environments.launch import Seat, begin
+from engine.environments.machine.accelerators import refusal_of
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.project.checks.strategies import pieces_of_batch
 from engine.project.extent import Extent, extent
@@ -99,6 +100,9 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
             f"torch has no deterministic form of {named[1]} on this device, and the option deterministic asks for one"
         )
         return {**known, "cause": f"{cause}. Train anew without it (training.deterministic), or on the CPU."}
+    if isinstance(error, torch.AcceleratorError):  # it comes late, so the place where it is met is seldom the cause
+        way_out = "Train on the CPU (environment.target=cpu) to see where, or resume the run once it can be used again."
+        return {**known, "cause": f"The device failed: {refusal_of(words)}. {way_out}"}
     if where := blame(error):
         return {**known, "cause": f"The project's own code went wrong: {where}"}
     return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}

@@ -30,3 +30,19 @@ def test_memory_that_ran_out_where_workers_are_joined_is_no_lost_worker(tmp_path
     assert said["cause"].startswith("There is not enough memory to train")
     lost = _describe(torch.distributed.DistBackendError("NCCL error: remote process exited"), RunFolder(tmp_path))
     assert lost["is_lost_peer"]
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (
+            "CUDA error: CUDA-capable device(s) is/are busy or unavailable\nSearch for",
+            "it is taken by another program.",
+        ),
+        ("CUDA error: device-side assert triggered\nCUDA kernel errors", "CUDA error: device-side assert triggered."),
+    ],
+)
+def test_a_device_that_fails_is_no_defect_of_ours(words: str, cause: str, tmp_path: Path) -> None:
+    said = _describe(torch.AcceleratorError(words), RunFolder(tmp_path))
+    assert said["cause"].startswith(f"The device failed: {cause} Train on the CPU")
+    assert not said["defect"]
