@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from engine.errors import UserError
-from engine.files import write_atomically
+from engine.files import open_file, write_atomically
 from engine.project.code import moved_project
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
 from engine.project.project import Project
@@ -49,6 +49,7 @@ class Documents(QObject):
         self.origin: Path | None = None
         self._settings = QSettings("Netwright", "Netwright")
         self._recovery: Path | None = None
+        self._seen = b""
         self._timer = QTimer(self, interval=AUTOSAVE_MS)
         self._timer.timeout.connect(self.autosave)
         self._timer.start()
@@ -83,11 +84,12 @@ class Documents(QObject):
     def open(self, path: Path) -> Opened:
         """Read a project. Raises `UserError`; the open document is then untouched."""
         path = path.resolve()
+        seen = _digest(path)
         opened = load(path)
         if path.parent in (EXAMPLES, TEMPLATES):
             self._become(None, path)
         else:
-            self._become(path, path)
+            self._become(path, path, seen)
             self._remember(path)
         return opened
 
@@ -112,9 +114,16 @@ class Documents(QObject):
             raise UserError(f"{target} belongs to Netwright, which opens it as a copy. Save in a folder of your own.")
         project = self._moved(self._current(), target.resolve())
         save(project, target)
-        self._become(target.resolve(), target.resolve())
-        self._remember(target.resolve())
+        target = target.resolve()
+        self._become(target, target, _digest(target))
+        self._remember(target)
         return project
+
+    @property
+    def is_changed_elsewhere(self) -> bool:
+        """Whether another program or window has written the file since it was read or saved here: saving would lose
+        what it wrote."""
+        return self.path is not None and _digest(self.path) not in (b"", self._seen)
 
     def _moved(self, project: Project, target: Path) -> Project:
         """The project with its paths relative to the new folder, where they were relative before."""
@@ -143,9 +152,9 @@ class Documents(QObject):
         """Take a project from the list of recent ones; the file stays."""
         self._settings.setValue("recent", [str(known) for known in self.known() if known != path])
 
-    def _become(self, path: Path | None, origin: Path | None) -> None:
+    def _become(self, path: Path | None, origin: Path | None, seen: bytes = b"") -> None:
         self.forget_recovery()
-        self.path, self.origin = path, origin
+        self.path, self.origin, self._seen = path, origin, seen
         self.changed.emit()
 
     def autosave(self) -> None:
@@ -179,7 +188,7 @@ class Documents(QObject):
             except (UserError, OSError, UnicodeDecodeError):
                 continue
             _remove(file)
-            self._become(Path(path) if path else None, Path(origin) if origin else None)
+            self._become(Path(path) if path else None, Path(origin) if origin else None, _digest(Path(path)))
             return project, self.title
         return None
 
@@ -187,6 +196,13 @@ class Documents(QObject):
         """No more autosaves."""
         self._timer.stop()
         self.forget_recovery()
+
+
+def _digest(file: Path) -> bytes:
+    """What tells the content of a file from another one; nothing, where it cannot be read."""
+    with contextlib.suppress(OSError), open_file(file) as content:
+        return hashlib.file_digest(content, "sha256").digest()
+    return b""
 
 
 def _age(file: Path) -> float:

@@ -67,6 +67,7 @@ class DocumentActions:
             return False
         self._show(found[0])
         self._window.editor.stack.resetClean()
+        self._window.documents.autosave()  # its file is gone: a crash in the next seconds would lose it
         self._window.hint(f"Unsaved work on {found[1]} was recovered.")
         return True
 
@@ -98,6 +99,11 @@ class DocumentActions:
 
     def _save(self, path: Path) -> bool:
         window = self._window
+        if path == window.documents.path and window.documents.is_changed_elsewhere:
+            title = f"{path.name} was changed by another program."
+            text = "Saving replaces what it wrote there. To keep both, cancel and use Save as."
+            if not messages.ask(window, title, text, "Replace it"):
+                return False
         try:
             saved = window.documents.save(path)
         except UserError as error:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolBut
 from app.actions.table import ACTIONS, MENUS
 from app.dialogs import messages
 from app.dialogs.commands import CommandFinder
-from app.documents import EXAMPLES
+from app.documents import EXAMPLES, state_folder
 from app.runs.monitor import Monitor
 from app.window import MainWindow
 from designer import theme
@@ -465,9 +465,47 @@ def test_a_refused_run_says_why_in_the_train_tab(window: MainWindow, server: Fak
     assert panel.reason.text() == "This machine has no GPU. Choose another environment."
 
 
-def test_recovered_work_is_unsaved(window: MainWindow) -> None:
-    window.files.recover()
+def test_recovered_work_is_unsaved_and_can_be_recovered_again(window: MainWindow, tmp_path: Path) -> None:
+    assert not window.files.recover()
     assert not window.editor.is_modified
+    folder = state_folder() / "recovery"
+    folder.mkdir(parents=True)
+    save(Project(classifier()), folder / "999999999_x.netwright")
+    assert window.files.recover()
+    assert window.editor.is_modified
+    (again,) = folder.glob("*.netwright")
+    assert load(again).project.network == classifier(), "the window may crash once more"
+
+
+def test_what_another_program_wrote_is_not_replaced_unasked(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two windows with one project, too."""
+    path, said, answers = tmp_path / "net.netwright", list[str](), [False, True]
+
+    def ask(parent: object, title: str, *words: str) -> bool:
+        said.append(title)
+        return answers.pop(0)
+
+    monkeypatch.setattr(messages, "ask", ask)
+    save(Project(classifier()), path)
+    window.open_path(path)
+    window.editor.edit_network("x", lambda _: classifier(classes=7))
+    run(window, "file.save")
+    other = path.read_text().replace('"outputs": 7', '"outputs": 9')
+    path.write_text(other)
+    window.editor.edit_network("x", lambda _: classifier(classes=8))
+    run(window, "file.save")
+    assert said == ["net.netwright was changed by another program."]
+    assert path.read_text() == other
+    assert window.editor.is_modified
+    run(window, "file.save")
+    assert load(path).project.network == classifier(classes=8)
+    window.editor.edit_network("x", lambda _: classifier())
+    path.unlink()
+    run(window, "file.save")
+    assert len(said) == 2
+    assert path.exists()
 
 
 def test_layers_that_nobody_gave_a_place_do_not_lie_on_one_spot(window: MainWindow, tmp_path: Path) -> None:
