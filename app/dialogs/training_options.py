@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -376,12 +376,23 @@ class TrainingOptionsDialog(QDialog):
             self._refresh()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses the button that has the keyboard and nothing else; Ctrl+Enter is OK; Escape cancels."""
+        """Enter presses the button that has the keyboard, or goes from the search to the first option found, no more;
+        Ctrl+Enter is OK; Escape cancels. Letters that no field takes are looked for."""
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            super().keyPressEvent(event)
+            if event.matches(QKeySequence.StandardKey.Find):
+                self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            elif event.text().isalpha() and not event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier:
+                self.search.setFocus(Qt.FocusReason.OtherFocusReason)
+                self.search.insert(event.text())
+            else:
+                super().keyPressEvent(event)
             return
         focused = self.focusWidget()
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.ok_button.click() if self.ok_button.isEnabled() else self.show_trouble()
         elif isinstance(focused, QPushButton):
             focused.click()
+        elif focused is self.search and self.search.text():
+            found = next((row for row in self._rows() if row.is_shown), None)
+            if found is not None:
+                found.widget.setFocus(Qt.FocusReason.TabFocusReason)

@@ -2,6 +2,8 @@
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -189,6 +191,21 @@ class FactsPanel(QWidget):
     # ---- states ----
 
     def _set_state(self, state: str) -> None:
+        with self._keyboard_kept():
+            self._show_state(state)
+
+    @contextmanager
+    def _keyboard_kept(self) -> Iterator[None]:
+        """Of Pause and Resume the one that is there has the keyboard if the other had it. Qt would give it to the next
+        button, which is Stop: the space bar, pressed once more, would end the run."""
+        if self.pause.hasFocus() or self.resume.hasFocus():
+            self.setFocus()  # where no key does anything, until one of them can be used
+        yield
+        free = [one for one in (self.pause, self.resume) if one.isVisibleTo(self) and one.isEnabled()]
+        if free and self.hasFocus():
+            free[0].setFocus()
+
+    def _show_state(self, state: str) -> None:
         self._state = state
         self._has_released &= state == "paused"
         text, role = STATES.get(state, (state, "muted"))
@@ -278,11 +295,12 @@ class FactsPanel(QWidget):
 
     def show_asked(self, what: str) -> None:
         """A request is on its way: its button waits for the answer."""
-        if what == "pause":
-            self.pause.setEnabled(False)
-        elif what == "resume":
-            self.resume.setEnabled(False)
-            self.offer.setEnabled(False)
+        with self._keyboard_kept():
+            if what == "pause":
+                self.pause.setEnabled(False)
+            elif what == "resume":
+                self.resume.setEnabled(False)
+                self.offer.setEnabled(False)
 
     @property
     def rate_and_epochs(self) -> tuple[float, int] | None:

@@ -404,3 +404,19 @@ def test_what_stands_out_ends_with_the_sentence(qtbot, shown) -> None:
     strong, rest = dialog.sentence.text().split("</b>")
     assert strong.endswith("64 samples each")
     assert rest == ". The shares will follow a measure of each device, taken when training starts."
+
+
+def test_letters_are_looked_for_and_enter_goes_to_what_was_found(qtbot, shown) -> None:
+    dialog = shown()
+    dialog.activateWindow()
+    card = dialog.cards.cards["auto"]
+    qtbot.waitUntil(card.hasFocus, timeout=60_000)
+    qtbot.keyClicks(card, "m")
+    assert dialog.focusWidget() is dialog.search
+    qtbot.keyClicks(dialog.search, "ax epochs")
+    assert dialog.search.text() == "max epochs"
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    assert dialog.training_form.rows["max_epochs"].widget.hasFocus()
+    qtbot.keyClick(dialog, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert dialog.focusWidget() is dialog.search

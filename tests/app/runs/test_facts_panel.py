@@ -244,3 +244,16 @@ def test_what_helps_a_run_that_ran_out_of_memory_is_a_button(qtbot, panel: Facts
     assert clicked.args == ["training.gradient_accumulation=4"]
     panel.take(Resumed(iteration=20, after=5, reason="resumed on request"))
     assert panel.offer.isHidden()
+
+
+def test_after_pause_the_keyboard_is_at_resume_and_never_at_stop(qtbot, panel: FactsPanel) -> None:
+    run(panel)
+    panel._set_state("running")
+    panel.activateWindow()
+    panel.pause.setFocus()
+    qtbot.waitUntil(panel.pause.hasFocus, timeout=60_000)
+    for asked, state, button in (("pause", "paused", panel.resume), ("resume", "running", panel.pause)):
+        panel.show_asked(asked)
+        assert panel.hasFocus()
+        panel._set_state(state)
+        assert button.hasFocus()
