@@ -224,11 +224,14 @@ class MainWindow(QMainWindow):
 
     def show_tab(self, key: str) -> None:
         """Show Design, Data, Train, Experiments or the start page; each is made when first seen."""
+        focused = self.focusWidget()
         if key == "design":
             self.design.show()
         else:
             self.design.hide()
         self.tabs.show(key)
+        if key != "start" and focused is not None and not self.bar.isAncestorOf(focused):
+            (self.canvas if key == "design" else self.page(key)).setFocus()  # else Qt gives it to the first of the bar
         self.panels_menu.setEnabled(key == "design")
         self.status.summary.setVisible(key != "start")
         self.bar.set_tab(key)

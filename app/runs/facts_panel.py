@@ -198,12 +198,12 @@ class FactsPanel(QWidget):
     def _keyboard_kept(self) -> Iterator[None]:
         """Of Pause and Resume the one that is there has the keyboard if the other had it. Qt would give it to the next
         button, which is Stop: the space bar, pressed once more, would end the run."""
-        if self.pause.hasFocus() or self.resume.hasFocus():
-            self.setFocus()  # where no key does anything, until one of them can be used
+        if any(button.hasFocus() for button in self.findChildren(QPushButton)):
+            self.setFocus()  # where no key does anything, until one of the two can be used
         yield
-        free = [one for one in (self.pause, self.resume) if one.isVisibleTo(self) and one.isEnabled()]
-        if free and self.hasFocus():
-            free[0].setFocus()
+        holder = {"running": self.pause, "paused": self.resume}.get(self._state)
+        if self.hasFocus() and holder is not None and holder.isEnabled():
+            holder.setFocus()
 
     def _show_state(self, state: str) -> None:
         self._state = state

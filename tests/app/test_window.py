@@ -395,6 +395,18 @@ def test_a_project_can_be_opened_before_design_was_made(qtbot, server: FakeServe
     window.shutdown()
 
 
+def test_the_keyboard_goes_along_to_another_tab(qtbot, window: MainWindow) -> None:
+    """Else Qt gives it to the first button of the bar, which opens a file."""
+    window.activateWindow()
+    window.canvas.setFocus()
+    qtbot.waitUntil(window.canvas.hasFocus, timeout=60_000)
+    for key in ("data", "train", "experiments"):
+        window.show_tab(key)
+        assert window.page(key).hasFocus()
+    window.show_tab("design")
+    assert window.canvas.hasFocus()
+
+
 def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
     finder = CommandFinder(window.actions_by_id, window)
     qtbot.addWidget(finder)

@@ -257,3 +257,6 @@ def test_after_pause_the_keyboard_is_at_resume_and_never_at_stop(qtbot, panel: F
         assert panel.hasFocus()
         panel._set_state(state)
         assert button.hasFocus()
+    panel.stop.setFocus()
+    panel._set_state("finished")
+    assert panel.hasFocus(), "not the next button, whichever that is"
