@@ -144,7 +144,7 @@ class MainWindow(QMainWindow):
         self.documents.changed.connect(self.update_title)
         self.server.ready.connect(lambda: self.status.show_engine("ready"))
         self.server.failed.connect(self._on_engine_failed)
-        self.facts.failed.connect(self.hint)
+        self.facts.failed.connect(self._on_facts_failed)
         self.code.told.connect(self.hint)
         self.training.state_changed.connect(self._on_training_changed)
         theme.changed.connect(self._on_training_changed)
@@ -295,6 +295,10 @@ class MainWindow(QMainWindow):
     def _on_training_changed(self) -> None:
         self.bar.set_running(self.training.is_running)
         self.update_actions()
+
+    def _on_facts_failed(self, message: str) -> None:
+        if self.tabs.current != "data":  # there it stands on a card
+            self.hint(message)
 
     def _on_engine_failed(self, message: str) -> None:
         self.status.show_engine("failed")

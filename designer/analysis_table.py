@@ -43,8 +43,8 @@ COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs a sample", "Activatio
 MEMORY_HELP = "What training keeps of each layer's output, at the mini-batch size, as 32-bit numbers: an estimate"
 ID_ROLE = Qt.ItemDataRole.UserRole
 _NUMBERS = (3, 4, 5)
-_LEAST_WIDTHS = (96, 140, 100, 90, 108, 150)  # headings and usual words are read whole
-_WIDTHS = (140, 220, 148, 104, 124, 156)  # three large sizes of an image, too; the types take what is left
+_LEAST_WIDTHS = (94, 146, 96, 86, 112, 150)  # headings and usual words are read whole
+_WIDTHS = (140, 220, 148, 104, 124, 156)  # three large sizes of an image, too; names and types take what is left
 _ROOT = QModelIndex()
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -288,11 +288,13 @@ class LayersView(QTableView):
 
 
 def widths_in(room: int) -> list[int]:
-    """The widths of the columns: never less than they need, then as they should be, and the rest for the types."""
+    """The widths of the columns: what they need, then what is better, and the rest for names and types."""
     spare, wanted = room - sum(_LEAST_WIDTHS), sum(_WIDTHS) - sum(_LEAST_WIDTHS)
     share = min(1.0, max(0.0, spare / wanted))
     widths = [least + int(share * (best - least)) for least, best in zip(_LEAST_WIDTHS, _WIDTHS, strict=True)]
-    widths[1] += max(0, room - sum(widths))
+    rest = max(0, room - sum(widths))
+    widths[0] += rest // 3
+    widths[1] += rest - rest // 3
     return widths
 
 

@@ -115,6 +115,12 @@ def section(problem: Problem) -> str:
     return problem.field.partition(".")[0]
 
 
+def _underlined(font: QFont) -> QFont:
+    found = QFont(font)
+    found.setUnderline(True)
+    return found
+
+
 def draw_mark(painter: QPainter, severity: str, box: QRectF) -> None:
     """A disc for an error, a triangle for a warning, a ring for a note: told apart without colour."""
     palette = theme.current()
@@ -188,6 +194,9 @@ class ProblemDelegate(QStyledItemDelegate):
         painter.drawText(message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, unbroken(problem.message))
         if words := way_out(problem):
             painter.setPen(palette.accent)
+            if state & QStyle.StateFlag.State_Selected:  # the accent is too near to that ground
+                painter.setPen(palette.text)
+                painter.setFont(_underlined(painter.font()))
             painter.drawText(link, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 

@@ -133,9 +133,10 @@ class FactsTable(QWidget):
     def _add_row(self) -> None:
         label, value = QLabel(), QLabel()
         theme.mark(label, "role", "muted")
+        label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)  # as the value: else a pixel off
         value.setFont(theme.figures(value.font()))
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        value.setAlignment(Qt.AlignmentFlag.AlignRight)
+        value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
         value.setWordWrap(True)
         line = len(self._rows)
         self._grid.addWidget(label, line, 0, Qt.AlignmentFlag.AlignTop)

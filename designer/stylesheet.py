@@ -4,6 +4,8 @@ from string import Template
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QColor
+
     from designer.theme import Palette
 
 # Outlines that stand in the sheet as pictures; the theme writes them as files, muted and faint.
@@ -133,7 +135,7 @@ QComboBox QAbstractItemView::item { min-height: 24px; padding: 0 4px; border-rad
 QCheckBox, QRadioButton { background: transparent; color: @text; spacing: 8px; min-height: 20px; }
 QCheckBox:disabled, QRadioButton:disabled { color: @faint; }
 QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator, QGroupBox::indicator {
-  width: 14px; height: 14px; border: 1px solid @edge; border-radius: 4px; background: @raised; }
+  width: 14px; height: 14px; border: 1px solid @outline; border-radius: 4px; background: @raised; }
 QRadioButton::indicator { border-radius: 8px; }
 QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: @accent; }
 QCheckBox::indicator:focus, QRadioButton::indicator:focus { border-color: @accent; }
@@ -149,7 +151,7 @@ QCheckBox::indicator:checked:disabled { background: @primary_off; border-color: 
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: @line; }
 QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: @accent; }
 QSlider::handle:horizontal {
-  width: 12px; height: 12px; margin: -5px 0; border-radius: 7px; background: @on_primary; border: 1px solid @edge; }
+  width: 12px; height: 12px; margin: -5px 0; border-radius: 7px; background: @on_primary; border: 1px solid @outline; }
 QSlider::handle:horizontal:hover, QSlider::handle:horizontal:focus { border-color: @accent; }
 QProgressBar {
   background: @raised; color: transparent; border: none; border-radius: 3px; min-height: 6px; max-height: 6px; }
@@ -220,7 +222,7 @@ QMenu::right-arrow { image: url("@chevron_right_muted"); width: 12px; height: 12
 QMenu::indicator { width: 14px; height: 14px; left: 8px; border-radius: 4px; }
 QMenu[role="choices"]::item { padding-left: 16px; }
 QMenu::indicator:exclusive { border-radius: 7px; }
-QMenu::indicator:non-exclusive:unchecked, QMenu::indicator:exclusive:unchecked { border: 1px solid @edge; }
+QMenu::indicator:non-exclusive:unchecked, QMenu::indicator:exclusive:unchecked { border: 1px solid @outline; }
 QMenu::indicator:checked {
   background: @primary; border: 1px solid @primary; image: url("@check_on"); }
 QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 8px; spacing: 4px; }
@@ -237,19 +239,26 @@ def sheet(palette: "Palette", arrows: dict[str, str]) -> str:
     """The whole sheet; `arrows` are the files of the outlines, by name and tone."""
     values = {name: colour.name() for name, colour in palette.tokens()}
     values |= {name.replace("-", "_"): path for name, path in arrows.items()}
+    values |= {name: colour.name() for name, colour in mixtures(palette).items()}
+    return _Sheet(_BASE + _BUTTONS + _INPUTS + _VIEWS + _FRAME).substitute(values)
+
+
+def mixtures(palette: "Palette") -> "dict[str, QColor]":
+    """The colours made from those of the table: of edges, and of what is hovered, pressed or cannot be used."""
     mixed = palette.mixed
-    derived = {
+    deep = palette.background if palette.is_dark else palette.text
+    found = {
         "faint": mixed(palette.muted, palette.panel, 0.6),
         "edge": mixed(palette.muted, palette.panel, 0.4),
+        "outline": mixed(palette.muted, palette.panel, 0.8),
         "hover": palette.hover,
         "hover_row": mixed(palette.raised, palette.panel, 0.6),
         "selected": palette.selected,
         "selection": mixed(palette.accent, palette.raised, 0.35),
         "segment": palette.background if palette.is_dark else palette.panel,
-        "primary_hover": mixed(palette.on_primary, palette.primary, 0.1),
-        "primary_down": mixed(palette.background if palette.is_dark else palette.text, palette.primary, 0.15),
+        "primary_hover": mixed(deep, palette.primary, 0.1),
+        "primary_down": mixed(deep, palette.primary, 0.22),
         "primary_off": mixed(palette.primary, palette.panel, 0.45),
     }
-    derived["on_primary_off"] = mixed(palette.on_primary, derived["primary_off"], 0.5 if palette.is_dark else 0.85)
-    values |= {name: colour.name() for name, colour in derived.items()}
-    return _Sheet(_BASE + _BUTTONS + _INPUTS + _VIEWS + _FRAME).substitute(values)
+    found["on_primary_off"] = mixed(palette.on_primary, found["primary_off"], 0.5 if palette.is_dark else 0.85)
+    return found

@@ -349,6 +349,7 @@ def _titled(view: Reader, name: str, role: str) -> QWidget:
     label = ElidedLabel()
     label.setText(name)
     theme.mark(label, "role", "strong")
+    label.setFixedHeight(20)  # letters of other scripts are higher, and both canvases begin at one line
     head.addWidget(said)
     head.addWidget(label, 1)
     column.addLayout(head)

@@ -78,7 +78,7 @@ class ComparePage(QWidget):
         row = QHBoxLayout()
         row.setSpacing(8)
         self.back = QPushButton("All runs")
-        self.back.setIcon(theme.icon("undo"))
+        self.back.setIcon(theme.icon("chevron-left"))
         self.back.setToolTip("Back to the list (Esc)")
         self.back.setShortcut("Esc")
         self.back.clicked.connect(self.back_requested)
@@ -265,7 +265,7 @@ class ComparePage(QWidget):
 
     def _dress(self) -> None:
         """Badges in the header, and muted labels, in the colours that hold."""
-        self.back.setIcon(theme.icon("undo"))
+        self.back.setIcon(theme.icon("chevron-left"))
         self.whole.setIcon(theme.icon("fit"))
         for number in range(len(self.runs)):
             if (head := self.table.horizontalHeaderItem(number + 1)) is not None:

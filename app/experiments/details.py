@@ -36,6 +36,10 @@ class Facts(QWidget):
         while len(self._rows) < len(facts):
             label, value = ElidedLabel(), QLabel()
             theme.mark(label, "role", "muted")
+            label.setAlignment(
+                Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+            )  # as the value: else a pixel below
+            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
             value.setFont(theme.figures(value.font()))
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._grid.addWidget(label, len(self._rows), 0)

@@ -11,12 +11,12 @@ from engine.runs.summary import RunSummary
 from engine.runs.table import as_csv
 
 WIDTHS = {
-    "run": 236,
-    "state": 112,
-    "created": 148,
-    "seconds": 88,
+    "run": 212,
+    "state": 104,
+    "created": 136,
+    "seconds": 72,
     "environment": 96,
-    "epochs": 72,
+    "epochs": 68,
     "changes": 260,
     "tags": 120,
     "note": 220,

@@ -23,7 +23,7 @@ class Menus(QObject):
         super().__init__(window)
         self._window = window
         self.actions_by_id: dict[str, QAction] = {}
-        self.by_name = {name: window.menuBar().addMenu(name) for name in MENUS}
+        self.by_name = {name: window.menuBar().addMenu(f"&{name}") for name in MENUS}
         self._submenus: dict[str, QMenu] = {}
         self._choices: dict[str, QActionGroup] = {}
         for row in ACTIONS:

@@ -23,6 +23,9 @@ class FactsTable(QWidget):
         for row, name in enumerate(names, start=1):
             label, value = QLabel(name), QLabel()
             theme.mark(label, "role", "muted")
+            label.setAlignment(
+                Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+            )  # as the value: else a pixel below
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
             value.setWordWrap(True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -77,7 +77,7 @@ class StartPage(QWidget):
         self.browse.clicked.connect(self.browse_requested)
         self.back = QPushButton("Back to the project")
         self.back.setToolTip("Leave this page as it is (Esc)")
-        theme.mark(self.back, "role", "link")
+        self.back.setIcon(theme.icon("chevron-left"))
         self.back.clicked.connect(self.back_requested)
         row.addWidget(title)
         row.addStretch(1)

@@ -70,7 +70,7 @@ def run(window: MainWindow, id: str) -> None:
 
 
 def test_menus_hold_the_table_in_order(window: MainWindow) -> None:
-    assert tuple(action.text() for action in window.menuBar().actions()) == MENUS
+    assert tuple(action.text() for action in window.menuBar().actions()) == tuple(f"&{name}" for name in MENUS)
     for name, menu in window.menus.by_name.items():
         wanted = [row.text for row in ACTIONS if row.menu == name and not row.submenu]
         assert [text for text in entries(menu) if text in wanted] == wanted

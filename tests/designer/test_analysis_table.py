@@ -193,10 +193,10 @@ def test_a_bypassed_layer_is_named_as_one_and_has_no_parameters(editor: Editor, 
     assert line.parameters == 0
 
 
-def test_a_narrow_table_reads_whole_and_a_wide_one_gives_the_rest_to_the_types() -> None:
-    assert widths_in(300) == widths_in(684) == [96, 140, 100, 90, 108, 150]
+def test_a_narrow_table_reads_whole_and_a_wide_one_gives_the_rest_to_names_and_types() -> None:
+    assert widths_in(300) == widths_in(684) == [94, 146, 96, 86, 112, 150]
     assert sum(widths_in(800)) == 800
-    assert widths_in(1200) == [140, 528, 148, 104, 124, 156]
+    assert widths_in(1200) == [242, 426, 148, 104, 124, 156]
 
 
 def test_a_column_that_was_drawn_keeps_its_width(table) -> None:

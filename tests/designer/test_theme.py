@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QColor, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
-from designer import icons, theme
+from designer import icons, stylesheet, theme
 from designer.canvas.marks import stages
 from engine.drawing import colours
 from engine.layers.catalog import built_in
@@ -58,6 +58,16 @@ def test_words_on_selected_rows_links_and_the_primary_button_are_readable(scheme
     # The light accent on white is 4.4988 with the values of the table: 4.5 as far as it is rounded.
     assert round(contrast(palette.accent, palette.panel), 1) >= 4.5
     assert round(contrast(palette.on_primary, palette.primary), 1) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_what_is_under_the_pointer_is_as_readable_and_empty_boxes_are_seen(scheme: str) -> None:
+    palette = SCHEMES[scheme]()
+    mixtures = stylesheet.mixtures(palette)
+    for ground in ("primary_hover", "primary_down"):
+        assert contrast(palette.on_primary, mixtures[ground]) >= 4.5
+    assert contrast(mixtures["outline"], palette.panel) >= 3
+    assert contrast(mixtures["outline"], palette.background) >= 3
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

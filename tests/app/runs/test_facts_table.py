@@ -1,0 +1,24 @@
+"""A short table of facts."""
+
+from PySide6.QtWidgets import QLabel
+
+from app.runs.facts_table import FactsTable
+from tests.app.clipping import settle
+
+
+def top_of_ink(label: QLabel) -> int:
+    """The first line of a label in which something is drawn, counted from the table's top."""
+    image = label.grab().toImage()
+    ground = image.pixelColor(0, 0)
+    lines = (y for y in range(image.height()) if any(image.pixelColor(x, y) != ground for x in range(image.width())))
+    return label.y() + next(lines)
+
+
+def test_names_and_values_stand_on_one_line(qtbot) -> None:
+    table = FactsTable("Where", ("Hardware",))
+    qtbot.addWidget(table)
+    table.set("Hardware", "Hardware")
+    table.resize(300, 60)
+    table.show()
+    settle(table)
+    assert top_of_ink(table._names["Hardware"]) == top_of_ink(table._values["Hardware"])
