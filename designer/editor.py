@@ -12,7 +12,7 @@ from engine.errors import MisfitError, UserError
 from engine.layers.base import LayerType
 from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.catalog import layer_type
-from engine.network import annotations, blocks, edits
+from engine.network import annotations, blocks, edits, grouping
 from engine.network.arrange import arrange
 from engine.network.layout import Layout, Position
 from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
@@ -177,10 +177,10 @@ class Editor(Document):
     def group(self) -> str | None:
         """Put the selected layers, frames and comments into a new block and select it; its id, or None if it was
         refused. What cannot be inside a block stays where it is, which is told."""
-        fixed = blocks.fixed_layers(self.network, self._selection)
+        fixed = grouping.fixed_layers(self.network, self._selection)
         chosen = self._selection - set(fixed) or self._selection
         try:
-            network, layout, id = blocks.group(self.network, self.layout, chosen)
+            network, layout, id = grouping.group(self.network, self.layout, chosen)
         except UserError as error:
             self.refused.emit(str(error))
             return None
@@ -203,7 +203,7 @@ class Editor(Document):
             return
         try:
             for id in chosen:
-                network, layout, ids = blocks.ungroup(network, layout, id)
+                network, layout, ids = grouping.ungroup(network, layout, id)
                 freed = freed - {id} | set(ids)
         except UserError as error:
             self.refused.emit(str(error))

@@ -1,26 +1,16 @@
-"""Blocks: looking into them, changing what is inside, making one of a selection, dissolving one. Pure functions."""
+"""Blocks: the way into them, and changing what is inside. Pure functions."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from engine.errors import UserError, did_you_mean
 from engine.fields import quoted
 from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.network import edits
 from engine.network.analysis import Analysis
-from engine.network.arrange import arrange
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
-from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
+from engine.network.network import Connection, Network, Port, bypass_refusal
 
 Path = Sequence[str]
 """Ids of the blocks that stand in each other, from the outside in; empty for the network itself."""
-
-_Written = TypeVar("_Written", Frame, Comment)
-
-_ROW = 90.0
-_COLUMN, _STEP = 272.0, 72.0
-"""Where the network flows to the right."""
 
 
 def network_in(network: Network, path: Path) -> Network:
@@ -115,167 +105,3 @@ def _renamed_ports(before: Block, after: Block, kind: type[BlockInput] | type[Bl
     """The new name of each port that is still there."""
     there = set(after.ids(kind))
     return {before.network.layers[id].name: after.network.layers[id].name for id in before.ids(kind) if id in there}
-
-
-def group(network: Network, layout: Layout, ids: Collection[str], name: str = "") -> tuple[Network, Layout, str]:
-    """The network with these layers inside a new block, in its place, and the block's id.
-
-    Each output outside that feeds them becomes one input of the block, each of theirs that is used outside, or by
-    nothing, one output. Raises `UserError` for what cannot be inside, and where the block would feed itself.
-    """
-    chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
-    _refuse_group(network, chosen)
-    inner = edits.part(network, chosen)
-    feeds = dict.fromkeys(
-        c.source for c in network.connections if c.target.layer in chosen and c.source.layer not in chosen
-    )
-    loose = set(network.output_ports)
-    uses = {c.source for c in network.connections if c.source.layer in chosen and c.target.layer not in chosen}
-    gives = [
-        Port(id, port)
-        for id in dict.fromkeys((*(id for id in network.order if id in chosen), *chosen))
-        for port in chosen[id].type.output_ports()
-        if Port(id, port) in uses or Port(id, port) in loose
-    ]
-    left, top, right, bottom = _bounds(layout, chosen)
-    places: dict[str, Position] = {id: layout.at(id) for id in chosen}
-    inputs: dict[Port, Layer] = {}
-    outputs: dict[Port, Layer] = {}
-    width = NODE_WIDTH + 24
-    is_down = layout.flow == "down"
-    for number, source in enumerate(feeds):
-        inner, inputs[source] = edits.add_layer(inner, BlockInput(), _port_name(inner, "input"))
-        places[inputs[source].id] = (
-            (left + number * width, top - _ROW) if is_down else (left - _COLUMN, top + number * _STEP)
-        )
-        lines = [c for c in network.connections if c.source == source and c.target.layer in chosen]
-        inner = replace(
-            inner,
-            connections=(*inner.connections, *(Connection(Port(inputs[source].id, "out"), c.target) for c in lines)),
-        )
-    for number, port in enumerate(gives):
-        inner, outputs[port] = edits.add_layer(inner, BlockOutput(), _port_name(inner, "output"))
-        places[outputs[port].id] = (
-            (left + number * width, bottom - NODE_HEIGHT + _ROW)
-            if is_down
-            else (right - NODE_WIDTH + _COLUMN, top + number * _STEP)
-        )
-        inner = edits.connect(inner, port, Port(outputs[port].id, "in"))
-    outside = edits.remove_layers(network, chosen)
-    outside, block = edits.add_layer(outside, Block(inner), name or free_name("block", outside.by_name))
-    lines = [Connection(source, Port(block.id, layer.name)) for source, layer in inputs.items()]
-    for c in network.connections:
-        if c.source in outputs and c.target.layer not in chosen:
-            lines.append(Connection(Port(block.id, outputs[c.source].name), c.target))
-    result = Network(outside.layers, (*outside.connections, *lines))
-    if block.id in result.cyclic:
-        between = next(id for id in result.layers if id in result.cyclic and id != block.id)
-        raise UserError(
-            f"These layers cannot be one block: what leaves them comes back through '{network.layers[between].name}'. "
-            "Select it too."
-        )
-    at = ((left + right - NODE_WIDTH) / 2, (top + bottom - NODE_HEIGHT) / 2)
-    kept = {id: layout.inside[id] for id in chosen if id in layout.inside}
-    inside = Layout(places, inside=kept, flow=layout.flow)
-    return result, layout.without(chosen).moved({block.id: at}).with_inside([block.id], inside), block.id
-
-
-def fixed_layers(network: Network, ids: Collection[str]) -> dict[str, Layer]:
-    """Those of some layers that cannot be inside a block: inputs of the network, and ports of the block around it."""
-    chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
-    is_fixed = {
-        id: layer.type.is_input or isinstance(layer.type, BlockInput | BlockOutput) for id, layer in chosen.items()
-    }
-    return {id: layer for id, layer in chosen.items() if is_fixed[id]}
-
-
-def _refuse_group(network: Network, chosen: Mapping[str, Layer]) -> None:
-    if not chosen:
-        raise UserError("Select the layers that are to be one block.")
-    for layer in chosen.values():
-        if layer.type.is_input:
-            raise UserError(f"'{layer.name}' is an input of the network and cannot be inside a block. Leave it out.")
-        if isinstance(layer.type, BlockInput | BlockOutput):
-            raise UserError(f"'{layer.name}' is a port of this block and cannot be inside another. Leave it out.")
-
-
-def _port_name(inner: Network, base: str) -> str:
-    return free_name(base, inner.by_name)
-
-
-def _bounds(layout: Layout, ids: Collection[str]) -> tuple[float, float, float, float]:
-    xs, ys = zip(*(layout.at(id) for id in ids), strict=True)
-    return min(xs), min(ys), max(xs) + NODE_WIDTH, max(ys) + NODE_HEIGHT
-
-
-def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout, tuple[str, ...]]:
-    """The network with what is inside a block in its place, each copy of it, and the ids of those layers.
-
-    Frames and comments come out with the first copy. Raises `UserError` for a layer that is no block, and for one that
-    is bypassed: what is inside would do its work again.
-    """
-    layer = network.layers[id]
-    if not isinstance(layer.type, Block):
-        raise UserError(f"'{layer.name}' is no block.")
-    if not layer.type.gives_what_leaves:
-        raise UserError(f"'{layer.name}' computes what is inside many times over: it cannot be ungrouped. Open it.")
-    if layer.bypassed:
-        raise UserError(f"'{layer.name}' is bypassed. Use it again before you ungroup it, or delete it.")
-    block, inner_layout = layer.type, layout.within([id])
-    if any(inner not in inner_layout.positions for inner in block.network.layers):  # made by hand, or by a program
-        inner_layout = arrange(block.network, inner_layout)
-    ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
-    sources: list[Port | None] = [network.incoming[id].get(port) for port in block.input_ports()]
-    outside = edits.remove_layers(network, {id})
-    kept = edits.remove_layers(block.network, {*ins, *outs})
-    left, top = layout.at(id)
-    height = dx = dy = 0.0
-    if kept.layers:
-        inner_left, inner_top, inner_right, inner_bottom = _bounds(inner_layout, kept.layers)
-        height = inner_bottom - inner_top + _ROW / 2
-        dx, dy = left + NODE_WIDTH / 2 - (inner_left + inner_right) / 2, top - inner_top
-    places: dict[str, Position] = {}
-    inside: dict[str, Layout] = {}
-    added: list[str] = []
-    for copy in range(block.repeat):
-        outside, new_ids = edits.paste(outside, kept)
-        added += new_ids.values()
-        for old, new in new_ids.items():
-            x, y = inner_layout.at(old)
-            places[new] = (x + dx, y + dy + copy * height)
-            if old in inner_layout.inside:
-                inside[new] = inner_layout.inside[old]
-
-        def outer(port: Port, given: list[Port | None] = sources, ids: Mapping[str, str] = new_ids) -> Port | None:
-            return given[ins.index(port.layer)] if port.layer in ins else Port(ids[port.layer], port.name)
-
-        lines = [
-            Connection(source, Port(new_ids[c.target.layer], c.target.name))
-            for c in block.network.connections
-            if c.source.layer in ins and c.target.layer in new_ids and (source := outer(c.source)) is not None
-        ]
-        outside = Network(outside.layers, (*outside.connections, *lines))
-        feeds = [block.network.incoming[out].get("in") for out in outs]
-        leaving = [outer(feed) if feed is not None else None for feed in feeds]
-        sources = [*leaving, *sources[len(leaving) :]]
-    gives = dict(zip(block.output_ports(), leaving, strict=True))
-    lines = [
-        Connection(source, c.target)
-        for c in network.outgoing[id]
-        if c.target.layer != id and (source := gives.get(c.source.name)) is not None
-    ]
-    result = Network(outside.layers, (*outside.connections, *lines))
-    room = max(0.0, block.repeat * height - NODE_HEIGHT - _ROW / 2)
-    others = ((other, layout.at(other)) for other in outside.layers if other not in places)
-    below = {other: (x, y + room) for other, (x, y) in others if y > top}
-    moved = layout.without([id]).moved({**below, **places})
-    frames = [*moved.frames, *(_freed(one, moved.frames, dx, dy) for one in inner_layout.frames)]
-    comments = [*moved.comments, *(_freed(one, moved.comments, dx, dy) for one in inner_layout.comments)]
-    inside = {**moved.inside, **inside}
-    return result, replace(moved, inside=inside, frames=tuple(frames), comments=tuple(comments)), tuple(added)
-
-
-def _freed(one: _Written, others: Sequence[Frame | Comment], dx: float, dy: float) -> _Written:
-    """A frame or a comment from inside a block among those around it."""
-    taken = {other.id for other in others}
-    return replace(one, id=edits.new_id(taken) if one.id in taken else one.id, at=(one.at[0] + dx, one.at[1] + dy))

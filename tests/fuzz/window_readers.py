@@ -14,7 +14,7 @@ from app.runs.supervisor import Outcome, Supervisor
 from app.start_page.sketch import sketch_of
 from designer import clipboard, own_blocks
 from engine.layers.block import Block
-from engine.network import blocks
+from engine.network import grouping
 from engine.network.arrange import arrange
 from engine.network.layout import Comment, Layout
 from engine.runs.folder import RunFolder
@@ -28,7 +28,7 @@ APP = QApplication.instance() or QApplication([])
 def _block() -> tuple[str, Block, Layout]:
     network = classifier()
     ids = {network.layer("fc_1").id, network.layer("relu_1").id}
-    network, layout, id = blocks.group(network, arrange(network), ids)
+    network, layout, id = grouping.group(network, arrange(network), ids)
     block = network.layers[id].type
     assert isinstance(block, Block)
     inside = layout.within([id])

@@ -17,7 +17,7 @@ from engine.exchange.onnx_export import export_onnx
 from engine.layers.block import BlockInput, BlockOutput
 from engine.layers.catalog import layer_type
 from engine.layers.ode import NeuralOde
-from engine.network import blocks
+from engine.network import grouping
 from engine.network.analysis import analyse
 from engine.network.layout import Layout
 from engine.network.memory import training_memory
@@ -145,7 +145,7 @@ def test_it_is_written_and_read_and_cannot_be_ungrouped() -> None:
     project = Project(network, Layout())
     assert loads(dumps(project)).project.network == network
     with pytest.raises(UserError, match="cannot be ungrouped"):
-        blocks.ungroup(network, Layout(), "flow")
+        grouping.ungroup(network, Layout(), "flow")
 
 
 def test_a_softmax_inside_is_no_output_of_the_network() -> None:

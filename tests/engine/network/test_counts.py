@@ -2,8 +2,8 @@
 
 from engine.layers.block import Block
 from engine.network import edits
-from engine.network.blocks import group
 from engine.network.counts import layers_in_words, num_layers
+from engine.network.grouping import group
 from engine.network.layout import Layout
 from tests.builders import chain, layer
 

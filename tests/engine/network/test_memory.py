@@ -9,8 +9,8 @@ from engine.build.module import build
 from engine.data.facts import DataFacts, classes_of
 from engine.network.analysis import Analysis, analyse
 from engine.network.arrange import placed
-from engine.network.blocks import group
 from engine.network.freezing import frozen_parameters
+from engine.network.grouping import group
 from engine.network.layout import Layout
 from engine.network.memory import (
     Memory,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import UserError
-from engine.network import blocks, edits
+from engine.network import edits, grouping
 from engine.network.analysis import analyse
 from engine.network.layout import Layout
 from engine.network.network import Network, Port
@@ -85,10 +85,10 @@ def test_layers_stay_in_their_stages_whatever_is_edited() -> None:
         edits.connect(more, Port("id3", "out"), Port(added.id, "in")), Port(added.id, "out"), Port("id4", "in")
     )
     assert after(more).environment.stages == "fc_2: 2, fc_3: 3"
-    grouped, layout, block = blocks.group(six(), Layout(), {"id4", "id5"})
+    grouped, layout, block = grouping.group(six(), Layout(), {"id4", "id5"})
     inside = after(grouped)
     assert inside.environment.stages == "block_1: 2, fc_3: 3"
-    freed, _, _ = blocks.ungroup(grouped, layout, block)
+    freed, _, _ = grouping.ungroup(grouped, layout, block)
     again = staging.with_stages_kept(inside, replace(inside, network=freed))
     assert again.environment.stages == "fc_2: 2, fc_3: 3"
 
