@@ -79,9 +79,7 @@ def describe(
         images, maps = samples.arrays[0], None if found is None else found[chosen]
         span = _range(images)
         if change is not None and outline.inputs[0].type.layout == "image":
-            training = numbers["training"]
-            places = np.argsort(training)[np.searchsorted(np.sort(training), chosen)]
-            images, maps = change(images, maps, places, len(training), lambda some: read(training[some]).arrays[0])
+            images, maps = _changed(images, maps, chosen, numbers["training"], read, change)
         look["pictures"] = _pictures(images, span, captions, folder, maps)
     elif kind == "series":
         look["series"] = [{**c, "values": _series(a)} for c, a in zip(captions, _real(samples), strict=True)]
@@ -95,6 +93,14 @@ def describe(
             look["notes"].append(f"Low, mean and high are those of {len(every):,} of {len(outline):,} samples.")
         _tabulate(look, outline, read(every).arrays[0], every)
     return look
+
+
+def _changed(
+    images: Array, maps: Array | None, chosen: Array, training: Array, read: Callable[[Array], Samples], change: Change
+) -> tuple[Array, Array | None]:
+    """The chosen images of the training part as training changes them, and the classes of their pixels, if any."""
+    places = np.argsort(training)[np.searchsorted(np.sort(training), chosen)]
+    return change(images, maps, places, len(training), lambda some: read(training[some]).arrays[0])
 
 
 def _found(outline: Outline, *per: str) -> Array | None:
