@@ -14,7 +14,8 @@ from pathlib import Path
 import torch
 
 from engine.runs.events import Checkpointed
-from engine.runs.folder import RunFolder, read_all
+from engine.runs.folder import RunFolder
+from engine.runs.log import read_all
 from engine.training.checkpoints.checkpoint import write
 
 ROOT = Path(__file__).parents[1]

@@ -29,7 +29,8 @@ from engine.project.file import save  # noqa: E402
 from engine.project.project import Project  # noqa: E402
 from engine.project.training import TrainingOptions  # noqa: E402
 from engine.runs.events import EpochEnded, Points, Progress  # noqa: E402
-from engine.runs.folder import EventReader, RunFolder  # noqa: E402
+from engine.runs.folder import RunFolder  # noqa: E402
+from engine.runs.log import EventReader  # noqa: E402
 
 Row = tuple[str, dict[str, object]]
 CONV_BLOCK: list[Row] = [("batch_norm", {}), ("relu", {})]

@@ -23,7 +23,8 @@ from peer import WORKLOADS, prepare  # noqa: E402  # the folder has no package
 from engine.project.environment import EnvironmentOptions  # noqa: E402
 from engine.project.file import load, save  # noqa: E402
 from engine.runs.events import Message, Progress, Started  # noqa: E402
-from engine.runs.folder import EventReader, RunFolder  # noqa: E402
+from engine.runs.folder import RunFolder  # noqa: E402
+from engine.runs.log import EventReader  # noqa: E402
 
 PLACEMENTS: dict[str, dict[str, object]] = {
     "1x1": {"target": "cpu", "threads": 1},

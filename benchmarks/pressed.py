@@ -17,7 +17,8 @@ from typing import Any
 
 from benchmarks.peer import ROOT, prepare
 from engine.runs.events import Points
-from engine.runs.folder import EventReader, RunFolder
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventReader
 
 EPOCHS = 2
 

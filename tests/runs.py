@@ -12,7 +12,8 @@ from typing import Any, Self
 
 from engine.project.file import save
 from engine.project.project import Project
-from engine.runs.folder import EventReader, RunFolder
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventReader
 from engine.training.supervision.vigil import SILENCE_S
 
 ROOT = Path(__file__).parents[1]

@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.experiments import attending
 from app.processes.child import ENDING_S, Child, engine_command
 from engine.errors import UserError
-from engine.runs.folder import RunFolder, runs_beside
+from engine.runs.creating import runs_beside
+from engine.runs.folder import RunFolder
 from engine.runs.history import is_of, own_runs
 from engine.runs.notes import write_notes
 from engine.runs.summary import RunSummary, summary_from

@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.errors import UserError
 from engine.runs.events import ENDS, Ended, Event, Failed
-from engine.runs.folder import EventReader, RunFolder, event_in
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventReader, event_in
 
 POLL_MS = 100
 BUDGET_S = 0.008

@@ -8,7 +8,8 @@ from pathlib import Path
 from engine.commands.common import Commands
 from engine.errors import EXIT_DONE, RunError, UserError
 from engine.runs.events import ENDS, Refused, Requested
-from engine.runs.folder import EventReader, RunFolder, open_run
+from engine.runs.folder import RunFolder, open_run
+from engine.runs.log import EventReader
 
 WAIT_S = 60.0
 WITHOUT_WORKERS = ("pause", "resume", "checkpoint")

@@ -9,7 +9,8 @@ from engine.commands.progress import ProgressPrinter
 from engine.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED
 from engine.fields import printable
 from engine.runs.events import ENDS, Ended
-from engine.runs.folder import EventReader, open_run
+from engine.runs.folder import open_run
+from engine.runs.log import EventReader
 
 POLL_S = 0.1
 

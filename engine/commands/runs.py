@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.commands.common import Commands, print_json, table
 from engine.errors import EXIT_DONE
 from engine.fields import printable
-from engine.runs.folder import runs_beside
+from engine.runs.creating import runs_beside
 from engine.runs.history import list_runs
 from engine.runs.query import matching, order_by
 from engine.runs.summary import RunSummary

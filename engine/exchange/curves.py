@@ -13,7 +13,8 @@ from engine.errors import UserError
 from engine.exchange import mlflow, tensorboard
 from engine.files import write_atomically
 from engine.runs.events import ENDS, Points
-from engine.runs.folder import EventReader, RunFolder
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventReader
 from engine.runs.options import shown
 from engine.runs.summary import DAMAGED, RunSummary, read_summary, with_state_now
 from engine.runs.table import option_names

@@ -8,37 +8,31 @@ Only the coordinator writes here, except for requests in `control/`.
 import contextlib
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import re
 import secrets
-import shutil
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.errors import RunError, UserError
 from engine.fields import quoted
-from engine.files import open_file, read_file, write_atomically, write_json
-from engine.runs.events import ENDS, LINE_LIMIT_BYTES, Event, read_event
+from engine.files import read_file, write_json
+from engine.runs.events import ENDS
 
 REQUESTS = ("stop", "stop_after_epoch", "pause", "resume", "checkpoint", "validate", "set", "watch")
-SHIPPED = Path(__file__).resolve().parents[2] / "resources"
-"""Examples and templates lie there."""
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
 """Of `run.json` and `result.json`; those of a run have some KiB."""
 LOCK_PATIENCE_S = 3.0
 """Readers hold the lock for an instant, to see whether somebody has it; a long one where the machine is busy."""
-TAIL_BYTES = 2**16
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The paths of one run, and reading them. Making and writing are functions below."""
+    """The paths of one run, reading them, and asking it for something. What only its coordinator does stands below."""
 
     path: Path
 
@@ -207,109 +201,6 @@ def open_run(path: Path) -> RunFolder:
     raise UserError(f"{path} {what}. `netwright-engine runs` lists the runs of a folder.")
 
 
-def runs_beside(project_path: Path) -> Path:
-    """The folder for the runs of a project."""
-    return project_path.parent / "runs"
-
-
-def new_path(project_path: Path | None, name: str) -> Path:
-    """Where a new run goes: `runs/<time>_<name>` beside the project, or in the user's data directory: for a project
-    without a file, beside which nobody may write, or which was shipped, where runs would go with the next version."""
-    label = re.sub(r"[^\w-]+", "-", name).strip("-")[:40] or "untitled"
-    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
-    is_ours = project_path is not None and project_path.resolve().is_relative_to(SHIPPED)
-    bases = [runs_beside(project_path)] if project_path and not is_ours else []
-    with contextlib.suppress(RuntimeError):  # nobody's home, as in some containers
-        bases.append(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "netwright" / "runs")
-    for base in bases:
-        with contextlib.suppress(OSError):
-            base.mkdir(parents=True, exist_ok=True)
-            if os.access(base, os.W_OK):
-                return _free(base / f"{stamp}_{label}")
-    raise RunError(
-        f"No folder for runs can be written; tried {' and '.join(map(str, bases)) or 'none'}. Name one with --run-dir."
-    )
-
-
-def _free(path: Path) -> Path:
-    found, number = path, 1
-    while found.exists():
-        number += 1
-        found = path.with_name(f"{path.name}_{number}")
-    return found
-
-
-def new_folder(project_path: Path | None, name: str) -> Path:
-    """A new, empty folder for a run: of several that start in the same second none takes that of another.
-
-    Raises `RunError`.
-    """
-    while True:
-        path = new_path(project_path, name).absolute()
-        try:
-            path.mkdir(0o700)
-            return path
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise _not_writable(path, error) from None
-
-
-def create(path: Path, project_text: str, info: Mapping[str, Any], code: Iterable[bytes] = ()) -> RunFolder:
-    """Make the folder of a new run, private to the user, with copies of its code. It must be absent or empty.
-
-    Raises `UserError`.
-    """
-    folder = RunFolder(path)
-    try:
-        was_there = path.is_dir()
-        if path.exists() and not was_there:
-            raise UserError(f"{path} is a file. A run needs a folder of its own: name one that is absent or empty.")
-        path.mkdir(0o700, parents=True, exist_ok=True)
-        if any(path.iterdir()):
-            raise UserError(f"{path} is not empty. A run needs a folder of its own: name one that is absent or empty.")
-        folder.control.mkdir(0o700)  # fails for all but the first of several that found the folder empty
-        try:
-            _fill(folder, project_text, info, code)
-        except BaseException:  # a half-made run would keep the folder from being used again
-            _clear(folder, keep_folder=was_there)
-            raise
-    except FileExistsError:
-        raise UserError(f"{path} is not empty: another run is just being made there. Name another folder.") from None
-    except OSError as error:
-        raise _not_writable(path, error) from None
-    return folder
-
-
-def _not_writable(path: Path, error: OSError) -> RunError:
-    way_out = "Make room there, or name another folder with --run-dir."
-    return RunError(f"The run folder {path} cannot be written: {error.strerror}. {way_out}")
-
-
-def _fill(folder: RunFolder, project_text: str, info: Mapping[str, Any], code: Iterable[bytes]) -> None:
-    folder.path.chmod(0o700)
-    for data in code:
-        folder.code.mkdir(0o700, exist_ok=True)
-        write_atomically(folder.code / f"{hashlib.sha256(data).hexdigest()}.py", data, mode=0o600)
-    write_atomically(folder.project, project_text.encode(), mode=0o600)
-    folder.lock.touch(0o600)
-    folder.events.touch(0o600)
-    write_json(folder.info, {**info, "state": "starting"})
-
-
-def _clear(folder: RunFolder, *, keep_folder: bool) -> None:
-    """Remove what `_fill` made."""
-    with contextlib.suppress(OSError):
-        for file in (folder.info, folder.events, folder.lock, folder.project):
-            file.unlink(missing_ok=True)
-        if folder.control.is_dir():
-            folder.control.rmdir()
-        if folder.code.is_dir():
-            shutil.rmtree(folder.code)
-        if not keep_folder:
-            folder.path.rmdir()
-
-
 def take_lock(folder: RunFolder) -> int:
     """Hold the run's lock until the returned descriptor is closed or the process ends.
 
@@ -357,130 +248,3 @@ def _refuse_links(folder: RunFolder) -> None:
 def update_info(folder: RunFolder, **changes: Any) -> None:
     """Replace some keys of `run.json`, atomically."""
     write_json(folder.info, {**folder.read_info(), **changes}, follow_link=False)
-
-
-class EventLog:
-    """Appends events to the log: numbered, one write each. Raises `OSError` (a full disk, say).
-
-    A log that is there already is continued; a half-written last line is cut off first.
-    """
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._path = folder.events
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._n = self._repair()
-
-    @property
-    def is_in_place(self) -> bool:
-        """Whether there still is a log where this one was opened; no, where its folder was moved or deleted."""
-        try:
-            self._path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        except OSError:  # of a file system that does not answer nothing can be told
-            return True
-        return True
-
-    def _repair(self) -> int:
-        """Cut off a half-written line, and return the number of the last whole one."""
-        size = os.fstat(self._descriptor).st_size
-        tail = os.pread(self._descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES))
-        whole, newline, torn = tail.rpartition(b"\n")
-        if torn:
-            os.ftruncate(self._descriptor, size - len(torn))
-        for line in reversed(whole.split(b"\n") if newline else []):
-            with contextlib.suppress(ValueError, AttributeError, RecursionError):
-                if n := read_event(json.loads(line)).n:
-                    return n
-        return 0
-
-    @property
-    def last(self) -> int:
-        """The number of the last event; 0 before there is one."""
-        return self._n
-
-    def append(self, event: Event) -> Event:
-        """Write one event and return it with its number and time. A text too long for a line loses its middle."""
-        event = replace(event, n=self._n + 1, time=round(time.time(), 3))
-        line = _line(event.write())
-        written = os.write(self._descriptor, line)
-        if written != len(line):  # the disk is full: leave no half line behind
-            os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - written)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self._n += 1
-        return event
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)
-
-
-def _line(body: dict[str, Any]) -> bytes:
-    """The line of an event, within the limit."""
-    line = _encoded(body)
-    while len(line) > LINE_LIMIT_BYTES:
-        name = max((key for key, value in body.items() if isinstance(value, str)), key=lambda key: len(body[key]))
-        text = body[name]
-        if len(text) < 64:
-            raise ValueError(f"An event of kind {body['kind']} has {len(line)} bytes; the limit is {LINE_LIMIT_BYTES}.")
-        part = len(text) * 2 // 5
-        body = {**body, name: f"{text[:part]} ... {text[-part:]}"}
-        line = _encoded(body)
-    return line
-
-
-def _encoded(body: dict[str, Any]) -> bytes:
-    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False) + "\n"
-    return text.encode("utf-8", "backslashreplace")  # what UTF-8 cannot hold becomes an escape, which JSON knows
-
-
-class EventReader:
-    """Reads new events of a run, from the start or from where it was.
-
-    A half-written last line waits for its rest, and is then read again from its beginning: who writes the log cuts half
-    a line off before it goes on.
-    """
-
-    def __init__(self, folder: RunFolder, limit_bytes: int = 2**20) -> None:
-        self._path = folder.events
-        self._limit = max(limit_bytes, TAIL_BYTES)
-        self._offset = 0
-        self._is_within = False
-        """Whether the offset lies in a line of more than `TAIL_BYTES`, which is none of ours."""
-
-    def read(self) -> list[Event]:
-        """The events that came since the last call, at most about `limit_bytes` of them. Damaged lines are left out."""
-        return [event for line in self.lines() if (event := event_in(line)) is not None]
-
-    def lines(self) -> list[bytes]:
-        """The lines that came since the last call, for who has no time to understand all of them at once."""
-        try:
-            with open_file(self._path) as file:
-                file.seek(self._offset)
-                data = file.read(self._limit)
-        except OSError:
-            return []
-        *lines, rest = data.split(b"\n")
-        if lines and self._is_within:
-            self._is_within = False
-            del lines[0]
-        if self._is_within or len(rest) >= TAIL_BYTES:
-            self._is_within = True
-            rest = b""
-        self._offset += len(data) - len(rest)
-        return lines
-
-
-def event_in(line: bytes) -> Event | None:
-    """The event that a line of the log holds, or None where it is damaged."""
-    with contextlib.suppress(ValueError, RecursionError, AttributeError):
-        return read_event(json.loads(line))
-    return None
-
-
-def read_all(folder: RunFolder) -> list[Event]:
-    """All events of a run so far."""
-    reader, found = EventReader(folder), []
-    while events := reader.read():
-        found += events
-    return found

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.errors import UserError
-from engine.runs.folder import RunFolder, runs_beside
+from engine.runs.creating import runs_beside
+from engine.runs.folder import RunFolder
 from engine.runs.index import Index, Known
 from engine.runs.summary import (
     RunSummary,

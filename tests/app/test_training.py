@@ -15,8 +15,10 @@ from app.window import MainWindow
 from engine.project.data import DataOptions
 from engine.project.file import dumps, save
 from engine.project.project import Project
+from engine.runs.creating import create, runs_beside
 from engine.runs.events import Ended, Failed, Progress, Started, StateChanged
-from engine.runs.folder import EventLog, RunFolder, create, runs_beside, take_lock, update_info
+from engine.runs.folder import RunFolder, take_lock, update_info
+from engine.runs.log import EventLog
 from tests.builders import classifier
 
 STARTED = Started(

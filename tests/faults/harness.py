@@ -21,7 +21,8 @@ from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.events import ENDS, Event
-from engine.runs.folder import EventReader, RunFolder, read_all
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventReader, read_all
 from tests.runs import ROOT, Done
 
 PATIENCE_S = 60.0

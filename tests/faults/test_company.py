@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from engine.runs.events import Checkpointed, EpochEnded, Progress, StateChanged
-from engine.runs.folder import EventReader
+from engine.runs.log import EventReader
 from tests.faults.conftest import project_of
 from tests.faults.harness import Workshop, assert_over, assert_undisturbed, leftovers, wait_for
 from tests.runs import Done

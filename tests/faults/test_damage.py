@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UserError
-from engine.runs.folder import RunFolder, read_all
+from engine.runs.folder import RunFolder
 from engine.runs.history import list_runs
+from engine.runs.log import read_all
 from tests.faults.conftest import project_of
 from tests.faults.harness import Workshop, assert_over, leftovers, repetitions
 from tests.faults.test_killed import forms

@@ -14,8 +14,9 @@ from safetensors.torch import load_file
 
 from engine.cli import main
 from engine.runs.events import Resumed, UnknownEvent, standing
-from engine.runs.folder import RunFolder, read_all
+from engine.runs.folder import RunFolder
 from engine.runs.history import list_runs
+from engine.runs.log import read_all
 from tests.faults.harness import Workshop, assert_over
 from tests.runs import Done
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from engine.project.file import dumps, load, loads
 from engine.project.project import Project
+from engine.runs.creating import create
 from engine.runs.events import (
     Best,
     Checkpointed,
@@ -34,7 +35,8 @@ from engine.runs.events import (
     UnknownEvent,
     standing,
 )
-from engine.runs.folder import EventLog, RunFolder, create, open_run, read_all
+from engine.runs.folder import RunFolder, open_run
+from engine.runs.log import EventLog, read_all
 from tests.builders import classifier
 from tests.fuzz import mutate
 from tests.fuzz.mutate import Mutation

@@ -17,7 +17,8 @@ from engine.project.file import save
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.runs.events import Progress
-from engine.runs.folder import EventReader, RunFolder
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventReader
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[2]

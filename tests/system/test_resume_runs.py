@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from engine.runs.events import Ended, StateChanged, standing
-from engine.runs.folder import RunFolder, read_all
+from engine.runs.folder import RunFolder
+from engine.runs.log import read_all
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_restarts import OFTEN, network_of
 from tests.system.test_training import TWO, convolution, digits, mlp

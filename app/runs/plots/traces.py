@@ -10,7 +10,8 @@ from app.runs.plots.series import Floats, Points, Series
 from app.runs.plots.timeline import Along, Timeline
 from engine.runs import events
 from engine.runs.events import Event
-from engine.runs.folder import EventReader, RunFolder
+from engine.runs.folder import RunFolder
+from engine.runs.log import EventReader
 
 BUDGET_S = 0.012
 READ_BYTES = 2**16

@@ -17,7 +17,8 @@ from engine.project import code
 from engine.project.checks.check import check, describe
 from engine.project.file import dumps
 from engine.project.project import Project
-from engine.runs.folder import RunFolder, create, new_folder, take_lock
+from engine.runs.creating import create, new_folder
+from engine.runs.folder import RunFolder, take_lock
 from engine.runs.origin import Origin, origin
 
 PACKAGES = ("netwright", "torch", "numpy")

@@ -32,7 +32,8 @@ from engine.runs.events import (
     StateChanged,
     standing,
 )
-from engine.runs.folder import EventLog, RunFolder, read_all, update_info
+from engine.runs.folder import RunFolder, update_info
+from engine.runs.log import EventLog, read_all
 from engine.training.starting.preparing import lock_of
 from engine.training.supervision import endings
 from engine.training.supervision.attempt import Attempt, Start

@@ -15,7 +15,8 @@ from pathlib import Path
 from engine.errors import EXIT_DONE, EXIT_INPUT, UserError
 from engine.project.file import loads
 from engine.project.project import Project, set_option
-from engine.runs.folder import RunFolder, new_folder
+from engine.runs.creating import new_folder
+from engine.runs.folder import RunFolder
 from engine.runs.origin import origin
 from engine.runs.queue import Claim, Queue
 from engine.training.supervision.coordinator import coordinate, exit_code

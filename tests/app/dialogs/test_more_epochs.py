@@ -11,7 +11,8 @@ from app.dialogs.more_epochs import ask_for_more
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from engine.runs.folder import RunFolder, create
+from engine.runs.creating import create
+from engine.runs.folder import RunFolder
 from tests.builders import classifier
 
 

@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from app.queue.keeper import QueueKeeper
 from app.queue.panel import MOST_ROWS, QueuePanel
-from engine.runs.folder import RunFolder, create
+from engine.runs.creating import create
+from engine.runs.folder import RunFolder
 from engine.runs.queue import Queue
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from engine.runs.folder import create, open_run, update_info
+from engine.runs.creating import create
+from engine.runs.folder import open_run, update_info
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import pytest
 from engine.cli import main
 from engine.errors import UserError
 from engine.runs import bin as bin_
-from engine.runs.folder import RunFolder, create, take_lock, update_info
+from engine.runs.creating import create
+from engine.runs.folder import RunFolder, take_lock, update_info
 
 
 def made(path: Path) -> RunFolder:

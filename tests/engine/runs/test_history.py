@@ -13,10 +13,12 @@ import pytest
 
 from engine.commands.runs import _result
 from engine.errors import UserError
+from engine.runs.creating import create, runs_beside
 from engine.runs.events import EpochEnded, Points, Progress
-from engine.runs.folder import EventLog, RunFolder, create, runs_beside, take_lock, update_info
+from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.history import last_run, list_runs, own_runs, runs_of
 from engine.runs.index import Index, index_path
+from engine.runs.log import EventLog
 from engine.runs.notes import write_notes
 from engine.runs.words import bytes_in_words, duration, metric_value
 

@@ -12,8 +12,9 @@ from engine.cli import main
 from engine.project.file import dumps, load
 from engine.runs.checkpoints import newest_whole
 from engine.runs.events import EpochEnded, UnknownEvent
-from engine.runs.folder import EventLog, RunFolder, read_all
+from engine.runs.folder import RunFolder
 from engine.runs.history import list_runs
+from engine.runs.log import EventLog, read_all
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "runs" / "2_finished"
 

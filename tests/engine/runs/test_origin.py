@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from engine.runs.folder import RunFolder, create
+from engine.runs.creating import create
+from engine.runs.folder import RunFolder
 from engine.runs.origin import origin
 
 

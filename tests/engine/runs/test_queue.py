@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from engine.errors import RunError, UserError
+from engine.runs.creating import create
 from engine.runs.events import Ended
-from engine.runs.folder import EventLog, create, take_lock, update_info
+from engine.runs.folder import take_lock, update_info
+from engine.runs.log import EventLog
 from engine.runs.queue import Queue, is_due
 
 

@@ -12,7 +12,7 @@ from app.runs.plots.overlay import LEFT, RIGHT, Overlay, OverlayPlot, columns_of
 from app.runs.plots.timeline import Along
 from app.runs.plots.traces import Trace, Traces
 from engine.runs.events import Points, Resumed
-from engine.runs.folder import EventLog
+from engine.runs.log import EventLog
 from tests.app.experiments.runs import log_curves, made
 
 

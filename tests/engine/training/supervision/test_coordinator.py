@@ -16,7 +16,7 @@ RUNNER = """
 import json, os, signal, sys, threading, types
 from dataclasses import asdict
 from pathlib import Path
-from engine.runs.folder import create
+from engine.runs.creating import create
 from engine.training.supervision import attempt
 from engine.training.supervision import coordinator
 from engine.training.supervision.channel import Reports

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs.folder import create, take_lock, update_info
+from engine.runs.creating import create
+from engine.runs.folder import take_lock, update_info
 from engine.runs.queue import Queue, is_due
 from engine.training.supervision.queueing import Worker
 

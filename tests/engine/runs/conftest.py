@@ -1,0 +1,14 @@
+"""A run to look at."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.runs.creating import create
+from engine.runs.folder import RunFolder
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    """A new run."""
+    return create(tmp_path / "run", '{"netwright": [1, 0]}\n', {"name": "digits"})
