@@ -5,90 +5,17 @@ from the rows. What a row needs to be usable is a function of `WindowState`, a v
 something changed.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class WindowState:
-    """What decides which actions can be used."""
-
-    tab: str = "design"
-    theme: str = "system"
-    has_layers: bool = False
-    has_selection: bool = False
-    has_connections: bool = False
-    has_annotations: bool = False
-    num_selected: int = 0
-    has_block_selected: bool = False
-    is_in_block: bool = False
-    can_undo: bool = False
-    can_redo: bool = False
-    is_running: bool = False
-    watches_layers: bool = False
-    shows_stages: bool = False
-    has_message: bool = False
-    has_beep: bool = False
-    has_result: bool = False
-    is_paused: bool = False
-    can_resume: bool = False
-
-
-def _always(state: WindowState) -> bool:
-    return True
-
-
-def _in_design(state: WindowState) -> bool:
-    return state.tab == "design"
-
-
-def _with_selection(state: WindowState) -> bool:
-    return state.tab == "design" and state.has_selection
-
-
-def _with_copyable(state: WindowState) -> bool:
-    return state.tab == "design" and (state.has_selection or state.has_annotations)
-
-
-def _with_anything_selected(state: WindowState) -> bool:
-    return _with_copyable(state) or (state.tab == "design" and state.has_connections)
-
-
-def _with_layers(state: WindowState) -> bool:
-    return state.tab == "design" and state.has_layers
-
-
-def _with_several(state: WindowState) -> bool:
-    return state.tab == "design" and state.num_selected > 1
-
-
-def _with_three(state: WindowState) -> bool:
-    return state.tab == "design" and state.num_selected > 2
-
-
-@dataclass(frozen=True)
-class Action:
-    """One thing a person can do: id, words, menu, the method that does it, and when it can be done.
-
-    `also` are further shortcuts, for other keyboards and habits; menus show the first one.
-    """
-
-    id: str
-    text: str
-    menu: str
-    handler: str
-    shortcut: str = ""
-    icon: str = ""
-    help: str = ""
-    also: tuple[str, ...] = ()
-    enabled_when: Callable[[WindowState], bool] = _always
-    separator_before: bool = False
-    in_toolbar: bool = False
-    is_on: Callable[[WindowState], bool] | None = None
-    """Of one that switches something: whether that is on."""
-    submenu: str = ""
-    """The menu within the menu that it stands in."""
-
+from app.actions.action import (
+    Action,
+    WindowState,
+    in_design,
+    with_anything_selected,
+    with_copyable,
+    with_layers,
+    with_selection,
+    with_several,
+    with_three,
+)
 
 MENUS = ("File", "Edit", "View", "Network", "Data", "Run", "Help")
 
@@ -144,23 +71,21 @@ ACTIONS: tuple[Action, ...] = (
         enabled_when=lambda s: s.can_redo,
         in_toolbar=True,
     ),
+    Action("edit.cut", "Cut", "Edit", "editor.cut", "Ctrl+X", "cut", enabled_when=with_copyable, separator_before=True),
+    Action("edit.copy", "Copy", "Edit", "editor.copy", "Ctrl+C", "copy", enabled_when=with_copyable),
+    Action("edit.paste", "Paste", "Edit", "editor.paste", "Ctrl+V", "paste", enabled_when=in_design),
+    Action("edit.duplicate", "Duplicate", "Edit", "editor.duplicate", "Ctrl+D", enabled_when=with_copyable),
     Action(
-        "edit.cut", "Cut", "Edit", "editor.cut", "Ctrl+X", "cut", enabled_when=_with_copyable, separator_before=True
+        "edit.delete", "Delete", "Edit", "editor.delete_selection", "Del", "trash", enabled_when=with_anything_selected
     ),
-    Action("edit.copy", "Copy", "Edit", "editor.copy", "Ctrl+C", "copy", enabled_when=_with_copyable),
-    Action("edit.paste", "Paste", "Edit", "editor.paste", "Ctrl+V", "paste", enabled_when=_in_design),
-    Action("edit.duplicate", "Duplicate", "Edit", "editor.duplicate", "Ctrl+D", enabled_when=_with_copyable),
-    Action(
-        "edit.delete", "Delete", "Edit", "editor.delete_selection", "Del", "trash", enabled_when=_with_anything_selected
-    ),
-    Action("edit.select_all", "Select all", "Edit", "editor.select_all", "Ctrl+A", enabled_when=_with_layers),
+    Action("edit.select_all", "Select all", "Edit", "editor.select_all", "Ctrl+A", enabled_when=with_layers),
     Action(
         "edit.lasso",
         "Select with a lasso",
         "Edit",
         "canvas.keys.lasso_next",
         help="Draw a line around layers: the next drag, or Alt and a drag",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
     ),
     Action(
         "edit.find",
@@ -170,11 +95,11 @@ ACTIONS: tuple[Action, ...] = (
         "Ctrl+F",
         "search",
         help="By name, type or problem",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
         separator_before=True,
     ),
-    Action("edit.find_next", "Find next", "Edit", "find_bar.next", "F3", enabled_when=_with_layers),
-    Action("edit.find_previous", "Find previous", "Edit", "find_bar.previous", "Shift+F3", enabled_when=_with_layers),
+    Action("edit.find_next", "Find next", "Edit", "find_bar.next", "F3", enabled_when=with_layers),
+    Action("edit.find_previous", "Find previous", "Edit", "find_bar.previous", "Shift+F3", enabled_when=with_layers),
     Action(
         "view.zoom_in",
         "Zoom in",
@@ -183,12 +108,12 @@ ACTIONS: tuple[Action, ...] = (
         "Ctrl++",
         "zoom-in",
         also=("Ctrl+=",),
-        enabled_when=_in_design,
+        enabled_when=in_design,
     ),
-    Action("view.zoom_out", "Zoom out", "View", "canvas.zoom_out", "Ctrl+-", "zoom-out", enabled_when=_in_design),
-    Action("view.zoom_reset", "Actual size", "View", "canvas.zoom_reset", "Ctrl+0", enabled_when=_in_design),
+    Action("view.zoom_out", "Zoom out", "View", "canvas.zoom_out", "Ctrl+-", "zoom-out", enabled_when=in_design),
+    Action("view.zoom_reset", "Actual size", "View", "canvas.zoom_reset", "Ctrl+0", enabled_when=in_design),
     Action(
-        "view.fit", "Fit to window", "View", "canvas.fit", "Ctrl+1", "fit", enabled_when=_with_layers, in_toolbar=True
+        "view.fit", "Fit to window", "View", "canvas.fit", "Ctrl+1", "fit", enabled_when=with_layers, in_toolbar=True
     ),
     Action(
         "view.fit_selection",
@@ -196,7 +121,7 @@ ACTIONS: tuple[Action, ...] = (
         "View",
         "canvas.fit_selection",
         "Ctrl+2",
-        enabled_when=_with_selection,
+        enabled_when=with_selection,
     ),
     Action(
         "view.tint",
@@ -205,7 +130,7 @@ ACTIONS: tuple[Action, ...] = (
         "canvas_actions.tint_layers",
         "Ctrl+Shift+H",
         help="By parameters, FLOPs or memory, and off again",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
     ),
     Action(
         "view.stages",
@@ -214,7 +139,7 @@ ACTIONS: tuple[Action, ...] = (
         "stages.switch",
         "Ctrl+Shift+T",
         help="Which worker computes which layer, by colour and number",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
         is_on=lambda s: s.shows_stages,
     ),
     Action("view.design", "Design", "View", "show_design", "Alt+1", separator_before=True),
@@ -245,7 +170,7 @@ ACTIONS: tuple[Action, ...] = (
         "Ctrl+L",
         "arrange",
         help="Lay the network out in layers",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
         in_toolbar=True,
     ),
     Action(
@@ -254,7 +179,7 @@ ACTIONS: tuple[Action, ...] = (
         "Network",
         "canvas_actions.arrange_down",
         help="From the inputs at the top to the outputs at the bottom",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
     ),
     Action(
         "network.arrange_right",
@@ -262,7 +187,7 @@ ACTIONS: tuple[Action, ...] = (
         "Network",
         "canvas_actions.arrange_right",
         help="From the inputs at the left to the outputs at the right",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
     ),
     Action(
         "network.arrange_selection",
@@ -271,7 +196,7 @@ ACTIONS: tuple[Action, ...] = (
         "align.arrange",
         "Ctrl+Shift+L",
         help="Lay out only the selected layers, where they are",
-        enabled_when=_with_several,
+        enabled_when=with_several,
     ),
     Action(
         "block.group",
@@ -280,7 +205,7 @@ ACTIONS: tuple[Action, ...] = (
         "editor.group",
         "Ctrl+G",
         help="Put the selected layers into a block, which can be repeated and opened",
-        enabled_when=_with_selection,
+        enabled_when=with_selection,
         separator_before=True,
     ),
     Action(
@@ -324,7 +249,7 @@ ACTIONS: tuple[Action, ...] = (
         "canvas.annotating.frame_selection",
         "Ctrl+Shift+F",
         help="Put a coloured frame around what is selected; it moves with what stands in it",
-        enabled_when=_with_copyable,
+        enabled_when=with_copyable,
         separator_before=True,
     ),
     Action(
@@ -334,7 +259,7 @@ ACTIONS: tuple[Action, ...] = (
         "canvas.annotating.add_comment",
         "Ctrl+Shift+M",
         help="A text on the canvas, at the pointer",
-        enabled_when=_in_design,
+        enabled_when=in_design,
     ),
     Action(
         "stages.balance",
@@ -342,7 +267,7 @@ ACTIONS: tuple[Action, ...] = (
         "Network",
         "stages.balance",
         help="Give each worker equally much to do, and write it down",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
         separator_before=True,
     ),
     Action(
@@ -351,21 +276,21 @@ ACTIONS: tuple[Action, ...] = (
         "Network",
         "stages.clear",
         help="Leave them to the engine, which balances them when a run begins",
-        enabled_when=_with_layers,
+        enabled_when=with_layers,
     ),
-    Action("align.left", "Align left", "Network", "align.left", enabled_when=_with_several, separator_before=True),
-    Action("align.centre", "Align centre", "Network", "align.centre", enabled_when=_with_several),
-    Action("align.right", "Align right", "Network", "align.right", enabled_when=_with_several),
-    Action("align.top", "Align top", "Network", "align.top", enabled_when=_with_several),
-    Action("align.middle", "Align middle", "Network", "align.middle", enabled_when=_with_several),
-    Action("align.bottom", "Align bottom", "Network", "align.bottom", enabled_when=_with_several),
+    Action("align.left", "Align left", "Network", "align.left", enabled_when=with_several, separator_before=True),
+    Action("align.centre", "Align centre", "Network", "align.centre", enabled_when=with_several),
+    Action("align.right", "Align right", "Network", "align.right", enabled_when=with_several),
+    Action("align.top", "Align top", "Network", "align.top", enabled_when=with_several),
+    Action("align.middle", "Align middle", "Network", "align.middle", enabled_when=with_several),
+    Action("align.bottom", "Align bottom", "Network", "align.bottom", enabled_when=with_several),
     Action(
         "distribute.horizontally",
         "Distribute horizontally",
         "Network",
         "align.distribute_horizontally",
         help="Equal steps from left to right",
-        enabled_when=_with_three,
+        enabled_when=with_three,
         separator_before=True,
     ),
     Action(
@@ -374,7 +299,7 @@ ACTIONS: tuple[Action, ...] = (
         "Network",
         "align.distribute_vertically",
         help="Equal steps from top to bottom",
-        enabled_when=_with_three,
+        enabled_when=with_three,
     ),
     Action(
         "code.trust",

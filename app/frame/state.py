@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from app.actions.table import WindowState
+from app.actions.action import WindowState
 from engine.layers.block import Block
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ def state_of(window: "MainWindow") -> WindowState:
         can_undo=editor.stack.canUndo(),
         can_redo=editor.stack.canRedo(),
         is_running=training.is_running,
-        has_result=training.run_folder is not None,
         watches_layers=window.layer_health.is_on,
         shows_stages=window.stages.is_on,
         has_message=training.herald.has_message,

@@ -119,9 +119,8 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     precision.begin()
     training, validation, test = (part_for(setting, precision, name) for name in PARTS)
     assert training is not None  # `prepare` refuses a project whose training part is empty
-    loading = Loading.read(setting.info.get("loading"))
-    told = [loading.sentence()] if loading.is_streamed or loading.because else []
-    notes = [*choice, *told, *precision.notes, *choose_threads(setting, network, precision, training, seat.rank)]
+    notes = [*choice, *_loading_note(setting), *precision.notes]
+    notes += choose_threads(setting, network, precision, training, seat.rank)
     whole = extent(options, len(training))
     scale = rate_factor(setting.project.environment, gang.size)
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps, scale)
@@ -132,24 +131,12 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     parameters = sum(p.numel() for p in network.parameters())
     unit = unit_for(setting, seat, network, precision, schedule, loss, metrics, gang, batches, notes)
     network = unit.network  # of a pipeline this stage, so that the others are let go
-    shelf = FolderShelf(setting.folder.path, known_of(setting)) if is_first else NoShelf()
-    objective = named(options.objective_metric, unit.metrics)
-    keeper = Keeper(unit, options, objective, shelf, has_validation=validation is not None)
+    keeper = _keeper_for(setting, unit, is_first=is_first, has_validation=validation is not None)
     if is_first:
         _announce(setting, parameters, whole, named("metric", unit.metrics), reports, notes)
-    limits = limits_for(options, named(options.target_metric, unit.metrics))
-    clock = Clock(limits.time_s, partial(_sending_s, setting, unit, gang))
+    plan = _plan_for(setting, unit, whole, schedule, validation, test)
+    clock = Clock(plan.limits.time_s, partial(_sending_s, setting, unit, gang))
     reporter = _reporter_for(setting, seat, reports, unit, gang, clock, whole.total_steps)
-    plan = Plan(
-        whole,
-        validation_steps(options, whole.steps_per_epoch),
-        options.validation_patience,
-        validation,
-        test,
-        pace=schedule,
-        release=partial(_release, setting.device),
-        limits=limits,
-    )
     # From here on each worker has random numbers of its own: for dropout.
     _seed_own(options.seed, gang.rank)
     hooks = hooks_for(options, network, setting.folder.path, whole, gang, rate=schedule, clock=clock)
@@ -173,6 +160,41 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
         if replay is None or not replay.broke_off:
             gang.close()  # all find it at the same step, and the first one has still to tell and to save
         raise
+
+
+def _loading_note(setting: Setting) -> list[str]:
+    """Whether the data is read while it is wanted, where that is worth a word."""
+    loading = Loading.read(setting.info.get("loading"))
+    return [loading.sentence()] if loading.is_streamed or loading.because else []
+
+
+def _keeper_for(setting: Setting, unit: Unit, *, is_first: bool, has_validation: bool) -> Keeper:
+    """Who remembers the best network; only the first worker puts it down."""
+    options = setting.project.training
+    shelf = FolderShelf(setting.folder.path, known_of(setting)) if is_first else NoShelf()
+    return Keeper(unit, options, named(options.objective_metric, unit.metrics), shelf, has_validation=has_validation)
+
+
+def _plan_for(
+    setting: Setting,
+    unit: Unit,
+    whole: Extent,
+    schedule: Schedule,
+    validation: Resident | None,
+    test: Resident | None,
+) -> Plan:
+    """How long the run goes on, and when it validates."""
+    options = setting.project.training
+    return Plan(
+        whole,
+        validation_steps(options, whole.steps_per_epoch),
+        options.validation_patience,
+        validation,
+        test,
+        pace=schedule,
+        release=partial(_release, setting.device),
+        limits=limits_for(options, named(options.target_metric, unit.metrics)),
+    )
 
 
 def _batches_of(setting: Setting, training: Resident, whole: Extent, gang: Gang) -> Batches:

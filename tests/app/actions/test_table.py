@@ -6,7 +6,8 @@ from operator import attrgetter
 
 from PySide6.QtGui import QKeySequence
 
-from app.actions.table import ACTIONS, MENUS, WindowState, enabled_ids
+from app.actions.action import WindowState
+from app.actions.table import ACTIONS, MENUS, enabled_ids
 from app.window import MainWindow
 
 # What the canvas does with keys itself, see designer/canvas/keys.py.
