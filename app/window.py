@@ -230,7 +230,7 @@ class MainWindow(QMainWindow):
         else:
             self.design.hide()
         self.tabs.show(key)
-        if key != "start" and focused is not None and not self.bar.isAncestorOf(focused):
+        if key != "start" and (focused is None or not self.bar.isAncestorOf(focused)):
             (self.canvas if key == "design" else self.page(key)).setFocus()  # else Qt gives it to the first of the bar
         self.panels_menu.setEnabled(key == "design")
         self.status.summary.setVisible(key != "start")

@@ -31,7 +31,7 @@ from designer.editor import Editor
 from designer.forms.form import Form
 from engine.data.facts import DataFacts
 from engine.project.augmentation import augmentation_problems
-from engine.project.data import DataOptions
+from engine.project.data import PATTERNS, DataOptions
 
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 340
@@ -107,7 +107,7 @@ class DataTab(QWidget):
         title = QLabel("Choose the data the network learns from")
         theme.mark(title, "role", "title")
         column.addWidget(title, 0, Qt.AlignmentFlag.AlignHCenter)
-        hint = QLabel("Or drop a folder of images, a CSV file or a .npz file here.")
+        hint = QLabel("Or drop a folder of images, a CSV file or a file of NumPy arrays here.")
         theme.mark(hint, "role", "muted")
         column.addWidget(hint, 0, Qt.AlignmentFlag.AlignHCenter)
         row = QHBoxLayout()
@@ -116,7 +116,7 @@ class DataTab(QWidget):
             ("Digits example", lambda: self._use(source="digits")),
             ("Folder of images…", lambda: self._choose("images")),
             ("CSV table…", lambda: self._choose("table")),
-            ("Arrays (.npz)…", lambda: self._choose("arrays")),
+            ("NumPy arrays…", lambda: self._choose("arrays")),
         ):
             button = QPushButton(text)
             button.clicked.connect(choose)
@@ -153,8 +153,7 @@ class DataTab(QWidget):
         if source == "images":
             name = QFileDialog.getExistingDirectory(self, "Choose the folder of images", start)
         else:
-            pattern = "*.npz" if source == "arrays" else "*.csv *.tsv *.txt"
-            name, _ = QFileDialog.getOpenFileName(self, "Choose the data", start, f"Data ({pattern})")
+            name, _ = QFileDialog.getOpenFileName(self, "Choose the data", start, PATTERNS[source])
         if name:
             self._use(source=source, path=self._short(Path(name)))
 
@@ -189,7 +188,9 @@ class DataTab(QWidget):
         path = Path(urls[0].toLocalFile())
         if path.is_dir():
             return ("arrays" if any(path.glob("*.npy")) else "images"), path
-        source = {".csv": "table", ".tsv": "table", ".txt": "table", ".npz": "arrays"}.get(path.suffix.lower())
+        source = {".csv": "table", ".tsv": "table", ".txt": "table", ".npz": "arrays", ".npy": "arrays"}.get(
+            path.suffix.lower()
+        )
         return (source, path) if source else None
 
     def _on_edited(self, record: DataOptions, field: str) -> None:

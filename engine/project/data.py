@@ -9,7 +9,7 @@ from engine.words import percent
 SOURCES = ("none", "digits", "images", "table", "arrays")
 STREAMED = ("images", "arrays")
 """Sources whose samples can be read batch by batch."""
-PATTERNS = {"table": "Tables (*.csv *.tsv *.txt)", "arrays": "NumPy arrays (*.npz)"}
+PATTERNS = {"table": "Tables (*.csv *.tsv *.txt)", "arrays": "NumPy arrays (*.npz *.npy)"}
 
 
 def _source(*names: str) -> Any:
@@ -31,7 +31,7 @@ class DataOptions(Record):
             "digits": "1,797 handwritten digits of 8 × 8 pixels, shipped with Netwright",
             "images": "A folder of images with one subfolder a class",
             "table": "A CSV table with a header and a response column",
-            "arrays": "Arrays in a NumPy .npz file, or in a folder of .npy files",
+            "arrays": "Arrays in a NumPy .npz file, or in a folder of .npy files, of which one may be named",
         },
         label="Data source",
         group="Source",

@@ -88,6 +88,7 @@ def _reading(path: Path) -> Iterator[None]:
 
 def stamp(path: Path) -> Hashable:
     """Size and time of the file, or of each file of a folder. Raises `UserError` where there is nothing to read."""
+    path = _place(path)
     if path.is_dir():
         return tuple((file.name, file_stamp(file, EXPECTED)) for file in _files(path))
     return file_stamp(path, EXPECTED)
@@ -95,10 +96,16 @@ def stamp(path: Path) -> Hashable:
 
 def headers(path: Path) -> dict[str, Header]:
     """The arrays by name, in the order of the file, or of their names in a folder. Raises `UserError`."""
+    path = _place(path)
     found = _of_folder(path) if path.is_dir() else _of_archive(path)
     if not found:
         raise UserError(f"{path} holds no arrays. Expected {EXPECTED}.")
     return found
+
+
+def _place(path: Path) -> Path:
+    """One `.npy` file stands for the folder with all of them, since a file dialog offers files."""
+    return path.parent if path.suffix == ".npy" and path.is_file() else path
 
 
 def _files(folder: Path) -> list[Path]:

@@ -128,7 +128,14 @@ def test_typing_in_the_form_is_an_edit(qtbot, window: MainWindow, server: FakeSe
 
 @pytest.mark.parametrize(
     ("name", "source"),
-    [("pictures", "images"), ("numbers", "arrays"), ("t.csv", "table"), ("a.npz", "arrays"), ("x.doc", "none")],
+    [
+        ("pictures", "images"),
+        ("numbers", "arrays"),
+        ("t.csv", "table"),
+        ("a.npz", "arrays"),
+        ("a.npy", "arrays"),
+        ("x.doc", "none"),
+    ],
 )
 def test_what_is_dropped_becomes_the_source(
     window: MainWindow, tab: DataTab, tmp_path: Path, name: str, source: str

@@ -360,3 +360,11 @@ def test_numbers_without_a_place_are_no_classes(tmp_path, value):
     options = OPTIONS.replace(task="classes")
     text = refused(tmp_path, options, x=np.zeros((6, 5, 2)), y=np.full((6, 5), value))
     assert text.startswith("Array 'y' of F holds numbers beyond 2,147,483,648, which are no classes.")
+
+
+def test_one_of_several_npy_files_stands_for_their_folder(tmp_path):
+    np.save(tmp_path / "signals.npy", np.zeros((6, 8, 2), np.float32))
+    np.save(tmp_path / "y.npy", np.arange(6) % 2)
+    named, folder = (DataOptions(source="arrays", path=path) for path in ("signals.npy", "."))
+    assert facts(named, tmp_path).inputs == facts(folder, tmp_path).inputs
+    assert facts(named, tmp_path).inputs[0].type.sizes == (8, 2)
