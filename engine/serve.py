@@ -121,6 +121,7 @@ class Channel:
 
 def _coordinate(folder: RunFolder) -> int:
     """Be the coordinator of a run, in a session of its own, with the run's log as output."""
+    from engine.training.starting.detached import become_small
     from engine.training.supervision.coordinator import coordinate
 
     os.setsid()
@@ -128,7 +129,7 @@ def _coordinate(folder: RunFolder) -> int:
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    coordinate(folder)
+    coordinate(folder, shrink=become_small)
     return EXIT_DONE
 
 

@@ -20,6 +20,7 @@ from engine.environments.threads import calm_threads
 from engine.errors import UserError
 from engine.project.file import load
 from engine.runs.folder import RunFolder
+from engine.training.starting.detached import become_small
 from engine.training.supervision.coordinator import coordinate, exit_code, preload
 from tests.faults.seam import Durability, Seam
 from tests.holding import hold
@@ -89,7 +90,8 @@ def _run(order: dict[str, Any], path: Path, beside: Path) -> dict[str, Any]:
         Durability(path, Path(order["durability"])).install()
     seam = Seam(path, **order.get("seam", {}))
     seam.install()
-    result = coordinate(folder, patience_s=float(order.get("patience_s", 30)))
+    shrink = become_small if order.get("shrink") else None
+    result = coordinate(folder, patience_s=float(order.get("patience_s", 30)), shrink=shrink)
     return {"result": result, "exit_code": exit_code(folder), "operations": seam.count}
 
 

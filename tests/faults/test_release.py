@@ -17,9 +17,9 @@ from tests.system.test_restarts import network_of
 from tests.system.test_training import TWO
 
 
-def released(workshop: Workshop, folder: Path, **training: Any) -> tuple[Broken, int]:
+def released(workshop: Workshop, folder: Path, *, shrink: bool = False, **training: Any) -> tuple[Broken, int]:
     """A run of two workers that waits without them, and after how many iterations."""
-    run = workshop.train(project_of(TWO, **training), folder, hold_at=14)
+    run = workshop.train(project_of(TWO, **training), folder, hold_at=14, shrink=shrink)
     wait_for(lambda: run.workers, "its workers")
     workers = run.workers
     run.folder.request("pause", release=1)
@@ -80,3 +80,28 @@ def test_what_waits_without_workers_outlives_its_coordinator(
     assert_undisturbed(again.end(), together)
     assert [e.iteration for e in again.events if isinstance(e, Resumed)] == [at]
     assert not run.folder.has_released()
+
+
+def maps(run: Broken) -> str:
+    return Path(f"/proc/{run.pid}/maps").read_text()
+
+
+def test_what_waits_without_workers_is_small(workshop: Workshop, together: Done, tmp_path: Path) -> None:
+    """The same process, with another program that has no torch; a run goes on from there as ever."""
+    run, at = released(workshop, tmp_path / "run", shrink=True)
+    wait_for(lambda: "libtorch" not in maps(run), "a program without torch")
+    assert run.folder.state() == "paused"
+    assert run.folder.has_released()
+    run.folder.request("resume")
+    assert_undisturbed(run.end(), together)
+    assert [(e.iteration, e.restarts) for e in run.events if isinstance(e, Resumed)] == [(at, 0)]
+    assert not run.folder.has_released()
+    assert leftovers(run.folder) == []
+
+
+def test_what_is_small_ends_on_a_signal_as_it_would_have_with_workers(workshop: Workshop, tmp_path: Path) -> None:
+    run, at = released(workshop, tmp_path / "run", shrink=True)
+    run.signal(run.pid, signal.SIGTERM)  # it may come at any moment of the change
+    run.end()
+    result = run.folder.read_result() or {}
+    assert (result["state"], result["reason"], result["iterations"]) == ("stopped", "stopped on request", at)

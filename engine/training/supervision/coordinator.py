@@ -38,11 +38,12 @@ from engine.training.starting.preparing import lock_of
 from engine.training.supervision import endings
 from engine.training.supervision.attempt import Attempt, Start
 from engine.training.supervision.endings import Ending, Tally
-from engine.training.supervision.giving_way import GivingWay, lines, wait
+from engine.training.supervision.giving_way import GivingWay, Released, lines, wait
 from engine.training.supervision.vigil import SILENCE_S
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OnEvent = Callable[[Event], None]
+Shrink = Callable[[RunFolder, int, Released], None]
 
 
 def _tell_nobody(event: Event) -> None:
@@ -61,18 +62,21 @@ def coordinate(
     stop: Callable[[], bool] = _never,
     strategy: str = "",
     patience_s: float = SILENCE_S,
+    shrink: Shrink | None = None,
+    released: Released | None = None,
 ) -> dict[str, Any]:
     """Run a prepared run to its end and return what `result.json` holds.
 
     `on_event` gets every event after it was written. `stop` is asked a few times a second. Ctrl-C and SIGTERM are stop
     requests, a second one ends the workers at once. `strategy` and `patience_s`, how long a worker may be silent, are
-    for tests. Raises `RunError` if another engine is at work on the run, or its log cannot be opened; anything else
-    that goes wrong is an end of the run, with `exit_code` in `run.json`.
+    for tests. `shrink` is called where the run waits without workers: it makes a small process of this one, which is
+    told where it waits by `released`, or returns. Raises `RunError` if another engine is at work on the run, or its log
+    cannot be opened; anything else that goes wrong is an end of the run, with `exit_code` in `run.json`.
     """
     lock = lock_of(folder)
     try:
         try:
-            coordinator = _Coordinator(folder, lock, on_event, stop, strategy, patience_s)
+            coordinator = _Coordinator(folder, lock, on_event, stop, strategy, patience_s, shrink, released)
         except OSError as error:  # there is no log to say it in
             with contextlib.suppress(OSError, UserError):
                 update_info(folder, state="failed", exit_code=EXIT_RUN_FAILED)
@@ -109,6 +113,8 @@ class _Coordinator:
         stop: Callable[[], bool] = _never,
         strategy: str = "",
         patience_s: float = SILENCE_S,
+        shrink: Shrink | None = None,
+        released: Released | None = None,
     ) -> None:
         self._folder = folder
         self._lock = lock
@@ -116,10 +122,11 @@ class _Coordinator:
         self._stop = stop
         self._strategy = strategy
         self._patience_s = patience_s
+        self._shrink, self._released = shrink, released
         self._info = folder.read_info()
         self._log = EventLog(folder)
         self._tally = Tally()
-        self._restarts = 0
+        self._restarts = released.restarts if released else 0
         self._rate_factor, self._lowered_at = 1.0, -2
         self._is_running = False
         self._giving_way = GivingWay(folder)
@@ -153,11 +160,15 @@ class _Coordinator:
     def _train(self) -> Ending:
         """Try, and try again from the last checkpoint while that can help."""
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
-        goes_on = self._log.last > 0
-        self._clean_up()
-        self._change_state("starting")
-        work = preload(with_compiler=_uses_compiler(self._folder))
-        start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else Start()
+        if self._released is not None:  # as a small process
+            start = self._wait_on(self._released.iteration)
+            work = preload(with_compiler=_uses_compiler(self._folder))
+        else:
+            goes_on = self._log.last > 0
+            self._clean_up()
+            self._change_state("starting")
+            work = preload(with_compiler=_uses_compiler(self._folder))
+            start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else Start()
         while True:
             ending = Attempt(
                 self._folder,
@@ -262,7 +273,16 @@ class _Coordinator:
         update_info(self._folder, released=True, workers=[])
         self._log_and_tell(released)
         self._change_state("paused", reason)
-        kept = wait(released.iteration, self._take_requests, self._log_and_tell)
+        if self._shrink is not None:
+            signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # they wait until the new program can count them
+            if not (self._stop_requests or self._signals):
+                self._shrink(self._folder, self._lock, Released(released.iteration, self._restarts))
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+        return self._wait_on(released.iteration)
+
+    def _wait_on(self, iteration: int) -> Start:
+        """Without workers, until somebody asks to go on or to stop."""
+        kept = wait(iteration, self._take_requests, self._log_and_tell)
         self._is_leaving = self._stop_requests > 0
         why = "new workers, to end as asked for" if self._is_leaving else "continued, with new workers"
         self._change_state("stopping" if self._is_leaving else "starting", why)
@@ -346,6 +366,7 @@ class _Coordinator:
         with contextlib.suppress(ValueError):
             heeded = [number for number in STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
             before = {number: signal.signal(number, count) for number in heeded}
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)  # what came while the process became small
         try:
             yield
         finally:

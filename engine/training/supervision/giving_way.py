@@ -11,6 +11,7 @@ So no request is lost between the two.
 import json
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from engine.runs.checkpoints import all_checkpoints
@@ -19,6 +20,14 @@ from engine.runs.folder import RunFolder
 
 POLL_S = 0.1
 NO_CHECKPOINT = "no checkpoint could be made, so the run waits with its memory"
+
+
+@dataclass(frozen=True)
+class Released:
+    """A run that waits without workers: after which iteration, and how often it was started again before."""
+
+    iteration: int
+    restarts: int = 0
 
 
 class GivingWay:
