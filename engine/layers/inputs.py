@@ -102,7 +102,8 @@ class SequenceInput(InputLayer):
     each real part before its imaginary part (MATLAB's SplitComplexInputs); a real-to-complex layer takes them so.
 
     Where the sequences of the data differ in length, a batch is padded behind their ends, to its longest. No layer sees
-    the padding: each sequence gives what it gives alone. What is exported takes batches of one length.
+    the padding: each sequence gives what it gives alone. What is exported takes sequences of any length too, but all of
+    one batch of the same.
 
         y = (x - shift) / scale
 

@@ -37,6 +37,22 @@ def test_it_is_the_same_network() -> None:
     assert torch.equal(copy(images), module(images))
 
 
+def test_it_takes_sequences_of_any_length() -> None:
+    network = chain(
+        layer("sequence_input", channels=3),
+        layer("conv1d", filters=4),
+        layer("self_attention", heads=2),
+        layer("lstm", hidden_units=5, output_mode="last"),
+        layer("fully_connected", outputs=2),
+    )
+    module = build(network, analyse(network)).eval()
+    copy = evaluated(printed(network))["Network"]().eval()
+    copy.load_state_dict(module.state_dict())
+    for steps in (1, 6, 40):
+        x = torch.rand(2, steps, 3)
+        assert torch.equal(copy(x), module(x))
+
+
 def test_it_reads_well() -> None:
     text = printed(classifier(), classes=("no", "yes"))
     assert text.startswith('"""Digits: a neural network.\n\nInput image_1: N × 1 × 6 × 6 (batch × C × H × W)\n')
