@@ -16,6 +16,8 @@ from designer.search_field import SearchField
 from engine.layers.addons import AddOn
 from engine.layers.block import BlockInput, BlockOutput
 from engine.layers.catalog import add_ons
+from engine.network.network import Port
+from engine.network.offers import takers
 
 _WARM_UP_MS = 300
 
@@ -172,7 +174,7 @@ class Palette(QWidget):
             self._is_restoring = True
             self.view.expandAll()
             self._is_restoring = False
-            self.view.select_best(text)
+            self.view.select_best(text, self._misfits())
         else:
             self._fold_again()
             self.view.setCurrentIndex(QModelIndex())
@@ -181,6 +183,15 @@ class Palette(QWidget):
         self.empty.setVisible(is_empty)
         self.clear.setVisible(is_empty)
         self.view.setVisible(not is_empty)
+
+    def _misfits(self) -> set[str]:
+        """The types that cannot take what leaves the selected layer, which a new one is connected to: of "max pooling"
+        that of images is meant where images are."""
+        layers = [self._editor.network.layers.get(id) for id in self._editor.selection]
+        if len(layers) != 1 or layers[0] is None or not (ports := layers[0].type.output_ports()):
+            return set()
+        given = self._editor.analysis.type_at(Port(layers[0].id, ports[0]))
+        return {key for key, why in takers(given).items() if why} if given is not None else set()
 
     # Families
 

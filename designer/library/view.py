@@ -1,5 +1,7 @@
 """The library as a tree: Enter and double click add, drags carry a layer, a star makes a favourite."""
 
+from collections.abc import Collection
+
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QModelIndex, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QDrag, QKeyEvent, QMouseEvent, QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QMenu, QTreeView
@@ -92,9 +94,9 @@ class LibraryView(QTreeView):
             at = entries.index(current) + step if current in entries else 0
             self.setCurrentIndex(entries[at % len(entries)])
 
-    def select_best(self, text: str) -> None:
+    def select_best(self, text: str, misfits: Collection[str] = ()) -> None:
         """Make the entry current whose name is nearest: begins with the text, contains it, or is described by it. One
-        that does not fit stands back."""
+        that is refused stands back, and of equally near ones those with the keys in `misfits`."""
         wanted = text.lower().strip()
 
         def rank(index: QModelIndex) -> int:
@@ -108,7 +110,7 @@ class LibraryView(QTreeView):
 
         entries = self.entries()
         if entries:
-            self.setCurrentIndex(min(entries, key=rank))
+            self.setCurrentIndex(min(entries, key=lambda index: (rank(index), index.data(KEY_ROLE) in misfits)))
 
     def take_key(self, key: int) -> bool:
         """Do what a key means that was pressed in the search field; whether it means anything here."""

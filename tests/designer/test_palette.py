@@ -87,6 +87,17 @@ def test_words_of_matlab_of_torch_and_of_the_summary_find_layers(qtbot, palette:
     assert key in keys(palette)
 
 
+def test_of_equally_near_types_the_one_that_fits_is_taken(qtbot, editor: Editor, palette: Palette) -> None:
+    search(qtbot, palette, "max pooling")
+    assert current(palette) == "max_pool1d", "nothing is selected"
+    for kind, pooling in (("image_input", "max_pool2d"), ("sequence_input", "max_pool1d")):
+        editor.add_layer(kind)
+        search(qtbot, palette, "max pooling")
+        assert current(palette) == pooling
+    search(qtbot, palette, "conv2d")
+    assert current(palette) == "conv2d", "what is meant exactly is taken, whether it fits or not"
+
+
 def test_after_enter_the_next_word_replaces_the_last(qtbot, editor: Editor, palette: Palette) -> None:
     search(qtbot, palette, "relu")
     qtbot.keyClick(palette.search, Qt.Key.Key_Return)
