@@ -98,6 +98,7 @@ class MainWindow(QMainWindow):
         self._make_central()
         self.status = StatusLine(self.statusBar(), self.editor)
         self.status.show_engine("starting" if start_engine else "off")
+        self.status.errors.clicked.connect(self.design.show_problems)
         self._connect()
         self._restore_size()
         self.show_start() if tab == "start" else self.show_tab(tab)
@@ -233,7 +234,7 @@ class MainWindow(QMainWindow):
         if key != "start" and (focused is None or not self.bar.isAncestorOf(focused)):
             (self.canvas if key == "design" else self.page(key)).setFocus()  # else Qt gives it to the first of the bar
         self.panels_menu.setEnabled(key == "design")
-        self.status.summary.setVisible(key != "start")
+        self.status.show_figures(key != "start")
         self.bar.set_tab(key)
         if key == "train":
             self.training.catch_up()

@@ -1,11 +1,12 @@
 """The line at the bottom of the window: the network in figures, hints, the state of the engine."""
 
-from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QLabel, QStatusBar
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
 from app.elided import ElidedLabel
 from designer import theme
 from designer.editor import Editor
+from engine.errors import plural
 
 HINT_MS = 6000
 ENGINE = {"starting": "○ Engine starting…", "ready": "● Engine ready", "off": "", "failed": "✕ Engine failed"}
@@ -22,8 +23,14 @@ class StatusLine(QObject):
         self.engine = QLabel()
         for label in (self.summary, self.engine):
             theme.mark(label, "role", "help")
+        self.errors = QPushButton()
+        self.errors.setToolTip("Show the problems")
+        self.errors.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        theme.mark(self.errors, "role", "link")
+        self.errors.hide()
         bar.setSizeGripEnabled(False)
         bar.addWidget(self.summary)
+        bar.addWidget(self.errors)
         bar.addWidget(self.hints, 1)
         bar.addPermanentWidget(self.engine)
         self._gone = QTimer(self, singleShot=True, interval=HINT_MS)
@@ -55,9 +62,14 @@ class StatusLine(QObject):
         ]
         if analysis.facts:
             parts.append(memory.in_words())
-        if errors := len(report.errors):
-            parts.append(f"{errors} error{'s' if errors > 1 else ''}")
         self.summary.setText("     ".join(parts))
+        self.errors.setText(plural(len(report.errors), "error"))
+        self.errors.setVisible(bool(report.errors) and not self.summary.isHidden())
+
+    def show_figures(self, is_shown: bool) -> None:
+        """Whether the network is spoken of at all."""
+        self.summary.setVisible(is_shown)
+        self.errors.setVisible(is_shown and bool(self._editor.report.errors))
 
 
 def _grouped(number: int) -> str:

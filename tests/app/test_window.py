@@ -252,7 +252,13 @@ def test_counts_stand_in_the_tabs_and_the_status_bar(window: MainWindow) -> None
     connection = next(iter(window.editor.network.connections))
     window.editor.disconnect_all([connection])
     assert window.bottom.tabText(0) == f"Problems {len(window.editor.problems)}"
-    assert "1 error" in window.status.summary.text()
+    assert window.status.errors.text() == "1 error"
+    window.show_tab("data")
+    window.bottom.setCurrentIndex(1)
+    window.status.errors.click()
+    assert window.bottom.currentIndex() == 0
+    window.editor.undo()
+    assert window.status.errors.isHidden()
 
 
 def test_one_layer_is_no_plural_and_the_chosen_tab_is_read_whole(window: MainWindow) -> None:
