@@ -47,6 +47,8 @@ class DevicesDialog(QDialog):
         theme.mark(self.state, "role", "muted")
         self.bars = Bars()
         self.test_button, self.close_button = QPushButton("Test again"), QPushButton("Close")
+        self.close_button.setDefault(True)
+        self.test_button.setAutoDefault(False)
         self.test_button.clicked.connect(self._on_test)
         self.close_button.clicked.connect(self.accept)
         self._lay_out()

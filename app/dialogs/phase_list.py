@@ -43,6 +43,7 @@ class PhaseList(QWidget):
         self._grid.setColumnStretch(len(_HEADINGS) + 1, 1)
         self.add_button = QPushButton("Add a schedule")
         self.add_button.setAutoDefault(False)
+        self.add_button.setAutoDefault(False)
         theme.mark(self.add_button, "role", "link")
         self.add_button.clicked.connect(self._add)
         column = QVBoxLayout(self)

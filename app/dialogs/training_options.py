@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, Qt
@@ -103,6 +104,7 @@ class TrainingOptionsDialog(QDialog):
             form.validity_changed.connect(self._refresh)
         theme.changed.connect(self._refresh)
         self._refresh()
+        self._order_tabs()
         self.cards.cards[self._environment.target].setFocus()
 
     def project(self) -> Project:
@@ -188,6 +190,15 @@ class TrainingOptionsDialog(QDialog):
         column.addWidget(self._grouped, 1)
         column.addWidget(Line())
         column.addLayout(self._make_bottom())
+
+    def _order_tabs(self) -> None:
+        """The Tab key goes down the dialog. Rows that are made later take their places before the buttons."""
+        top = [self.presets_button, self.search, self._grouped.groups, *self.cards.cards.values()]
+        asking = [self.advisor.button, self.advisor.use_button]
+        forms = [*self.environment_form.tab_stops(), *self.training_form.tab_stops()]
+        links = [self.changed_button, self.copy_button, self.reset_button, self.trouble_button]
+        for before, after in pairwise([*top, *asking, *forms, *links, self.cancel_button, self.ok_button]):
+            QWidget.setTabOrder(before, after)
 
     def _make_top(self) -> QHBoxLayout:
         row = QHBoxLayout()

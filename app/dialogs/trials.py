@@ -37,6 +37,7 @@ class Trials(QWidget):
         self.button.setToolTip(self.hint)
         theme.mark(self.button, "role", "link")
         theme.mark(self.button, "flush", True)
+        self.button.setAutoDefault(False)  # Enter in a field starts no trials
         self.button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.button.clicked.connect(self._on_clicked)
         self.state.setWordWrap(True)

@@ -106,8 +106,11 @@ class TopBar(QWidget):
     def set_tab(self, key: str) -> None:
         """Show which tab is chosen; the start page is none of them."""
         self._group.setExclusive(False)
+        entry = key if key in self._tabs else TABS[0][0]
         for name, button in self._tabs.items():
             button.setChecked(name == key)
+            # The Tab key comes to the chosen one, arrows go on from there.
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if name == entry else Qt.FocusPolicy.ClickFocus)
         self._group.setExclusive(True)
 
     def set_environment(self, text: str) -> None:

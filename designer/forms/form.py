@@ -1,10 +1,10 @@
 """Forms made from declared fields: a record in, changed records out. Every form of the program is one of these."""
 
 from collections.abc import Collection, Iterator, Mapping
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from designer.forms.folding import FoldHeading
@@ -253,9 +253,17 @@ class Form(QWidget):
 
     def _order_tabs(self) -> None:
         """The Tab key goes down the form, also through rows that were made late."""
-        editors = [row.widget for row in self.rows.values() if row.is_made]
-        for before, after in pairwise(editors):
+        for before, after in pairwise(self.tab_stops()):
             QWidget.setTabOrder(before, after)
+
+    def tab_stops(self) -> list[QWidget]:
+        """What the Tab key goes through, from the top down: editors, and what stands under the rows of a group."""
+        found: list[QWidget] = []
+        for group, rows in groupby(self.rows.values(), key=lambda row: row.field.group):
+            widgets = [row.widget for row in rows if row.is_made]
+            for widget in (*widgets, *([self._below[group]] if group in self._below else ())):
+                found += _stops_in(widget)
+        return found
 
     def _rows_of(self, group: str) -> Iterator[Row]:
         return (row for row in self.rows.values() if row.field.group == group)
@@ -270,3 +278,11 @@ class Form(QWidget):
                     row.is_folded = not heading.isChecked() and not is_needed
                 changed = [row.field.label for row in rows if row.is_changed(self._record)]
                 heading.set_note(changed[0] if len(changed) == 1 else f"{len(changed)} changed" if changed else "")
+
+
+def _stops_in(widget: QWidget) -> list[QWidget]:
+    """The widget, or the parts of one that is made of several: what Qt moves of such a one depends on where it is."""
+    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None:
+        return [widget]
+    parts = widget.findChildren(QWidget)
+    return [one for one in parts if one.focusPolicy() & Qt.FocusPolicy.TabFocus and one.focusProxy() is None]

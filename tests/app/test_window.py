@@ -546,3 +546,12 @@ def test_the_table_of_layers_is_made_when_its_page_is_seen(qtbot, server: FakeSe
     window._is_leaving = True
     window.close()
     window.shutdown()
+
+
+def test_the_tab_key_comes_to_the_tab_that_is_seen(window: MainWindow) -> None:
+    for key in ("data", "train"):
+        window.show_tab(key)
+        stops = [name for name, button in window.bar._tabs.items() if button.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        assert stops == [key]
+    window.show_start()
+    assert window.bar._tabs["design"].focusPolicy() & Qt.FocusPolicy.TabFocus

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QMenu, QPushButton, QWidget
 
 from app.dialogs.environment_cards import card_texts
 from app.dialogs.presets import preset_menu
@@ -420,3 +420,30 @@ def test_letters_are_looked_for_and_enter_goes_to_what_was_found(qtbot, shown) -
     assert dialog.training_form.rows["max_epochs"].widget.hasFocus()
     qtbot.keyClick(dialog, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert dialog.focusWidget() is dialog.search
+
+
+def stops(dialog: TrainingOptionsDialog) -> list[QWidget]:
+    """What the Tab key goes through, from the first link on."""
+    found: list[QWidget] = []
+    widget: QWidget | None = dialog.presets_button
+    while widget is not None and widget not in found[:1]:
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
+            found.append(widget)
+        widget = widget.nextInFocusChain()
+    return found
+
+
+def test_the_tab_key_goes_down_the_dialog(shown) -> None:
+    dialog = shown()
+    found = stops(dialog)
+    assert found[1:4] == [dialog.search, dialog._grouped.groups, dialog.cards.cards["auto"]]
+    assert found[-2:] == [dialog.cancel_button, dialog.ok_button]
+    inside = [one for one in found if dialog._grouped.holder.isAncestorOf(one)]
+    heights = [one.mapTo(dialog._grouped.holder, QPoint(0, one.height() // 2)).y() for one in inside]
+    assert len(heights) > 40
+    assert heights == sorted(heights)
+
+
+def test_enter_in_a_field_starts_nothing(shown) -> None:
+    buttons = shown().findChildren(QPushButton)
+    assert [one.text() for one in buttons if one.autoDefault() or one.isDefault()] == []
