@@ -103,7 +103,9 @@ def program() -> None:
 def _run(argv: Sequence[str] | None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
     try:
-        arguments = parser(given[0] if given else "").parse_args(given)
+        arguments, unknown = parser(given[0] if given else "").parse_known_args(given)
+        if unknown:
+            raise UserError(_not_understood(arguments, unknown))
         code: int = arguments.run(arguments)
         return code
     except UserError as error:
@@ -122,6 +124,20 @@ def _run(argv: Sequence[str] | None) -> int:
         traceback.print_exc()
         print(f"netwright-engine: this is a defect of Netwright {VERSION}. {REPORT_TO}", file=sys.stderr)
         return EXIT_DEFECT
+
+
+def _not_understood(arguments: argparse.Namespace, unknown: list[str]) -> str:
+    """What to say to words that the command does not take, and how an option of a project is given."""
+    from engine.project.project import SECTIONS
+
+    command = f"{arguments.command} {getattr(arguments, 'way', '')}".strip()
+    name, _, value = unknown[0].lstrip("-").partition("=")
+    name = name.replace("-", "_")
+    section = next((key for key, record in SECTIONS.items() if name in record.fields), None)
+    if unknown[0].startswith("--") and section and hasattr(arguments, "settings"):
+        value = value or (unknown[1] if unknown[1:] else "VALUE")
+        return f"{command}: there is no {unknown[0]}. Say --set {section}.{name}={value}."
+    return f"{command}: not understood: {' '.join(unknown)}. `netwright-engine {command} --help` says what it takes."
 
 
 class _Forgiving(io.FileIO):

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,6 +53,11 @@ def look_at_code(project: Project, base: Path, frozen: Mapping[str, Path] | None
 def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[str, ...]]:
     """The project with `--set` assignments applied, and notices: of its file, and of assignments without effect. Raises
     `UserError` with every refusal at once."""
+    if os.path.isfile(path / "run.json"):  # of any path: one that is too long is no such file
+        raise UserError(
+            f"{path} is the folder of a run. `netwright-engine resume` goes on with it; "
+            f"its project is {path / 'project.netwright'}."
+        )
     opened = load(path)
     project = opened.project
     refused: list[str] = []

@@ -3,11 +3,13 @@
 import argparse
 from pathlib import Path
 
-from engine.commands.common import Commands, add_trust, print_json
+from engine.commands.common import Commands, add_trust, read_project
 from engine.commands.control import ask
+from engine.commands.outcome import add_outcome, leave, refuse_never, requirements_of, see_through
 from engine.commands.progress import ProgressPrinter
+from engine.commands.train import settings_of
 from engine.custom import trust
-from engine.errors import EXIT_DONE, RunError
+from engine.errors import RunError
 from engine.project.environment import TARGETS
 from engine.runs.folder import open_run
 
@@ -27,8 +29,7 @@ def register(commands: Commands) -> None:
     command.add_argument("--environment", choices=TARGETS, help="where to train from now on")
     command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
     add_trust(command)
-    command.add_argument("--json", action="store_true", help="print one JSON object at the end")
-    command.add_argument("--detach", action="store_true", help="train in the background and print the run's folder")
+    add_outcome(command)
     command.set_defaults(run=run)
 
 
@@ -36,30 +37,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Go on, say how it went, return the exit code."""
     folder = open_run(arguments.folder)
     folder = type(folder)(folder.path.absolute())
-    settings = [*arguments.settings]
-    if arguments.environment:
-        settings.append(f"environment.target={arguments.environment}")
-    if arguments.workers is not None:
-        settings.append(f"environment.num_workers={arguments.workers}")
-    state = folder.state()
-    if state == "paused":
+    settings = settings_of(arguments)
+    requirements = requirements_of(arguments)
+    if folder.state() == "paused":
         if settings:
             raise RunError("A paused run goes on as it is. Stop it first, then resume it with other options.")
+        if requirements or arguments.junit is not None:
+            raise RunError(
+                "A paused run goes on in the process that it has; --require and --junit go with one that starts here."
+            )
         return ask(folder, "resume")
+    if requirements:
+        refuse_never(requirements, read_project(folder.project, settings)[0], folder.project)
     if arguments.trust:
         trust.grant(folder.path)  # the run has copies of its code
     from engine.training.starting.resuming import prepare_resume
 
     prepare_resume(folder, settings)
     if arguments.detach:
-        from engine.training.starting.detached import start_detached
-
-        start_detached(folder)
-        print_json({"run_dir": str(folder.path)}) if arguments.json else print(folder.path)
-        return EXIT_DONE
-    from engine.commands.train import summary
-    from engine.training.supervision.coordinator import coordinate, exit_code
-
-    result = coordinate(folder, on_event=ProgressPrinter())
-    print_json(result) if arguments.json else summary(result)
-    return exit_code(folder)
+        return leave(folder, arguments)
+    return see_through(folder, ProgressPrinter(), requirements, arguments)

@@ -118,9 +118,8 @@ def set_by_text(record: Record, name: str, text: str, where: str) -> Any:
     """The record with one field set from typed text, for `--set`. Raises `UserError` that names the path."""
     field = record.fields.get(name)
     if field is None:
-        hint = did_you_mean(name, record.fields)
-        known = ", ".join(record.fields)
-        raise UserError(f"{where}.{name}: there is no such option.{hint} The options of '{where}' are: {known}.")
+        hint = did_you_mean(name, record.fields) or f" The options of '{where}' are: {', '.join(record.fields)}."
+        raise UserError(f"{where}.{name}: there is no such option.{hint}")
     try:
         return record.replace(**{name: field.parse(text)})
     except FieldError as error:

@@ -156,6 +156,29 @@ def test_wrong_input_ends_with_two_and_no_traceback(arguments: list[str]) -> Non
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "x", "--max_epochs", "3"], "train: there is no --max_epochs. Say --set training.max_epochs=3."),
+        (["check", "x", "--mini-batch-size=7"], "Say --set training.mini_batch_size=7."),
+        (["train", "x", "y"], "train: not understood: y. `netwright-engine train --help` says what it takes."),
+        (["queue", "list", "--max_epochs"], "queue list: not understood: --max_epochs. `netwright-engine queue list -"),
+        (["train", "RUN"], "is the folder of a run. `netwright-engine resume` goes on with it; its project is"),
+        (["check", "PROJECT", "--set", "training.max_epoch=3"], "no such option. Did you mean 'max_epochs'?\n"),
+        (["check", "PROJECT", "--set", "data.zzz=3"], "The options of 'data' are: source, "),
+    ],
+)
+def test_what_is_not_understood_says_the_way(
+    good: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    run = good.parent / "run"
+    run.mkdir()
+    (run / "run.json").touch()
+    places = {"PROJECT": str(good), "RUN": str(run)}
+    assert cli.main([places.get(word, word) for word in arguments]) == EXIT_INPUT
+    assert words in capsys.readouterr().err
+
+
 def test_a_reader_who_leaves_changes_no_exit_code(good: Path, bad: Path) -> None:
     for path, code in ((good, EXIT_DONE), (bad, EXIT_INPUT)):
         for sink in ("true", "head -1 >/dev/null"):

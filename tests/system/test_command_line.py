@@ -117,6 +117,16 @@ def test_a_requirement_that_does_not_hold_is_exit_4(project: Path, tmp_path: Pat
     assert done.returncode == 4
     assert "required validation.accuracy>1.5, reached 0." in done.stderr
     assert ElementTree.parse(junit).getroot().get("failures") == "1"
+    done = engine("resume", tmp_path / "run", "--set", "training.max_epochs=2", "--require", "f-score>1")
+    assert (done.returncode, done.stdout) == (2, ""), "refused before anything is trained"
+    assert "this run has loss and accuracy, not f-score" in done.stderr
+    done = engine(
+        "resume", tmp_path / "run", "--set", "training.max_epochs=2",
+        "--require", "accuracy>1.5", "--require", "loss<100", "--junit", junit, "--json",
+    )  # fmt: skip
+    assert (done.returncode, json.loads(done.stdout)["epochs"]) == (4, 2)
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
 
 
 @pytest.mark.parametrize(
@@ -134,6 +144,7 @@ def test_a_requirement_that_does_not_hold_is_exit_4(project: Path, tmp_path: Pat
         ),
         (["--detach", "--require", "accuracy>=0.9"], 2, "need the end of the run"),
         (["--detach", "--junit", "x.xml"], 2, "need the end of the run"),
+        (["--junit", "/"], 2, "this is a folder. Name a file in it"),
         (["--require", "acuracy>=0.9"], 2, "Did you mean 'accuracy'?"),
         (["--require", "accuracy=0.9"], 2, "expected a condition"),
         (["--set", "data.source=table", "--set", "data.path=none.csv"], 2, "none.csv"),
