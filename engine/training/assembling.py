@@ -22,6 +22,7 @@ from engine.layers.weighted import ParameterOptions
 from engine.project import own_code
 from engine.project.checks.strategies import pieces_of_batch, stages_of
 from engine.project.checks.target_scale import fitted_outputs
+from engine.project.code import has_code
 from engine.project.targets import folding, in_order
 from engine.project.training import TrainingOptions
 from engine.training.augmenting.making import augmentation_for
@@ -107,6 +108,8 @@ def unit_for(
             seat.strategy,
             called,
             all_learn=_all_learn(setting, seat, network, called, step, gang),
+            # torch's static graph knows no pieces that are not sent. Own code may compute otherwise at every step.
+            is_static=options.gradient_accumulation == 1 and called is network and not has_code(setting.project),
         ),
         least_squares or Solver(options, network, said),
         loss,

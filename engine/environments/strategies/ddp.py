@@ -32,8 +32,10 @@ class Ddp(Whole):
         compression: str = "none",
         *,
         all_learn: bool = True,
+        is_static: bool = False,
     ) -> None:
-        """`all_learn`: every parameter has a gradient in every step. Else torch looks in each step which have none."""
+        """`all_learn`: every parameter has a gradient in every step. Else torch looks which have none: in the first
+        step where all steps compute alike and in one piece (`is_static`), otherwise in each."""
         super().__init__(network)
         self._size = gang.size
         with warnings.catch_warnings():
@@ -45,7 +47,8 @@ class Ddp(Whole):
                 device_ids=[device.index] if device.type == "cuda" else None,
                 broadcast_buffers=False,
                 gradient_as_bucket_view=True,
-                find_unused_parameters=not all_learn,
+                find_unused_parameters=not (all_learn or is_static),
+                static_graph=is_static and not all_learn,
             )
         self._power_sgd: PowerSgd | None = None
         self._compress(compression, gang)

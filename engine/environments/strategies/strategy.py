@@ -134,10 +134,12 @@ def strategy_for(
     called: nn.Module | None = None,
     *,
     all_learn: bool = True,
+    is_static: bool = False,
 ) -> Strategy:
     """The strategy that the options ask for. Data parallel has two forms, of which the one is taken that is known to be
     fast here: see `flat` and `ddp`; `name` asks for one of them by name. `called` stands for the network in training,
-    where that is another module with the same parameters; `all_learn`: each of these has a gradient in every step."""
+    where that is another module with the same parameters; `all_learn`: each of these has a gradient in every step;
+    `is_static`: all steps compute alike, and in one piece."""
     called = network if called is None else called
     if gang.size == 1:
         from engine.environments.strategies.single import Single
@@ -162,5 +164,7 @@ def strategy_for(
         case "ddp":
             from engine.environments.strategies.ddp import Ddp
 
-            return Ddp(network, called, gang, device, options.gradient_compression, all_learn=all_learn)
+            return Ddp(
+                network, called, gang, device, options.gradient_compression, all_learn=all_learn, is_static=is_static
+            )
     raise ValueError(f"There is no strategy '{wanted}'.")
