@@ -160,7 +160,7 @@ def apply(app: QApplication, scheme: Scheme = "system") -> None:
         return
     if theme.palette is None:
         app.setStyle(QStyleFactory.create("Fusion"))
-        app.setFont(_font(app))
+        app.setFont(_font())
     theme.palette = palette
     app.setPalette(_qt_palette(palette))
     dressing.dress(app, stylesheet.sheet(palette, _arrows(theme, palette)))
@@ -206,7 +206,7 @@ def _resolved(scheme: Scheme) -> Palette:
     return dark() if scheme == "dark" else light()
 
 
-def _font(app: QApplication) -> QFont:
+def _font() -> QFont:
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     # Qt takes the first family that is installed; asking for the list of all would cost time at start.
     font.setFamilies(["Inter", font.family()])

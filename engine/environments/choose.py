@@ -183,7 +183,7 @@ def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch
     sentence = f"{count:,} workers on the CPU over gloo{crowd}, {_each(places)}; {plural(threads, 'thread')} a worker."
     if blocks[0]:
         sentence = sentence.removesuffix(".") + f", {'a core' if len(blocks[0]) == 1 else 'cores'} of its own."
-    sentence += _unmeasured(options, loads, inventory.core_speeds)
+    sentence += _unmeasured(options, inventory.core_speeds)
     return Placement(options.target, "multi-cpu", "gloo", places, sentence, inventory.num_cores)
 
 
@@ -213,7 +213,7 @@ def _loads(options: EnvironmentOptions, speeds: Sequence[float]) -> tuple[float,
     return (1.0,) * len(speeds)
 
 
-def _unmeasured(options: EnvironmentOptions, loads: Sequence[float], speeds: Sequence[float]) -> str:
+def _unmeasured(options: EnvironmentOptions, speeds: Sequence[float]) -> str:
     """A sentence more, where the shares will be others than those that are shown."""
     waits = options.worker_load == "measured" and options.target != "auto" and not all((*speeds, bool(speeds)))
     return " The shares will follow a measure of each device, taken when training starts." if waits else ""
@@ -298,7 +298,7 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
     backend, why = joined_by(inventory)
     over = f"{backend} ({why})" if why else backend
     sentence = f"{len(devices)} workers over {over} on {models} ({names}), {_each(places)}."
-    sentence += _unmeasured(options, loads, [device.speed for device in devices])
+    sentence += _unmeasured(options, [device.speed for device in devices])
     sentence += _chosen_because(options, f"each GPU gets at least {LEAST_AUTOMATIC_SAMPLES} samples of a mini-batch")
     return Placement(options.target, "multi-gpu", backend, places, sentence)
 

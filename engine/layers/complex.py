@@ -6,6 +6,7 @@ from typing import Final
 from engine.errors import MisfitError
 from engine.fields import Bool, Choice, Int
 from engine.layers.base import LayerType, Lowered, expect_real, function, method, module
+from engine.layers.linear import inputs_count
 from engine.layers.types import Sizes, TensorType, derive
 from engine.layers.weighted import (
     BIAS_INITIALIZERS,
@@ -127,31 +128,24 @@ class ComplexFullyConnected(WithWeightsAndBias):
     bias = Bool(True, help="Adds a learned complex number to each output")
     weights_initializer = initializer_field("weights", "glorot", COMPLEX_INITIALIZERS, label="Initialiser")
 
-    def _inputs_count(self, x: TensorType) -> int:
-        if x.layout in ("features", "sequence"):
-            return x.channels
-        if x.count is None:
-            raise MisfitError(f"Every size must be known to flatten the input, received {x}.", port="in")
-        return x.count
-
     def output(self, x: TensorType) -> TensorType:
         expect_complex(x)
-        self._inputs_count(x)
+        inputs_count(x)
         if x.layout == "sequence":
             return as_complex(x.with_sizes(C=self.outputs))
         return TensorType(("C",), (self.outputs,), "complex")
 
     def weights(self, x: TensorType) -> dict[str, Sizes]:
-        weight: dict[str, Sizes] = {"weight": (self.outputs, self._inputs_count(x), 2)}
+        weight: dict[str, Sizes] = {"weight": (self.outputs, inputs_count(x), 2)}
         return {**weight, "bias": (self.outputs, 2)} if self.bias else weight
 
     def flops(self, x: TensorType) -> int:
         steps = x["T"] if x.layout == "sequence" else 1
-        return 8 * steps * self._inputs_count(x) * self.outputs if isinstance(steps, int) else 0
+        return 8 * steps * inputs_count(x) * self.outputs if isinstance(steps, int) else 0
 
     def lower(self, x: TensorType) -> Lowered:
         given = {} if self.bias else {"bias": False}
-        linear = module(f"{OWN}ComplexLinear", in_features=self._inputs_count(x), out_features=self.outputs, **given)
+        linear = module(f"{OWN}ComplexLinear", in_features=inputs_count(x), out_features=self.outputs, **given)
         return linear if x.layout in ("features", "sequence") else (method("flatten", 1), linear)
 
     def telling(self) -> str:

@@ -8,6 +8,18 @@ from engine.layers.types import Sizes, TensorType, clash, features
 from engine.layers.weighted import WithWeightsAndBias
 
 
+def inputs_count(x: TensorType) -> int:
+    """How many numbers are multiplied by the matrix: those of a step of a sequence, or all of a sample, flattened.
+
+    Raises `MisfitError` where a size is open.
+    """
+    if x.layout in ("features", "sequence"):
+        return x.channels
+    if x.count is None:
+        raise MisfitError(f"Every size must be known to flatten the input, received {x}.", port="in")
+    return x.count
+
+
 class FullyConnected(WithWeightsAndBias):
     """Multiplies by a learned matrix and adds a bias: y = x Wᵀ + b.
 
@@ -22,28 +34,21 @@ class FullyConnected(WithWeightsAndBias):
     outputs = Int(10, low=1, help="Numbers that leave the layer")
     bias = Bool(True, help="Adds a learned number to each output")
 
-    def _inputs_count(self, x: TensorType) -> int:
-        if x.layout in ("features", "sequence"):
-            return x.channels
-        if x.count is None:
-            raise MisfitError(f"Every size must be known to flatten the input, received {x}.", port="in")
-        return x.count
-
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
-        self._inputs_count(x)
+        inputs_count(x)
         return x.with_sizes(C=self.outputs) if x.layout == "sequence" else features(self.outputs)
 
     def weights(self, x: TensorType) -> dict[str, Sizes]:
-        weight: dict[str, Sizes] = {"weight": (self.outputs, self._inputs_count(x))}
+        weight: dict[str, Sizes] = {"weight": (self.outputs, inputs_count(x))}
         return {**weight, "bias": (self.outputs,)} if self.bias else weight
 
     def flops(self, x: TensorType) -> int:
         steps = x["T"] if x.layout == "sequence" else 1
-        return 2 * steps * self._inputs_count(x) * self.outputs if isinstance(steps, int) else 0
+        return 2 * steps * inputs_count(x) * self.outputs if isinstance(steps, int) else 0
 
     def lower(self, x: TensorType) -> Lowered:
-        linear = module("Linear", in_features=self._inputs_count(x), out_features=self.outputs, bias=self.bias)
+        linear = module("Linear", in_features=inputs_count(x), out_features=self.outputs, bias=self.bias)
         return linear if x.layout in ("features", "sequence") else (method("flatten", 1), linear)
 
     def telling(self) -> str:

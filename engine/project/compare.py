@@ -181,8 +181,8 @@ def _network(before: Network, after: Network) -> Iterator[Difference]:
         if inner is not None and inner[0] is not inner[1]:
             yield from (_lifted(one, before.layers[old], after.layers[new]) for one in _network(*inner))
     yield from _connections(before, after, pairs)
-    yield from _order("inputs", _entries(before), _entries(after), before, after, pairs)
-    yield from _order("outputs", _exits(before), _exits(after), before, after, pairs)
+    yield from _order("inputs", _entries(before), _entries(after), after, pairs)
+    yield from _order("outputs", _exits(before), _exits(after), after, pairs)
 
 
 def _entries(network: Network) -> list[str]:
@@ -331,7 +331,7 @@ def _way(network: Network, connection: Connection) -> str:
 
 
 def _order(
-    what: str, old: Iterable[str], new: Iterable[str], before: Network, after: Network, pairs: Mapping[str, str]
+    what: str, old: Iterable[str], new: Iterable[str], after: Network, pairs: Mapping[str, str]
 ) -> Iterator[Difference]:
     """Whether what goes in, or comes out, does so in another order: for who calls the network that is a change."""
     olds = [pairs[id] for id in old if id in pairs]

@@ -24,8 +24,6 @@ from engine.files import read_file, write_atomically, write_json
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
 
-WAITS = ("waiting", "starting")
-"""An entry that starts and has no run yet waits again, if whoever started it is gone."""
 OVER = (*ENDS, "refused")
 PATIENCE_S = 3.0
 MOST_ENTRIES = 10_000

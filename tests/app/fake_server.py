@@ -5,8 +5,6 @@ from typing import Any
 
 from app.processes.engine_process import EngineServer, OnError, OnResult, Request
 
-NO_DEVICES: dict[str, Any] = {}
-
 
 class FakeServer(EngineServer):
     """Keeps what was asked; `answer` and `refuse` reply to the oldest request of a kind that waits."""

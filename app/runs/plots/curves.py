@@ -162,11 +162,6 @@ class CurveCard(QFrame):
         self.drawing.is_log = is_log
         self.refresh()
 
-    def set_percent(self, is_percent: bool) -> None:
-        """Shows shares from 0 to 1 as 0 to 100 %."""
-        self.drawing.is_percent = is_percent
-        self.refresh()
-
     def clear(self) -> None:
         """Forgets all points, for another run."""
         self.drawing.clear()

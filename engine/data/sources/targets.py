@@ -22,7 +22,6 @@ What equals the ignored value does not count in classes of steps, pixels and vox
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -39,7 +38,6 @@ RESPONSE = "y"
 MOST_CLASSES_BY_THEMSELVES = 1000
 NUMBERS = "biuf"
 LENGTHS = "_lengths"
-Per = Literal["sample", "step", "pixel", "voxel"]
 SHAPES = "responses are N, N R, N T R beside sequences of T steps, N R H W or N R D H W"
 
 

@@ -15,7 +15,6 @@ from engine.environments.machine.accelerators import Accelerators, TorchAccelera
 from engine.environments.machine.benchmark import MEASURE_S, Figure, figures
 from engine.environments.machine.devices import cpu_model, memory_bytes, num_cores
 from engine.environments.machine.health import (
-    Build,
     Check,
     Driver,
     Readings,
@@ -51,11 +50,11 @@ def examine(seconds: float = MEASURE_S) -> Iterator[dict[str, Any]]:
     usable = [str(device["name"]) for device in found if not device.get("refusal")]
     for name in usable:
         yield from ({"figure": asdict(figure)} for figure in figures(name, seconds))
-    yield from _own_sums(accelerators.kind, usable[1:], build)
+    yield from _own_sums(accelerators.kind, usable[1:])
     yield {"done": True}
 
 
-def _own_sums(kind: str, names: list[str], build: Build) -> Iterator[dict[str, Any]]:
+def _own_sums(kind: str, names: list[str]) -> Iterator[dict[str, Any]]:
     """Two accelerators over what was made for them."""
     if len(names) < 2 or kind not in JOINERS:
         return

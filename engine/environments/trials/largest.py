@@ -121,11 +121,11 @@ def search(
     found = largest(started.fits, least, most)
     if not found:
         raise UserError(f"Not even {plural(least, 'sample')} fit: {started.why_not}.")
-    tell({"largest": found, "words": _words(project, started, found, samples, share)})
+    tell({"largest": found, "words": _words(started, found, samples, share)})
     return found
 
 
-def _words(project: Project, started: Search, found: int, samples: int | None, share: float) -> str:
+def _words(started: Search, found: int, samples: int | None, share: float) -> str:
     placement = started.placement(found)
     each = max(worker.samples for worker in placement.workers)
     count = len(placement.workers)

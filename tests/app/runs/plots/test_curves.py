@@ -76,7 +76,8 @@ def test_the_figure_is_that_of_validation_and_names_it(card: CurveCard) -> None:
     card.flush()
     assert words_of(card) == ["Loss", "0.715", "training"]
     card.append("validation", 2, 1, [0.113])
-    card.set_percent(True)
+    card.drawing.is_percent = True
+    card.refresh()
     card.flush()
     assert words_of(card) == ["Loss", "11.3 %", "validation"]
 
