@@ -7,13 +7,8 @@ from engine.fields import Bool, Choice, Int
 from engine.layers.base import LENGTHS, Call, Lowered, expect, function, method, module, with_lengths
 from engine.layers.types import Sizes, TensorType, features
 from engine.layers.weighted import (
-    BIAS_INITIALIZERS,
-    WEIGHT_INITIALIZERS,
     WithRecurrentWeights,
-    initializer_field,
-    l2_field,
     lstm_bias_field,
-    rate_field,
 )
 
 OUTPUT_MODES = {
@@ -38,15 +33,18 @@ RESET_MODES = {
 LOOPS = "engine.build.modules.recurrent."
 
 
-def _state_field(default: str = "tanh") -> Choice:
+def state_field(default: str = "tanh") -> Choice:
+    """The function that makes the state."""
     return Choice(default, options=tuple(STATE_ACTIVATIONS), notes=STATE_ACTIVATIONS, help="What the state is made by")
 
 
-def _gate_field() -> Choice:
+def gate_field() -> Choice:
+    """The function that opens the gates."""
     return Choice("sigmoid", options=tuple(GATE_ACTIVATIONS), notes=GATE_ACTIVATIONS, help="What opens the gates")
 
 
-def _reset_field(default: str) -> Choice:
+def reset_field(default: str) -> Choice:
+    """Which of MATLAB's ways the reset gate of a GRU works."""
     return Choice(default, options=tuple(RESET_MODES), notes=RESET_MODES, help="What the reset gate works on")
 
 
@@ -220,8 +218,8 @@ class _Stacked(RecurrentLayer):
 class _WithActivations(_Stacked):
     """Gates, whose activations may be others than torch has."""
 
-    state_activation = _state_field()
-    gate_activation = _gate_field()
+    state_activation = state_field()
+    gate_activation = gate_field()
 
     def _is_torchs(self) -> bool:
         return self.state_activation == "tanh" and self.gate_activation == "sigmoid"
@@ -242,7 +240,7 @@ class _Gru(_WithActivations):
     """Of one direction or both."""
 
     gates, loop, torch_name = 3, "GruLoop", "GRU"
-    reset_gate_mode = _reset_field(RECURRENT_BIAS)
+    reset_gate_mode = reset_field(RECURRENT_BIAS)
 
     def _has_recurrent_bias(self) -> bool:
         return self.reset_gate_mode == RECURRENT_BIAS
@@ -251,10 +249,10 @@ class _Gru(_WithActivations):
         return super()._is_torchs() and self.reset_gate_mode == RECURRENT_BIAS
 
     def _variant(self) -> dict[str, Any]:
-        return {**super()._variant(), **_reset(self.reset_gate_mode)}
+        return {**super()._variant(), **reset_of(self.reset_gate_mode)}
 
 
-def _reset(mode: str) -> dict[str, Any]:
+def reset_of(mode: str) -> dict[str, Any]:
     """What our module of a GRU is told of its reset gate."""
     if mode == RECURRENT_BIAS:
         return {}
@@ -379,148 +377,3 @@ class Birnn(_Rnn):
     """
 
     key, label, family, directions = "birnn", "Bidirectional RNN", "Recurrent", 2
-
-
-def _projector_size(what: str, follows: str) -> Int:
-    return Int(32, low=1, high=1_000_000, help=f"Columns of the {what} projector; fewer than {follows} save learnables")
-
-
-class _Projected(RecurrentLayer):
-    """Weights behind projectors, as MATLAB has them."""
-
-    output_projector = _projector_size("output", "hidden units")
-    input_projector = _projector_size("input", "channels come in")
-    input_projector_initializer = initializer_field(
-        "input projector", "orthogonal", WEIGHT_INITIALIZERS, label="Input projector initialiser"
-    )
-    input_projector_learn_rate_factor = rate_field("input projector", label="Input projector rate factor")
-    input_projector_l2_factor = l2_field("input projector", 1.0, label="Input projector L2 factor")
-    output_projector_initializer = initializer_field(
-        "output projector", "orthogonal", WEIGHT_INITIALIZERS, label="Output projector initialiser"
-    )
-    output_projector_learn_rate_factor = rate_field("output projector", label="Output projector rate factor")
-    output_projector_l2_factor = l2_field("output projector", 1.0, label="Output projector L2 factor")
-    state_activation = _state_field()
-    gate_activation = _gate_field()
-
-    def role(self, name: str) -> str:
-        return super().role(name) if "projector" not in name else name.rpartition(".")[2].removesuffix("_l0")
-
-    def _has_recurrent_bias(self) -> bool:
-        return False
-
-    def _weights_of_one(self, reads: int) -> dict[str, Sizes]:
-        rows = self.gates * self.hidden_units
-        return super()._weights_of_one(reads) | {
-            "weight_ih": (rows, self.input_projector),
-            "weight_hh": (rows, self.output_projector),
-            "input_projector": (reads, self.input_projector),
-            "output_projector": (self.hidden_units, self.output_projector),
-        }
-
-    def _projections(self) -> int:
-        """How often a step projects the state."""
-        return 1
-
-    def _flops_of_step(self, reads: int) -> int:
-        projected = reads * self.input_projector + self._projections() * self.hidden_units * self.output_projector
-        return 2 * (projected + self.gates * self.hidden_units * (self.input_projector + self.output_projector))
-
-    def _variant(self) -> dict[str, Any]:
-        gate = {} if self.gate_activation == "sigmoid" else {"gate_activation": self.gate_activation}
-        state = {} if self.state_activation == "tanh" else {"state_activation": self.state_activation}
-        bias = {} if self._has_recurrent_bias() else {"recurrent_bias": False}
-        projectors = {"input_projector": self.input_projector, "output_projector": self.output_projector}
-        return {**gate, **state, **bias, **projectors}
-
-
-class ProjectedLstm(_Projected):
-    """An LSTM with fewer learnables: input and state pass through projectors before they meet the weights.
-
-        i, f, o = sigmoid(W Pᵀ x + R Qᵀ h' + b)
-        g = tanh(W Pᵀ x + R Qᵀ h' + b)
-        m = f · m' + i · g
-        h = o · tanh(m)
-
-    P is the input projector (channels × its size) and Q the output projector (hidden units × its size), each the same
-    for all four gates. What leaves is h, with as many channels as there are hidden units, as MATLAB defines it: in
-    place of V x it computes V P Pᵀ x, and W = V P is what is stored. That is another thing than `proj_size` of torch's
-    LSTM, which makes the state itself smaller (Sak, Senior, Beaufays, 2014). The layer goes step by step and is slower
-    than an LSTM on the processors it was tuned for; what it saves is memory for weights.
-
-    Source: MathWorks: lstmProjectedLayer, Deep Learning Toolbox, since R2022b.
-    """
-
-    key, label, family = "projected_lstm", "Projected LSTM", "Recurrent"
-    matlab = "lstmProjectedLayer"
-    state_names, loop = ("hidden", "cell"), "LstmLoop"
-    bias_initializer = lstm_bias_field()
-
-
-class ProjectedGru(_Projected):
-    """A GRU with fewer learnables: input and state pass through projectors before they meet the weights.
-
-        r, z = sigmoid(W Pᵀ x + b + R Qᵀ h')
-        n = tanh(W Pᵀ x + b + r · (R Qᵀ h'))
-        h = (1 - z) · n + z · h'
-
-    P is the input projector (channels × its size) and Q the output projector (hidden units × its size), each the same
-    for all three gates. What leaves is h, with as many channels as there are hidden units, as MATLAB defines it: in
-    place of V x it computes V P Pᵀ x, and W = V P is what is stored. The reset gate has MATLAB's three modes and its
-    default, in which it works after the multiplication, without a bias of its own. The layer goes step by step and is
-    slower than a GRU; what it saves is memory for weights.
-
-    Source: MathWorks: gruProjectedLayer, Deep Learning Toolbox, since R2023b.
-    """
-
-    key, label, family = "projected_gru", "Projected GRU", "Recurrent"
-    matlab = "gruProjectedLayer"
-    gates, loop = 3, "GruLoop"
-    reset_gate_mode = _reset_field(AFTER)
-
-    def _has_recurrent_bias(self) -> bool:
-        return self.reset_gate_mode == RECURRENT_BIAS
-
-    def _projections(self) -> int:
-        return 2 if self.reset_gate_mode == BEFORE else 1
-
-    def _variant(self) -> dict[str, Any]:
-        return {**super()._variant(), **_reset(self.reset_gate_mode)}
-
-
-class PeepholeLstm(RecurrentLayer):
-    """An LSTM whose gates also see the memory, each by a learned weight for each unit.
-
-        i = sigmoid(W x + R h' + p · m' + b)
-        f = sigmoid(W x + R h' + p · m' + b)
-        g = tanh(W x + R h' + b)
-        m = f · m' + i · g
-        o = sigmoid(W x + R h' + p · m + b)
-        h = o · tanh(m)
-
-    Each of i, f, o has peephole weights p of its own, in this order; the output gate sees the new memory, the others
-    that of the step before. It learns exact intervals and counts better than a plain LSTM. torch has no such layer: it
-    goes step by step, which is slower.
-
-    Source: Gers, Schmidhuber: Recurrent nets that time and count, 2000.
-    """
-
-    key, label, family = "peephole_lstm", "Peephole LSTM", "Recurrent"
-    matlab = "peepholeLSTMLayer"
-    state_names, loop = ("hidden", "cell"), "LstmLoop"
-    bias_initializer = lstm_bias_field()
-    peephole_initializer = initializer_field("peepholes", "zeros", BIAS_INITIALIZERS, label="Peephole initialiser")
-    peephole_learn_rate_factor = rate_field("peepholes", label="Peephole rate factor")
-    peephole_l2_factor = l2_field("peepholes", 1.0, label="Peephole L2 factor")
-
-    def role(self, name: str) -> str:
-        return "peephole" if name.rpartition(".")[2].startswith("peephole") else super().role(name)
-
-    def _has_recurrent_bias(self) -> bool:
-        return False
-
-    def _weights_of_one(self, reads: int) -> dict[str, Sizes]:
-        return super()._weights_of_one(reads) | {"peephole": (3 * self.hidden_units,)}
-
-    def _variant(self) -> dict[str, Any]:
-        return {"recurrent_bias": False, "peephole": True}
