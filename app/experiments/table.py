@@ -7,6 +7,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySeq
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
 from app.experiments.model import RunsModel, label_of
+from designer import theme
 from engine.runs.summary import RunSummary
 from engine.runs.table import as_csv
 
@@ -129,6 +130,7 @@ class RunsTable(QTableView):
     def fill_columns_menu(self, menu: QMenu) -> None:
         """An entry a column, to show or hide it."""
         menu.clear()
+        theme.mark(menu, "role", "choices")
         for number, column in enumerate(self._model.columns):
             if column == "run":
                 continue

@@ -27,6 +27,8 @@ class StatusLine(QObject):
         self.errors.setToolTip("Show the problems")
         self.errors.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         theme.mark(self.errors, "role", "link")
+        theme.mark(self.errors, "flush", True)
+        self.errors.setStyleSheet("font-size: 12px; min-height: 0;")  # as the figures beside it
         self.errors.hide()
         bar.setSizeGripEnabled(False)
         bar.addWidget(self.summary)

@@ -144,6 +144,7 @@ class Monitor(QWidget):
         self.along = QPushButton()
         self.along.setToolTip("What the lower axes count")
         menu, group = QMenu(self.along), QActionGroup(self.along)
+        theme.mark(menu, "role", "choices")
         for along, word in ALONG.items():
             action = menu.addAction(word, lambda along=along: self.set_along(along))
             action.setCheckable(True)

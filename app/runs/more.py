@@ -3,6 +3,8 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
+from designer import theme
+
 WATCHABLE = {
     "gradient_norm": ("Watch the gradient norm", "The norm of all gradients at every step from now on, as a plot"),
     "layers": ("Watch layers", "Gradient, output and dead units of each layer from now on, as marks on the canvas"),
@@ -26,6 +28,7 @@ class MoreButton(QPushButton):
         self.setStyleSheet("QPushButton { padding: 5px 0; } QPushButton::menu-indicator { width: 0; image: none; }")
         self.setToolTip("Free memory, save, validate, change the learn rate or the epochs, watch gradients or layers")
         menu = QMenu(self)
+        theme.mark(menu, "role", "choices")
         menu.setToolTipsVisible(True)
         self.release = menu.addAction("Pause and free memory", self.release_clicked.emit)
         self.release.setToolTip("The run waits as a checkpoint on disk: its processes end, Resume starts them again")

@@ -21,6 +21,7 @@ from app.runs.plots.quantities import (
     shares_of,
 )
 from app.runs.plots.timeline import Along, Timeline
+from designer import theme
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.confusion import Confusion
 from engine.runs.events import Best, Event, Points, Progress, Requested, Resumed, Started
@@ -75,6 +76,7 @@ class Board(QWidget):
         self.choice = QPushButton("Plots")
         self.choice.setToolTip("Choose further plots: learn rate, speed, memory, other metrics")
         menu = QMenu(self.choice)
+        theme.mark(menu, "role", "choices")
         menu.aboutToShow.connect(self._fill_menu)
         self.choice.setMenu(menu)
 
