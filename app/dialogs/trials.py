@@ -137,7 +137,8 @@ class Advisor(Trials):
 
     label = "Which is best here?"
     hint = (
-        "Predicts the memory of a worker and the time of a step for each environment and strategy, by trying 20 steps"
+        "Predicts the memory of a worker (beside some 200 MiB for its process) and the time of a step for each "
+        "environment and strategy, by trying 20 steps"
     )
 
     def __init__(self, project: Callable[[], Project], samples: Callable[[], int | None], parent: QWidget) -> None:

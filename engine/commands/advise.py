@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"ways": ways, "advice": said, "best": best})
         return EXIT_DONE
     print("\n".join(table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))))
+    print("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
     print(f"\n{said}")
     if best is not None:
         settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]

@@ -289,7 +289,8 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
         )
     own = [WorkerPlace(d.name, threads, 0, load) for d, load in zip(devices, loads, strict=True)]
     places = _share_out(batch, own, whole=options.strategy == "pipeline" and len(own) > 1)
-    models = " and ".join(dict.fromkeys(device.model for device in devices))
+    *others, last = dict.fromkeys(device.model for device in devices)
+    models = f"{', '.join(others)} and {last}" if others else last
     if resolved == "gpu":
         sentence = f"{models} ({devices[0].name}), {plural(batch, 'sample')} a step."
         sentence += _chosen_because(options, _one_gpu_because(inventory, batch))

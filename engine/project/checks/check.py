@@ -156,7 +156,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
         layer = network.layers[id]
         wanted = layer.type.output()
         if not wanted.fits(given.type) or wanted.kind != given.type.kind:
-            message = f"The layer takes {wanted}; the data gives {given.type}."
+            message = f"The layer takes {wanted}; the data gives {given.type}.{_resizing(project, wanted, given.type)}"
             yield Problem("error", id, layer.name, "", message, _input_fix(layer, given.type))
         elif given.lengths and not wanted.is_open:
             shortest, longest = given.lengths
@@ -192,6 +192,15 @@ def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]
             "the learn rate only rises."
         )
         yield Problem("warning", "", "", "training.warmup_iterations", message)
+
+
+def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
+    """How pictures get the size that a layer takes, where nothing but that is in the way."""
+    if project.data.source != "images" or wanted.layout != "image" or given.layout != "image":
+        return ""
+    size = wanted["H"]
+    can_be = isinstance(size, int) and size == wanted["W"] and wanted["C"] == given["C"]
+    return f" Give the layer that size, or resize the images: data.image_size={size}." if can_be else ""
 
 
 def _input_fix(layer: Layer, given: TensorType) -> Fix | None:

@@ -252,3 +252,12 @@ def test_something_has_to_learn() -> None:
     assert problem.fix is not None
     assert problem.fix.label == "Unfreeze fc_2"
     assert not problems(problem.fix.edit(drawn), facts(features(4)))
+
+
+def test_pictures_of_another_size_can_be_resized_where_that_is_all() -> None:
+    made = project(classifier())
+    pictures = made.with_section("data", made.data.replace(source="images", path="pictures"))
+    way_out = "Give the layer that size, or resize the images: data.image_size=6."
+    assert only(pictures, facts(image(1, 300, 200))).message.endswith(f"(C × H × W). {way_out}")
+    for made, given in ((pictures, image(3, 300, 200)), (project(classifier()), image(1, 9, 9))):
+        assert "resize" not in only(made, facts(given)).message
