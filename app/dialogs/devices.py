@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.dialogs.bars import Bar, Bars
 from app.dialogs.room import within_screen
+from app.line import Line
 from app.processes.child import engine_command
 from app.processes.throw_away import ThrowAway
 from designer import theme
@@ -60,14 +61,15 @@ class DevicesDialog(QDialog):
         column.setContentsMargins(24, 20, 24, 20)
         column.setSpacing(8)
         self.devices, self.checks = QGridLayout(), QGridLayout()
+        self._headings: dict[object, QLabel] = {}  # each is there with the first line below it
         for title, grid in (("This machine", self.devices), ("Checks", self.checks)):
             grid.setHorizontalSpacing(12)
             grid.setVerticalSpacing(6)
             grid.setColumnStretch(2, 1)
-            column.addWidget(section_label(title))
+            column.addWidget(self._heading(grid, title))
             column.addLayout(grid)
             column.addSpacing(14)
-        column.addWidget(section_label("Speed"))
+        column.addWidget(self._heading(self.bars, "Speed"))
         column.addWidget(self.bars)
         column.addStretch(1)
         area = QScrollArea()
@@ -84,7 +86,13 @@ class DevicesDialog(QDialog):
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addWidget(area, 1)
+        whole.addWidget(Line())
         whole.addLayout(bottom)
+
+    def _heading(self, of: object, title: str) -> QLabel:
+        heading = self._headings[of] = section_label(title)
+        heading.hide()
+        return heading
 
     @property
     def is_testing(self) -> bool:
@@ -98,6 +106,8 @@ class DevicesDialog(QDialog):
             while (item := grid.takeAt(0)) is not None:
                 if (widget := item.widget()) is not None:
                     widget.deleteLater()
+        for heading in self._headings.values():
+            heading.hide()
         self._figures, self._is_complete = [], False
         self.bars.show_bars([])
         try:
@@ -157,6 +167,7 @@ class DevicesDialog(QDialog):
 
     def _add_row(self, grid: QGridLayout, words: Sequence[str], role: str, last: str = "muted") -> None:
         """Three columns, of which the last one may take several lines; the first and the last have roles."""
+        self._headings[grid].show()
         row = grid.rowCount()
         for number, (text, of) in enumerate(zip(words, (role, "", last), strict=True)):
             label = QLabel(text)
@@ -170,5 +181,6 @@ class DevicesDialog(QDialog):
     def _add_figure(self, figure: dict[str, Any]) -> None:
         title = f"{figure['device']}: {figure['work']}"
         self._figures.append(Bar(title, figure["kind"], figure["value"], figure["unit"], figure["refusal"]))
+        self._headings[self.bars].show()
         self.bars.show_bars(self._figures)
         self._say(f"Measuring {figure['work']} of {figure['device']}…")

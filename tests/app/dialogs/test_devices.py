@@ -83,3 +83,12 @@ def test_bars_stand_two_by_two(qtbot) -> None:
     assert bars.height() == bars.sizeHint().height() > 80
     bars.grab()
     assert [figure(value) for value in (0.01234, 37.33, 1240.4)] == ["0.0123", "37.3", "1,240"]
+
+
+def test_a_heading_is_there_with_what_stands_below_it(qtbot, shown) -> None:
+    dialog = shown(says(*FOUND[:1]) + "import time; time.sleep(600)")
+    assert not any(heading.isVisible() for heading in dialog._headings.values())
+    qtbot.waitUntil(lambda: dialog.devices.count() > 0, timeout=60_000)
+    headings = {heading.text(): heading.isVisible() for heading in dialog._headings.values()}
+    assert headings == {"THIS MACHINE": True, "CHECKS": False, "SPEED": False}
+    dialog.close_button.click()
