@@ -1,10 +1,9 @@
 """The panel at the right: the selected layers' fields, what the analysis says about them, or the whole network."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from designer import theme
 from designer.block_ports import BlockPorts
@@ -12,8 +11,9 @@ from designer.canvas.texts import short_count
 from designer.editor import Editor
 from designer.forms.form import LABEL_WIDTH, Form
 from designer.forms.line_editors import LineEditor
-from designer.forms.rows import Row, section_label
+from designer.forms.rows import Row
 from designer.layer_help import LayerHelp
+from designer.panel_parts import UNKNOWN, FactsTable, Header, section, separator
 from designer.problems import unbroken
 from engine.fields import Record, Text
 from engine.layers.base import LayerType
@@ -28,132 +28,11 @@ from engine.network.memory import activation_bytes, all_known, bytes_in_words
 from engine.network.network import Layer, name_refusal
 from engine.project.checks.check import memory_of
 
-UNKNOWN = "not known yet"
-
 
 class _Named(Record):
     """The name of a layer, as a form has it."""
 
     name = Text("", help="Letters, digits and _; unique in the network")
-
-
-class Square(QWidget):
-    """A small square in the colour of a layer family."""
-
-    def __init__(self, side: int = 12) -> None:
-        super().__init__()
-        self._family = ""
-        self.setFixedSize(QSize(side, side))
-
-    def set_family(self, family: str) -> None:
-        """Take the colour of a family."""
-        self._family = family
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """A rounded square."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.current().family(self._family))
-        painter.drawRoundedRect(self.rect(), 3, 3)
-
-
-class Header(QWidget):
-    """Family, name, and what the selected thing is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.square = Square()
-        self.title = QLabel()
-        theme.mark(self.title, "role", "strong")
-        self.summary = QLabel()
-        self.summary.setWordWrap(True)
-        theme.mark(self.summary, "role", "help")
-        self.note = QLabel()
-        self.note.setWordWrap(True)
-        theme.mark(self.note, "role", "help")
-        self.note.hide()
-        grid = QGridLayout(self)
-        grid.setContentsMargins(16, 16, 16, 12)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
-        grid.addWidget(self.square, 0, 0, Qt.AlignmentFlag.AlignVCenter)
-        grid.addWidget(self.title, 0, 1)
-        grid.addWidget(self.summary, 1, 1)
-        grid.addWidget(self.note, 2, 1)
-        grid.setColumnStretch(1, 1)
-        self._name = ""
-
-    def say(self, title: str, summary: str, family: str = "", note: str = "") -> None:
-        """Show other words; without a family there is no square."""
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
-        self._name = title
-        self.title.setToolTip(title)
-        self.summary.setText(summary)
-        self.square.setVisible(bool(family))
-        self.square.set_family(family)
-        self._elide()
-
-    def _elide(self) -> None:
-        room = self.width() - 32 - (self.square.width() + 8)
-        metrics = self.title.fontMetrics()
-        self.title.setText(metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, max(room, 80)))
-
-    def resizeEvent(self, event: object) -> None:
-        """Long names are elided in the middle."""
-        self._elide()
-
-
-class FactsTable(QWidget):
-    """Labels at the left, values at the right; a value can be marked and copied."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setVerticalSpacing(8)
-        self._grid.setColumnStretch(1, 1)
-        self._rows: list[tuple[QLabel, QLabel]] = []
-
-    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Show these lines."""
-        while len(self._rows) < len(facts):
-            self._add_row()
-        for index, (label, value) in enumerate(self._rows):
-            is_used = index < len(facts)
-            label.setVisible(is_used)
-            value.setVisible(is_used)
-            if is_used:
-                label.setText(facts[index][0])
-                value.setText(facts[index][1])
-                theme.mark(value, "role", "muted" if facts[index][1] == UNKNOWN else None)
-
-    def _add_row(self) -> None:
-        label, value = QLabel(), QLabel()
-        theme.mark(label, "role", "muted")
-        label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)  # as the value: else a pixel off
-        value.setFont(theme.figures(value.font()))
-        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-        value.setWordWrap(True)
-        line = len(self._rows)
-        self._grid.addWidget(label, line, 0, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(value, line, 1, Qt.AlignmentFlag.AlignTop)
-        self._rows.append((label, value))
-
-    @property
-    def facts(self) -> list[tuple[str, str]]:
-        """The lines that are shown."""
-        return [(label.text(), value.text()) for label, value in self._rows if not value.isHidden()]
-
-
-def separator() -> QFrame:
-    """A line across."""
-    line = QFrame()
-    theme.mark(line, "role", "separator")
-    return line
 
 
 class Properties(QScrollArea):
@@ -436,18 +315,3 @@ class Properties(QScrollArea):
     def sizeHint(self) -> QSize:
         """As wide as the drawings have it."""
         return QSize(LABEL_WIDTH + 188, 600)
-
-
-def section(title: str, spacing: int) -> tuple[QWidget, QVBoxLayout]:
-    """A part of the panel under a line, with its heading."""
-    part = QWidget()
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    column.addWidget(separator())
-    inner = QVBoxLayout()
-    inner.setContentsMargins(16, 12, 16, 16)
-    inner.setSpacing(spacing)
-    inner.addWidget(section_label(title))
-    column.addLayout(inner)
-    return part, inner

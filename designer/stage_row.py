@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from designer import theme
 from designer.editor import Editor
 from designer.forms.form import Form
-from designer.properties import section
+from designer.panel_parts import section
 from designer.staging import Staging
 from engine.fields import Int, Record
 

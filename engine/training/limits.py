@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from engine.project.training import TrainingOptions
 from engine.training.metrics.metric import Metric
-from engine.training.steps.step import Scores
+from engine.training.steps.results import Scores
 
 UNIT_S = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0}
 

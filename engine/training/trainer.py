@@ -23,7 +23,8 @@ from engine.training.progress.control import Control
 from engine.training.progress.recording import Report
 from engine.training.progress.reporting import Reporter
 from engine.training.steps.replay import Replay
-from engine.training.steps.step import Scores, Unit
+from engine.training.steps.results import Scores
+from engine.training.steps.step import Unit
 
 MOST_LEFT_OUT = 100
 """So many steps in a row may be left out before nothing more is to be hoped for."""

@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QLineEdit, QMainWindow
 
 from designer.editor import Editor
 from designer.forms.switch import Switch
-from designer.properties import UNKNOWN, Properties
+from designer.panel_parts import UNKNOWN
+from designer.properties import Properties
 from engine.layers.placeholder import Placeholder
 from engine.network.network import Network
 from engine.project.project import Project

@@ -12,7 +12,8 @@ import torch
 from engine.exchange import weights
 from engine.project.training import TrainingOptions
 from engine.training.metrics.metric import Metric
-from engine.training.steps.step import Scores, State, Unit
+from engine.training.steps.results import Scores
+from engine.training.steps.step import State, Unit
 
 BEST_EVERY_S = 2.0
 LAST_EVERY_S = 30.0

@@ -23,7 +23,7 @@ from engine.project.own_code import HOOKS, STATE
 from engine.project.training import TrainingOptions
 from engine.training.checkpoints.checkpoint import plain
 from engine.training.custom.own_code import failure
-from engine.training.steps.step import Done, Scores
+from engine.training.steps.results import Done, Scores
 
 
 class Hooks(Protocol):

@@ -16,7 +16,7 @@ from engine.training.metrics.metric import Metric, on_curve
 from engine.training.progress import garbage
 from engine.training.progress.clock import Clock
 from engine.training.progress.requests import Asked
-from engine.training.steps.step import Done
+from engine.training.steps.results import Done
 
 REPORT_EVERY_S = 0.25
 LATE_S = 2.0

@@ -14,7 +14,7 @@ from engine.training.progress.clock import Clock
 from engine.training.progress.recording import Recorder, Report
 from engine.training.progress.requests import NOTHING, Asked
 from engine.training.progress.watching import Watch
-from engine.training.steps.step import Done, Scores
+from engine.training.steps.results import Done, Scores
 
 
 class Outbox(Protocol):

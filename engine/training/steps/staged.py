@@ -8,7 +8,8 @@ from torch import nn
 
 from engine.environments.strategies.pipeline import Pipeline
 from engine.training.batching.batches import Batch, Resident, Tensors, as_tuple
-from engine.training.steps.step import Done, Unit, refuse_without_gradient, together
+from engine.training.steps.results import Done, together
+from engine.training.steps.step import Unit, refuse_without_gradient
 
 MOST_OF_STAGE = 10**8
 """No stage has so many layers or parameters."""

@@ -25,7 +25,8 @@ from engine.training.progress.clock import Clock
 from engine.training.progress.recording import Recorder
 from engine.training.progress.reporting import NoRequests, Reporter
 from engine.training.solvers.solver import Solver
-from engine.training.steps.step import Scores, Unit
+from engine.training.steps.results import Scores
+from engine.training.steps.step import Unit
 from engine.training.trainer import Outcome, Trainer
 
 STEP_S = 0.1

@@ -25,7 +25,8 @@ from engine.training.progress.recording import Recorder
 from engine.training.progress.reporting import Reporter
 from engine.training.progress.requests import NOTHING, Asked
 from engine.training.solvers.solver import Solver
-from engine.training.steps.step import Done, Unit
+from engine.training.steps.results import Done
+from engine.training.steps.step import Unit
 from engine.training.trainer import Outcome, Trainer
 
 STEPS_PER_EPOCH = 3

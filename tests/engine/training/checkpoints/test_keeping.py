@@ -12,7 +12,8 @@ from engine.training.checkpoints.keeping import Keeper, Sometimes
 from engine.training.metrics.errors import Rmse
 from engine.training.metrics.hits import Accuracy
 from engine.training.metrics.metric import Metric
-from engine.training.steps.step import Scores, State, Unit
+from engine.training.steps.results import Scores
+from engine.training.steps.step import State, Unit
 
 
 class FakeUnit:

@@ -14,7 +14,7 @@ from engine.training.progress.clock import Clock
 from engine.training.progress.recording import LATE_S, MOST_STEPS, Recorder
 from engine.training.progress.reporting import Curve, Reporter
 from engine.training.progress.requests import NOTHING, Asked
-from engine.training.steps.step import Done, Scores
+from engine.training.steps.results import Done, Scores
 from engine.training.supervision.channel import Lines, Reports, RequestPipe
 
 
