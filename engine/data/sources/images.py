@@ -89,7 +89,10 @@ class Images:
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """The images, N C H W: uint8, or float32 where the first one has 16 bits a channel."""
         names = _list(path).names()
-        return read_images(path, names if chosen is None else [names[i] for i in chosen.tolist()], outline, names[0])
+        if chosen is None:
+            return read_images(path, names, outline)
+        some = [names[i] for i in chosen.tolist()]
+        return read_images(path, some, outline, names[0], out_of=len(names))
 
     def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
         """The files, each decoded when it is wanted."""
@@ -136,8 +139,9 @@ def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Strea
     return Streams((StoredImages(folder, names, shape, kind),))
 
 
-def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = "") -> Samples:
-    """The images of these names, N C H W: uint8, or float32 where the first of all has 16 bits a channel."""
+def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = "", *, out_of: int = 0) -> Samples:
+    """The images of these names, N C H W: uint8, or float32 where the first of all has 16 bits a channel. `out_of` is
+    how many there are, where these are some of them."""
     channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
     with strictly():
         kind = np.dtype(np.float32 if is_deep(folder / (first or wanted[0])) else np.uint8)
@@ -148,7 +152,7 @@ def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = 
         array = np.empty((len(wanted), channels, height, width), kind)
         bad = _fill(array, folder, wanted, "grey" if channels == 1 else "rgb")
     if bad:
-        raise bad_pictures(bad, len(wanted), folder)
+        raise bad_pictures(bad, len(wanted), folder, out_of)
     return Samples((array,))
 
 

@@ -119,12 +119,14 @@ def _without_alpha(picture: Image.Image) -> Image.Image:
     return Image.alpha_composite(ground, picture.convert("RGBA"))
 
 
-def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path) -> UserError:
-    """The error for pictures that cannot be used: the first five and how many there are."""
+def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path, out_of: int = 0) -> UserError:
+    """The error for pictures that cannot be used: the first five and how many there are. `total` were looked at, which
+    may be some out of more: then nobody knows yet how many of those are bad."""
     lines = "".join(f"\n  {name}: {why}" for name, why in bad[:5])
     more = f"\n  and {len(bad) - 5:,} more" if len(bad) > 5 else ""
     files = "file" if total == 1 else "files"
+    looked = f" ({total:,} of {out_of:,} were looked at)" if out_of > total else ""
     return UserError(
-        f"{len(bad):,} of {total:,} image {files} in {folder} cannot be used:{lines}{more}\n"
+        f"{len(bad):,} of {total:,} image {files} in {folder} cannot be used{looked}:{lines}{more}\n"
         "Expected whole pictures, such as PNG or JPEG. Replace or remove what is damaged."
     )

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from engine.data.load import facts, load
+from engine.data.sources.registry import SOURCES
 from engine.errors import UserError
 from engine.project.data import DataOptions
 
@@ -290,3 +291,14 @@ def test_what_all_images_get_from_the_first_is_told(tmp_path):
     assert facts(OPTIONS, tmp_path).notes == (resized, grey)
     assert facts(OPTIONS.replace(image_size=8), tmp_path).notes == (grey,)
     assert facts(OPTIONS.replace(channels="rgb"), tmp_path).notes == (resized,)
+
+
+def test_a_look_at_some_images_does_not_count_the_bad_ones_of_all(tmp_path):
+    two_classes(tmp_path)
+    (tmp_path / "pets" / "cat" / "1.png").write_bytes(b"no picture")
+    source, path = SOURCES["images"], tmp_path / "pets"
+    outline = source.outline(OPTIONS, path)
+    with pytest.raises(UserError, match=r"1 of 2 image files in .* cannot be used \(2 of 6 were looked at\):"):
+        source.samples(OPTIONS, path, outline, np.array([0, 1]))
+    with pytest.raises(UserError, match=r"1 of 6 image files in .* cannot be used:"):
+        source.samples(OPTIONS, path, outline)
