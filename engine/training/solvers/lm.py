@@ -20,6 +20,7 @@ from engine.project.training import TrainingOptions
 from engine.training.batching.batches import Batch
 from engine.training.solvers.lbfgs import Tolerance
 from engine.training.solvers.solver import learning
+from engine.training.supervision import out_of_memory
 
 _AT_ONCE = 2**22
 """Numbers of the Jacobian that are held at the same time."""
@@ -157,6 +158,8 @@ class LevenbergMarquardt:
                 warnings.filterwarnings("ignore", "There is a performance drop")  # recurrent layers: one by one
                 jacobian, output = each(weights, *inputs)
         except RuntimeError as error:
+            if out_of_memory.is_one(error) or isinstance(error, torch.AcceleratorError):
+                raise
             raise UserError(
                 "The solver lm needs the derivatives of each sample by itself, which a layer of this network does not "
                 f"give ({str(error).partition('.')[0][:200]}). Choose another solver."

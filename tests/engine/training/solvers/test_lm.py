@@ -114,6 +114,15 @@ def test_a_convolution_and_a_recurrence_can_be_fitted() -> None:
         assert losses[-1] < 0.05 * losses[0]
 
 
+def test_memory_that_runs_out_is_not_taken_for_a_layer_without_derivatives() -> None:
+    class Greedy(nn.Linear):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        train(Greedy(1, 1).double())
+
+
 def test_a_layer_that_draws_is_refused_in_words() -> None:
     with pytest.raises(UserError, match="derivatives of each sample by itself"):
         train(nn.Sequential(nn.Linear(1, 1).double(), nn.Dropout()))
