@@ -17,6 +17,10 @@ from engine.runs.log import EventReader, event_in
 POLL_MS = 100
 BUDGET_S = 0.008
 """Half of a frame: the other half is for painting what came."""
+CATCHING_UP_S = 0.04
+"""So long instead where more than `MANY` lines wait, as when a long run is opened: most of the time goes to reading
+then, and not to painting what is painted again at once."""
+MANY = 100
 GO_ON_MS = 4
 """Leaves a turn to what was painted meanwhile."""
 LOST = "The engine of this run is gone without having ended it. What was saved before is in the run's folder."
@@ -78,15 +82,17 @@ class Supervisor(QObject):
         return ""
 
     def poll(self) -> None:
-        """Pass on new events, for at most half a frame at a time; the rest after what else the window has to do."""
+        """Pass on new events, for half a frame at a time, longer where many wait; the rest after what else the window
+        has to do."""
         if self.outcome is not None or self._is_closed:
             return
         state = self.folder.state()  # asked first: what is read after an end is all there is
-        deadline = time.monotonic() + BUDGET_S
+        began = time.monotonic()
         while self._unsaid or self._read():
             if (event := event_in(self._unsaid.popleft())) is not None:
                 self._tell(event)
-            if time.monotonic() > deadline:
+            budget_s = CATCHING_UP_S if len(self._unsaid) > MANY else BUDGET_S
+            if time.monotonic() - began > budget_s:
                 self._go_on.start()
                 return
         if state in ENDS:

@@ -23,7 +23,7 @@ def three_workers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[st
     command = [sys.executable, "-m", "tests.engine.environments.stages", str(folder)]
     own = {**os.environ, "PYTHONPATH": str(ROOT)}
     workers = [subprocess.Popen([*command, str(rank), "3"], cwd=ROOT, env=own) for rank in range(3)]
-    assert [worker.wait(100) for worker in workers] == [0, 0, 0]
+    assert [worker.wait(250) for worker in workers] == [0, 0, 0]
     found: dict[str, dict[str, Any]] = torch.load(folder / "found.pt")
     return found
 

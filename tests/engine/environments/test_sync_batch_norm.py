@@ -53,7 +53,7 @@ def in_two_processes(folder: Path, given: dict) -> list[dict]:
     torch.save(given, folder / "given.pt")
     command = [sys.executable, "-c", WORKER, str(folder)]
     workers = [subprocess.Popen([*command, str(rank)], cwd=ROOT) for rank in range(2)]
-    assert [worker.wait(100) for worker in workers] == [0, 0]
+    assert [worker.wait(250) for worker in workers] == [0, 0]
     return [torch.load(folder / f"done{rank}.pt") for rank in range(2)]
 
 

@@ -324,7 +324,7 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[lis
     command = [sys.executable, "-m", "tests.engine.training.reference", str(folder)]
     own = {**os.environ, "PYTHONPATH": str(ROOT)}
     workers = [subprocess.Popen([*command, str(rank), "2"], cwd=ROOT, env=own) for rank in range(2)]
-    assert [worker.wait(100) for worker in workers] == [0, 0]
+    assert [worker.wait(250) for worker in workers] == [0, 0]
     found: dict[str, tuple[list[float], list[float]]] = json.loads((folder / "found.json").read_text("utf-8"))
     return found
 
