@@ -123,7 +123,10 @@ def _is_touched(torch: Any) -> bool:
 def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
     """Whether this process has a driver of an accelerator open. Merely asking `torch.cuda.is_available()` starts it, as
     a file of the user's may do on top, and torch calls itself uninitialised then."""
-    for descriptor in descriptors.iterdir():
+    opened = []
+    with contextlib.suppress(OSError):  # a system that does not show them
+        opened = list(descriptors.iterdir())
+    for descriptor in opened:
         with contextlib.suppress(OSError):  # that of the listing itself has gone
             if os.readlink(descriptor).startswith(_DRIVERS):
                 return True

@@ -29,3 +29,4 @@ def test_drivers_are_known_by_what_they_open(path: str, is_driver: bool, tmp_pat
     (tmp_path / "3").symlink_to(path)
     (tmp_path / "4").write_text("no link: it has gone meanwhile")
     assert launch.has_driver_open(tmp_path) is is_driver
+    assert not launch.has_driver_open(tmp_path / "nothing shows them")

@@ -5,11 +5,11 @@ import torch
 from torch import nn
 
 from engine.environments.gang import SoloGang
-from engine.environments.strategies.strategy import strategy_for
+from engine.environments.strategies.strategy import form_of_data_parallel, strategy_for
 from engine.environments.strategies.sync_batch_norm import Share
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
-from engine.training.steps.acceleration import accelerate
+from engine.training.steps.acceleration import accelerate, all_learn
 
 CPU = torch.device("cpu")
 
@@ -47,6 +47,36 @@ def test_a_compiled_network_has_the_same_parameters_and_what_was_tried_left_no_t
     found = called(torch.arange(15.0).view(5, 3))
     torch.manual_seed(7)
     torch.testing.assert_close(found, plain(torch.arange(15.0).view(5, 3)))
+
+
+def test_one_step_tells_whether_every_weight_gets_a_gradient_and_leaves_no_trace() -> None:
+    class Looking(nn.Module):
+        """Past what its second layer gives."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = network(), nn.Linear(3, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.first(x) + self.second(x).detach()
+
+    model, plain = Looking(), Looking()
+    plain.load_state_dict(model.state_dict())
+    drawn = torch.get_rng_state()
+    assert all_learn(model.first, model.first, step, SoloGang(), CPU)
+    assert not all_learn(model, model, step, SoloGang(), CPU)
+    model.second.requires_grad_(False)
+    assert all_learn(model, model, step, SoloGang(), CPU), "what is frozen is to get none"
+    assert torch.equal(torch.get_rng_state(), drawn)
+    assert all(p.grad is None for p in model.parameters())
+    torch.testing.assert_close(model.state_dict(), plain.state_dict(), rtol=0, atol=0)
+
+
+def test_gpus_wait_for_every_gradient_only_where_there_is_one() -> None:
+    gpu, halves = torch.device("cuda:0"), EnvironmentOptions(target="multi-gpu", gradient_compression="fp16")
+    assert form_of_data_parallel(EnvironmentOptions(), gpu) == "ddp"
+    assert form_of_data_parallel(EnvironmentOptions(), gpu, all_learn=False) == "flat"
+    assert form_of_data_parallel(halves, gpu, all_learn=False) == "ddp", "which alone compresses, and looks for them"
 
 
 def test_where_it_cannot_be_compiled_the_run_goes_on_without(monkeypatch: pytest.MonkeyPatch) -> None:
