@@ -179,6 +179,11 @@ class ExportDialog(QDialog):
     def _say(self, text: str, role: str) -> None:
         theme.mark(self.outcome, "role", role)
         self.outcome.setText(text)
+        self.outcome.setMinimumHeight(max(0, self.outcome.heightForWidth(self.outcome.width())))
+        layout = self.layout()
+        if layout is not None:  # the dialog grows by what is new: Qt does so for no text that wraps
+            layout.activate()
+            self.resize(self.width(), max(self.height(), layout.totalSizeHint().height()))
 
     def done(self, result: int) -> None:
         """Closing ends an export that is under way, and takes the copy of the project away."""

@@ -95,3 +95,12 @@ def test_code_of_a_project_that_was_not_saved_since_is_found_where_its_file_lies
     assert dialog.outcome.property("role") == "good", said
     assert (tmp_path / "custom_own.py").read_text() == text
     assert "custom_own.Own()" in (tmp_path / "net.py").read_text()
+
+
+def test_what_is_said_is_never_cut(qtbot, tmp_path: Path) -> None:
+    dialog = make(qtbot, Project(NET), tmp_path / "net.onnx")
+    qtbot.waitExposed(dialog)
+    dialog._say("A long sentence about what came of it. " * 20, "good")
+    assert dialog.outcome.height() >= dialog.outcome.heightForWidth(dialog.outcome.width())
+    assert dialog.rect().contains(dialog.export_button.geometry())
+    assert dialog.outcome.geometry().bottom() < dialog.export_button.geometry().top()
