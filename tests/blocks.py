@@ -98,3 +98,16 @@ def results(module: nn.Module, *tensors: torch.Tensor) -> tuple[torch.Tensor, ..
     with torch.no_grad():
         found = module(*tensors)
     return found if isinstance(found, tuple) else (found,)
+
+
+def block_of(network: Network, id: str) -> Block:
+    """The block with this id."""
+    type = network.layers[id].type
+    assert isinstance(type, Block)
+    return type
+
+
+def links(network: Network) -> set[tuple[str, str, str, str]]:
+    """The connections by the names of layers and ports."""
+    names = {id: one.name for id, one in network.layers.items()}
+    return {(names[c.source.layer], c.source.name, names[c.target.layer], c.target.name) for c in network.connections}

@@ -1,1 +1,1 @@
-"""Where a run executes: what this machine has, what is chosen, how workers are started."""
+"""Where a run executes: what is chosen, how workers are started and divide the work, and what the machine has."""

@@ -1,1 +1,1 @@
-"""The project file and the options in it."""
+"""The project file, the options in it, and what can be said about them."""

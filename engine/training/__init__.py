@@ -1,1 +1,1 @@
-"""The loop and its parts: step, solvers, schedules, losses, metrics."""
+"""A training: its story in `trainer`, a worker that tells it, and a package for each of its parts."""
