@@ -72,7 +72,9 @@ def _watch(arguments: argparse.Namespace) -> int:
 def ask(folder: RunFolder, what: str, **given: float) -> int:
     """Put the request into the run's folder, wait until it is done, and say so. Raises `UserError`, `RunError`."""
     if (state := folder.state()) in ENDS:
-        raise UserError(f"The run in {folder.path} has already ended: {state}.")
+        raise UserError(
+            f"The run in {folder.path} has already ended: {state}. `netwright-engine resume` goes on with it."
+        )
     reader = EventReader(folder)
     while reader.read():
         pass  # only what comes from now on answers

@@ -1,6 +1,7 @@
 """`follow RUN`: watch a run from any terminal, from its first event to its end."""
 
 import argparse
+import shlex
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from engine.runs.folder import open_run
 from engine.runs.log import EventReader
 
 POLL_S = 0.1
+LOST = "lost: the engine of this run is gone without having ended it. netwright-engine resume {} goes on with it."
 
 
 def register(commands: Commands) -> None:
@@ -39,5 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
         if not events:
             time.sleep(POLL_S)
     state = state or folder.state()
-    print(printable(state) if state != "lost" else "lost: the engine of this run is gone without having ended it.")
+    print(printable(state) if state != "lost" else LOST.format(shlex.quote(str(arguments.folder))))
     return {"finished": EXIT_DONE, "stopped": EXIT_STOPPED}.get(state, EXIT_RUN_FAILED)

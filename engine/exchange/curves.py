@@ -73,7 +73,8 @@ def write_curves(runs: Sequence[RunFolder], format: str, target: Path) -> list[P
             return [target]
         return list(_for_tensorboard(runs, target) if format == "tensorboard" else _for_mlflow(runs, target))
     except OSError as error:
-        raise UserError(f"{error.filename or target} cannot be written: {error.strerror}.") from None
+        place = target if format == "csv" else error.filename or target  # not the name it is first written under
+        raise UserError(f"{place} cannot be written: {error.strerror}.") from None
 
 
 def _as_csv(runs: Sequence[RunFolder]) -> str:

@@ -77,7 +77,9 @@ def read_source(path: Path, base: Path | None = None) -> Source:
     folder = open_run(path)
     kept = folder.kept()
     if kept is None:
-        raise UserError(f"The run in {path} has no trained weights yet; its state is {folder.state()}.")
+        state = folder.state()
+        way = " `netwright-engine resume` goes on with it." if state == "lost" else ""
+        raise UserError(f"The run in {path} has no trained weights yet; its state is {state}.{way}")
     weights, manifest = load_weights(kept)
     info = folder.read_info()
     base = Path(info.get("base") or path)

@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnx_ir
-import onnxruntime
 import torch
 from torch import fx
 
@@ -29,6 +28,7 @@ from engine.data.facts import DataFacts
 from engine.errors import RunError, UserError
 from engine.exchange.destination import not_written, refuse_destination
 from engine.exchange.onnx_forms import exportable, free_lengths
+from engine.exchange.runtime import onnxruntime
 from engine.exchange.samples import Arrays, at_sizes, fitting_samples, random_samples
 from engine.exchange.weights import fill
 from engine.layers.catalog import layer_type

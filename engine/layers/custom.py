@@ -15,7 +15,7 @@ from engine.custom.expression import parsed
 from engine.custom.known import Failed, Measured, Question
 from engine.custom.signature import MOST_PARAMETERS, MOST_PORTS, Parameter, Signature, pick
 from engine.custom.targets import code_target, expression_target
-from engine.errors import FieldError, FieldErrors, MisfitError, UnknownSizesError, UserError, plural
+from engine.errors import FieldError, FieldErrors, MisfitError, UnknownSizesError, UserError, did_you_mean, plural
 from engine.fields import JSON, Choice, Field, FilePath, Int, Record, Text, path_part, quoted
 from engine.layers.base import LENGTHS, Call, LayerType, Lowered, as_chain, function, with_lengths
 from engine.layers.types import LAYOUTS, Sizes, TensorType
@@ -244,6 +244,10 @@ class UserCode(LayerType):
         hidden = next((name for name in own if name in type._attributes.values()), None)
         if hidden is not None:
             raise FieldErrors([FieldError(f"{where}.{hidden}", "it belongs into the object 'values'.")])
+        stray = next((name for name in own if name not in type.fields and not did_you_mean(name, type.fields)), None)
+        if stray is not None and not keep_unknown:
+            message = "there is no such field. What the code takes stands in 'values', and what it is in 'signature'."
+            raise FieldErrors([FieldError(f"{where}.{path_part(stray)}", message)])
         own |= {type._attributes[name]: value for name, value in values.items()}
         made: Self = _record_read(type, own, where, keep_unknown)
         return made

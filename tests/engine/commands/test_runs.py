@@ -41,6 +41,22 @@ def test_a_list_with_changes_filtered_and_sorted(runs: Path, capsys: pytest.Capt
     assert "--sort size: no run has that." in said(capsys, "runs", runs, "--sort", "size", code=2)
 
 
+def test_a_run_whose_engine_is_gone_says_how_to_go_on(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = runs / "run_2"
+    update_info(open_run(run), state="running")
+    assert main(["follow", str(run)]) == 3
+    assert capsys.readouterr().out.endswith(f"netwright-engine resume {run} goes on with it.\n")
+    assert "`netwright-engine resume` goes on with it." in said(capsys, "export", run, "--format=onnx", "-ox", code=2)
+    assert said(capsys, "pause", runs / "run_1", code=2).endswith(
+        "finished. `netwright-engine resume` goes on with it.\n"
+    )
+
+
+def test_a_table_of_curves_is_named_where_it_cannot_be_written(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = runs / "none" / "c.csv"
+    assert f"{target} cannot be written: No such file" in said(capsys, "curves", runs / "run_1", "-o", target, code=2)
+
+
 def test_notes_and_tags(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = runs / "run_1"
     assert said(capsys, "note", run) == ""

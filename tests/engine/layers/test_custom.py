@@ -92,6 +92,8 @@ def test_it_is_the_same_in_the_project_file_without_the_file_of_the_code():
         ({"signature": {}}, "fields.signature: expected a list"),
         ({"signature": [["a", "module", 1]]}, r"fields.signature\[0\]: expected"),
         ({"signature": [["a", "int", 1]], "values": {"a": "x"}}, "fields.a: expected a whole number"),
+        ({"width": 3}, "fields.width: there is no such field. What the code takes stands in 'values', and what it is"),
+        ({"clas_name": "A"}, "fields.clas_name: there is no such field. Did you mean 'class_name'?"),
         ({"signature": [["a", "int", 1]], "a": 3}, "fields.a: it belongs into the object 'values'"),
         ({"nothing": 1}, "fields.nothing: there is no such field"),
     ],
