@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engine.commands.common import Commands, add_project, note, print_json, read_project, table
-from engine.errors import EXIT_DONE, UserError
+from engine.commands.common import Commands, add_project, note, print_json, read_project, refusal, table
+from engine.errors import EXIT_DONE
 from engine.network.memory import bytes_in_words
 from engine.project.file import dumps
 
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         path.write_text(dumps(project), encoding="utf-8")
         for line in lines_of("engine.environments.trials.advising", str(path)):
             if "error" in line:
-                raise UserError(line["error"])
+                raise refusal(line)
             if "way" in line:
                 ways.append(line["way"])
             said, best = line.get("advice", said), line.get("best", best)

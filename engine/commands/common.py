@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engine.data.facts import DataFacts
-from engine.errors import FieldErrors, UserError
+from engine.errors import EXIT_UNAVAILABLE, FieldErrors, UnavailableError, UserError
 from engine.project.file import load
 from engine.project.idle import idle_settings
 from engine.project.project import Project, set_option
@@ -80,6 +80,12 @@ def facts_of(project: Project, base: Path) -> DataFacts | None:
     from engine.data.load import facts
 
     return facts(project.data, base)
+
+
+def refusal(said: Mapping[str, Any]) -> UserError:
+    """What a throw-away process has refused, with the exit code that belongs to it."""
+    kind = UnavailableError if said.get("exit_code") == EXIT_UNAVAILABLE else UserError
+    return kind(said["error"])
 
 
 def note(notices: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engine.commands.common import Commands, add_project, facts_of, note, print_json, read_project
+from engine.commands.common import Commands, add_project, facts_of, note, print_json, read_project, refusal
 from engine.errors import EXIT_DONE, UserError
 from engine.network.memory import bytes_in_words
 from engine.project.file import dumps
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         given = (str(path), "--samples", str(samples), "--share", str(arguments.share))
         for line in lines_of("engine.environments.trials.largest", *given):
             if "error" in line:
-                raise UserError(line["error"])
+                raise refusal(line)
             if "tried" in line:
                 tried.append(line["tried"])
                 if not arguments.json:

@@ -43,10 +43,10 @@ def enough_learning(network: Network, analysis: Analysis, count: int) -> set[str
     """The layers of which some weight learns. Raises `UserError` where they are too few for so many stages."""
     learning = learning_layers(network, analysis)
     if len(learning) < count:
+        fewer = f"{plural(len(learning), 'worker')} at most, or " if len(learning) > 1 else ""
         raise UserError(
             f"{count:,} stages need as many layers whose weights learn; the network has {len(learning):,} outside of "
-            f"blocks, each block counted as one. Use {plural(max(1, len(learning)), 'worker')} at most, or another "
-            "strategy."
+            f"blocks, each block counted as one. Use {fewer}another strategy."
         )
     return learning
 

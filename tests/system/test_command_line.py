@@ -366,3 +366,4 @@ def test_largest_batch_and_advise_answer_in_json() -> None:
     refused = engine("largest-batch", digits, "--share", "2")
     assert refused.returncode == 2
     assert "--share: expected a number above 0" in refused.stderr
+    assert engine("largest-batch", digits, "--set", "environment.target=parallel").returncode == 5

@@ -57,4 +57,4 @@ if __name__ == "__main__":
     try:
         _advise(load(Path(sys.argv[1])).project)
     except UserError as error:
-        _say({"error": str(error)})
+        _say({"error": str(error), "exit_code": error.exit_code})

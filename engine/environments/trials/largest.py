@@ -114,7 +114,10 @@ def search(
     for refusal in refusals(project):
         raise UserError(refusal)
     if project.environment.strategy == "pipeline" and project.environment.target in SEVERAL:
-        raise UserError("A trial runs the whole network, and the workers of a pipeline each have a stage of it.")
+        raise UserError(
+            "A trial runs the whole network, and the workers of a pipeline each have a stage of it. What each stage "
+            "takes is seen on the canvas (View > Stages of a pipeline); a trial can be made with another strategy."
+        )
     started = Search(project, inventory, share, tell)
     most = samples or MOST
     least = min(most, max(1, len(started.placement(min(most, 64)).workers), min(most, 16)))
@@ -155,7 +158,7 @@ def main(arguments: list[str]) -> int:
     try:
         search(load(given.project).project, probe(), given.samples or None, given.share, tell)
     except UserError as error:
-        tell({"error": str(error)})
+        tell({"error": str(error), "exit_code": error.exit_code})
     return 0
 
 

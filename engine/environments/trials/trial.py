@@ -134,7 +134,10 @@ def refusals(project: Project) -> Iterator[str]:
     """Why no trial of this project can be made."""
     options = project.training
     if options.is_full_batch:
-        yield f"The solver {options.solver} takes all samples in each iteration: there is no mini-batch to choose."
+        yield (
+            f"The solver {options.solver} takes all samples in each iteration, and trials are made with mini-batches. "
+            "Choose another solver."
+        )
     if not project.network.layers or analyse(project.network).has_errors:
         yield "The network has errors; correct them first (see the command check)."
     if code.has_code(project):
