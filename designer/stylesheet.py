@@ -82,7 +82,8 @@ QPushButton[role="link"], QToolButton[role="link"] {
 QPushButton[role="link"]:hover, QToolButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus, QToolButton[role="link"]:focus { border-color: @accent; }
 QPushButton[role="link"]:disabled { color: @faint; }
-QPushButton[flush="true"] { padding: 0; border: none; border-bottom: 1px solid transparent; border-radius: 0; }
+QPushButton[flush="true"] {
+  padding: 0; min-height: 0; border: none; border-bottom: 1px solid transparent; border-radius: 0; }
 QPushButton[flush="true"]:focus { border-bottom-color: @accent; }
 QLabel[role="link"] { color: @accent; }
 QToolButton { background: transparent; color: @text; border: 1px solid transparent; border-radius: 6px; padding: 4px; }

@@ -150,6 +150,7 @@ class Advisor(Trials):
         self.use_button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.use_button.setAutoDefault(False)
         theme.mark(self.use_button, "role", "link")
+        theme.mark(self.use_button, "flush", True)
         self.use_button.clicked.connect(self._use)
         self.use_button.hide()
         row = self.layout()

@@ -371,7 +371,7 @@ class FactsPanel(QWidget):
         self.where.set("Environment", str(environment.get("resolved", "")))
         self.where.set("Workers", f"{workers} · {backend}" if backend else f"{workers}")
         self.where.set("Hardware", event.hardware)
-        counts = " · ".join(f"{count:,}\u00a0{part}" for part, count in event.samples.items() if count)
+        counts = " · ".join(_whole(f"{count:,} {part}") for part, count in event.samples.items() if count)
         self.where.set("Samples", counts)
         self.where.set("Batch", event.arithmetic.removesuffix(".").replace("; ", "\n"))
         self.where.explain("Environment", event.sentence)
@@ -401,7 +401,7 @@ class FactsPanel(QWidget):
 
     def _on_part(self, points: Points) -> None:
         last = {name: values[-1] for name, values in points.values.items() if values}
-        text = " · ".join(metric_value(name, value) for name, value in sorted(last.items()))
+        text = " · ".join(_whole(metric_value(name, value)) for name, value in sorted(last.items()))
         self.progress.set(points.split.capitalize(), text)
 
     def _show_progress(self, event: Progress, since_s: float) -> None:
@@ -435,3 +435,8 @@ class FactsPanel(QWidget):
         self.lines.setText("\n".join(f"{at}  {text}".strip() for at, text in self._lines))
         self.lines.setVisible(bool(self._lines))
         self._lines_title.setVisible(bool(self._lines))
+
+
+def _whole(text: str) -> str:
+    """A number with its name or unit, which stay in one line."""
+    return text.replace(" ", "\u00a0")

@@ -17,6 +17,7 @@ NOTES = {
 def _normalization() -> Choice:
     return Choice(
         "zscore",
+        label="Normalisation",
         options=NORMALIZATIONS,
         notes=NOTES,
         help="Fitted on the training part, per channel; part of the exported network",
@@ -126,6 +127,7 @@ class SequenceInput(InputLayer):
     length = Int(0, low=0, high=10_000_000, unit="steps", help="0: any length")
     normalization = Choice(
         "zscore",
+        label="Normalisation",
         options=NORMALIZATIONS,
         notes=NOTES,
         help="Fitted on the training part, per channel; part of the exported network",

@@ -22,7 +22,7 @@ class RegularisationOptions(Record):
         1e-4,
         low=0.0,
         high=1000.0,
-        label="L2 regularization",
+        label="L2 regularisation",
         group="Regularisation",
         help="Weight decay: factor on weights, not on biases or normalisation; default 0.0001, as in MATLAB. "
         "It adds to the gradient; with adamw it shortens the weights themselves. torch: weight_decay, 0, "
@@ -109,6 +109,7 @@ class RegularisationOptions(Record):
     )
     batch_normalization_statistics = Choice(
         "auto",
+        label="Batch normalisation statistics",
         options=("auto", "moving", "population"),
         notes={
             "auto": "moving, as torch",

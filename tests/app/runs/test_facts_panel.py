@@ -104,7 +104,7 @@ def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
     assert panel.progress.text("Iteration") == "864 of 30,000"
     assert panel.progress.text("Throughput") == "11,420 samples/s"
     assert panel.progress.text("Best").endswith("at 840")
-    assert "96.4 %" in panel.progress.text("Validation")
+    assert "96.4\u00a0%" in panel.progress.text("Validation")
     assert panel.where.text("Workers") == "2 · gloo"
     assert panel.where.text("Samples") == "1,257\u00a0training · 270\u00a0validation"
     assert panel.where.text("Batch").splitlines()[:2] == ["128 samples a step, 64 a worker", "10 steps an epoch"]
