@@ -17,7 +17,7 @@ SCHEMES = {"dark": theme.dark, "light": theme.light}
 WANTED_ICONS = """
     new open save undo redo cut copy paste trash zoom-in zoom-out fit arrange play stop pause settings search export
     data image table chart plus minus close warning error info check chevron-down chevron-right chip folder reset
-    network log layers more
+    network log layers
 """
 
 
