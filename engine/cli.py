@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
+from engine.commands.examples import EXIT_CODES, HelpFormatter, add_examples
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, UserError
 from engine.version import VERSION
 
@@ -54,13 +55,18 @@ REPORT_TO = "Please report it, with the lines above, as an issue of the project.
 def parser(command: str = "") -> argparse.ArgumentParser:
     """The parser with every command, or with this one, so that it does not wait for the modules of others."""
     top = argparse.ArgumentParser(
-        prog="netwright-engine", description="Check, train and export neural networks without a screen."
+        prog="netwright-engine",
+        description="Check, train and export neural networks without a screen.",
+        epilog=EXIT_CODES,
+        formatter_class=HelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"netwright-engine {VERSION}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     wanted = [command] if command in COMMANDS else COMMANDS
     for name in dict.fromkeys(_TOGETHER.get(name, name) for name in wanted):
         importlib.import_module(f"engine.commands.{name.replace('-', '_')}").register(commands)
+    for name, made in commands.choices.items():
+        add_examples(made, name)
     return top
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from engine import cli
+from engine.commands.examples import EXAMPLES
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED
 from engine.project.file import save
-from engine.project.project import Project
+from engine.project.project import Project, set_option
 from engine.version import VERSION
 from tests.builders import chain, classifier, layer
 
@@ -154,6 +155,25 @@ def test_wrong_input_ends_with_two_and_no_traceback(arguments: list[str]) -> Non
     assert (done.returncode, done.stdout) == (EXIT_INPUT, "")
     assert "netwright-engine" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
+def test_examples_in_the_help_are_understood(line: str) -> None:
+    words = shlex.split(line)
+    arguments = cli.parser(words[0]).parse_args(words)
+    for setting in getattr(arguments, "settings", []):
+        set_option(Project(), setting)
+    assert len(line) + len("  netwright-engine ") <= 100
+
+
+def test_help_shows_examples_line_by_line_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, shown in (
+        (["check", "--help"], "\n  netwright-engine check digits.netwright\n"),
+        (["--help"], "exit codes:\n  0  "),
+    ):
+        with pytest.raises(SystemExit):
+            cli.main(words)
+        assert shown in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
