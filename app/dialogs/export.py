@@ -209,6 +209,7 @@ def export_dialog(window: "MainWindow") -> None:
     """Ask, export, and say how it went."""
     if not window.code.ask():
         return
+    window.training.catch_up()  # the last run of a project that was opened again, though nobody looked at it yet
     run = window.training.run_folder
     trained = run.path if run is not None and run.kept() is not None else None
     stem = Path(window.documents.title).stem

@@ -23,13 +23,17 @@ def runs_beside(project_path: Path) -> Path:
     return project_path.parent / "runs"
 
 
+def is_shipped(project_path: Path) -> bool:
+    """Whether a project is an example or a template that came with Netwright."""
+    return project_path.resolve().is_relative_to(SHIPPED)
+
+
 def new_path(project_path: Path | None, name: str) -> Path:
     """Where a new run goes: `runs/<time>_<name>` beside the project, or in the user's data directory: for a project
     without a file, beside which nobody may write, or which was shipped, where runs would go with the next version."""
     label = re.sub(r"[^\w-]+", "-", name).strip("-")[:40] or "untitled"
     stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
-    is_ours = project_path is not None and project_path.resolve().is_relative_to(SHIPPED)
-    bases = [runs_beside(project_path)] if project_path and not is_ours else []
+    bases = [runs_beside(project_path)] if project_path and not is_shipped(project_path) else []
     with contextlib.suppress(RuntimeError):  # nobody's home, as in some containers
         bases.append(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "netwright" / "runs")
     for base in bases:

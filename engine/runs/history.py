@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.errors import UserError
-from engine.runs.creating import runs_beside
+from engine.runs.creating import is_shipped, runs_beside
 from engine.runs.folder import RunFolder
 from engine.runs.index import Index, Known
 from engine.runs.summary import (
@@ -91,13 +91,15 @@ def runs_of(project_path: Path | None) -> list[RunSummary]:
 
 
 def last_run(project_path: Path) -> RunFolder | None:
-    """The newest run of a project among those beside it, or None. Runs of a project that was moved with them count.
+    """The newest run of a project among those beside it, of a shipped one among those in the user's data, or None. Runs
+    of a project that was moved with them count.
 
     Of thousands only those are read that can be the newest: no `run.json` was written before its run was made.
     """
     written: list[tuple[float, str]] = []
+    own = own_runs() if is_shipped(project_path) else None
     with contextlib.suppress(OSError):
-        for entry in os.scandir(runs_beside(project_path)):
+        for entry in os.scandir(own or runs_beside(project_path)):
             with contextlib.suppress(OSError):
                 written.append((os.stat(f"{entry.path}/run.json").st_mtime, entry.path))
     best: tuple[float, str] | None = None
@@ -106,6 +108,7 @@ def last_run(project_path: Path) -> RunFolder | None:
             break
         with contextlib.suppress(UserError, OSError):
             info = RunFolder(Path(path)).read_info()
-            if Path(str(info.get("project_path", ""))).name == project_path.name:
+            known = str(info.get("project_path", ""))
+            if known == str(project_path) or (own is None and Path(known).name == project_path.name):
                 best = max(best or (-1.0, ""), (created_in(info), path))
     return RunFolder(Path(best[1])) if best is not None else None

@@ -10,6 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.dialogs.change_run import ChangeRun
+from app.dialogs.export import export_dialog
 from app.runs.monitor import Monitor
 from app.window import MainWindow
 from engine.project.data import DataOptions
@@ -68,6 +69,18 @@ def monitor_of(window: MainWindow) -> Monitor:
     monitor = window.page("train")
     assert isinstance(monitor, Monitor)
     return monitor
+
+
+def test_an_export_knows_the_last_run_before_the_train_tab_was_seen(
+    window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ended_run_of(one, "a")
+    monkeypatch.setattr("app.dialogs.export.ExportDialog.exec", lambda _: 0)
+    window.open_path(one)
+    assert window.training.run_folder is None
+    export_dialog(window)
+    assert window.training.run_folder is not None
+    assert window.training.run_folder.path == run.path
 
 
 def test_another_project_shows_its_own_last_run(qtbot: QtBot, window: MainWindow, one: Path, other: Path) -> None:

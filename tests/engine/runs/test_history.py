@@ -13,7 +13,7 @@ import pytest
 
 from engine.commands.runs import _result
 from engine.errors import UserError
-from engine.runs.creating import create, runs_beside
+from engine.runs.creating import SHIPPED, create, runs_beside
 from engine.runs.events import EpochEnded, Points, Progress
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.history import last_run, list_runs, own_runs, runs_of
@@ -113,6 +113,18 @@ def test_the_last_run_of_a_project_is_among_those_beside_it(tmp_path: Path) -> N
     found = last_run(project)
     assert found is not None
     assert found.path.name == "b"
+
+
+def test_the_last_run_of_a_shipped_project_is_in_the_users_data(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    own, waves = own_runs(), SHIPPED / "examples" / "waves.netwright"
+    assert own is not None
+    assert last_run(waves) is None
+    made(own, "mine", 3.0, project_path="/home/somebody/waves.netwright")
+    run = made(own, "shipped", 2.0, project_path=str(waves))
+    found = last_run(waves)
+    assert found is not None
+    assert found.path == run
 
 
 def test_the_index_tells_what_the_folders_tell(tmp_path: Path) -> None:
