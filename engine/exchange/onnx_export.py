@@ -32,6 +32,7 @@ from engine.exchange.runtime import onnxruntime
 from engine.exchange.samples import Arrays, at_sizes, fitting_samples, random_samples
 from engine.exchange.weights import fill
 from engine.layers.catalog import layer_type
+from engine.layers.custom import UserCode
 from engine.layers.types import Symbol, TensorType
 from engine.network import edits
 from engine.network.analysis import analyse
@@ -173,7 +174,15 @@ def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, des
             program.save(str(to))
             onnx.checker.check_model(str(to), full_check=True)
     except (torch.onnx.OnnxExporterError, onnx.checker.ValidationError) as error:
-        raise RunError(f"The network cannot be exported to ONNX: {_cause(error)}") from error
+        raise RunError(f"The network cannot be exported to ONNX: {_cause(error)}{_own_code(network)}") from error
+
+
+def _own_code(network: Network) -> str:
+    """Where to look first, in a network with code of the user's: the layers that come along have been tried."""
+    names = [layer.name for layer in network.layers.values() if isinstance(layer.acting, UserCode)]
+    if not names:
+        return ""
+    return f". Look first at the project's own code ({', '.join(names)}). Export to PyTorch takes any operation."
 
 
 def output_names(network: Network) -> list[str]:

@@ -248,6 +248,14 @@ def test_what_the_exporter_cannot_do_is_said_in_one_line(tmp_path: Path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
+def test_code_of_the_project_is_where_to_look_first() -> None:
+    with_code = chain(layer("feature_input"), layer("function", expression="torch.special.bessel_j0(x1)"))
+    assert onnx_export._own_code(with_code) == (
+        ". Look first at the project's own code (function_1). Export to PyTorch takes any operation."
+    )
+    assert onnx_export._own_code(classifier()) == ""
+
+
 def test_a_vocabulary_of_one_is_tried_out_with_its_one_index(tmp_path: Path) -> None:
     tokens = layer("sequence_input", content="indices", length=4)
     network = chain(tokens, layer("embedding", vocabulary=1, dimension=3), layer("global_average_pool"))
