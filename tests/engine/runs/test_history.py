@@ -120,7 +120,7 @@ def test_the_last_run_of_a_shipped_project_is_in_the_users_data(tmp_path: Path, 
     own, waves = own_runs(), SHIPPED / "examples" / "waves.netwright"
     assert own is not None
     assert last_run(waves) is None
-    made(own, "mine", 3.0, project_path="/home/somebody/waves.netwright")
+    made(own, "mine", 3.0, project_path="elsewhere/waves.netwright")
     run = made(own, "shipped", 2.0, project_path=str(waves))
     found = last_run(waves)
     assert found is not None
