@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UserError
+from engine.runs.checkpoints import all_checkpoints
 from engine.runs.folder import RunFolder
 from engine.runs.history import list_runs
 from engine.runs.log import read_all
@@ -104,6 +105,20 @@ def test_a_run_with_a_damaged_file(
             assert leftovers(folder) == [], what
         shutil.rmtree(folder.path)
     print(came_to)
+
+
+def test_a_run_without_its_log_goes_on_from_its_checkpoint(
+    workshop: Workshop, lost: RunFolder, alone: Done, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    shutil.copytree(lost.path, folder.path)
+    folder.events.unlink()
+    newest = all_checkpoints(folder)[0].iteration
+    done = workshop.resume(folder).end()
+    assert folder.state() == "finished"
+    assert list(done.curve("training", "loss")) == list(range(newest + 1, len(alone.losses) + 1))
+    mine, theirs = (one.last / "weights.safetensors" for one in (folder, alone.folder))
+    assert mine.read_bytes() == theirs.read_bytes()
 
 
 def look_at(folder: RunFolder) -> None:

@@ -93,8 +93,8 @@ def exit_code(folder: RunFolder) -> int:
 
 def _gone(folder: RunFolder) -> str:
     return (
-        f"The folder of the run, {folder.path}, was moved or deleted while it trained, and nothing more can be saved. "
-        "Where it lies elsewhere now, resume it there: it goes on from its last checkpoint."
+        f"The folder of the run, {folder.path}, or the log in it was moved or deleted while it trained, and nothing "
+        "more can be saved. Where it lies elsewhere now, resume it there: it goes on from its last checkpoint."
     )
 
 
@@ -164,7 +164,7 @@ class _Coordinator:
             start = self._wait_on(self._released.iteration)
             work = preload(with_compiler=_uses_compiler(self._folder))
         else:
-            goes_on = self._log.last > 0
+            goes_on = self._log.last > 0 or bool(all_checkpoints(self._folder))  # the log may have been deleted
             self._clean_up()
             self._change_state("starting")
             work = preload(with_compiler=_uses_compiler(self._folder))
