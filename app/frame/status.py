@@ -23,7 +23,7 @@ class StatusLine(QObject):
         self.engine = QLabel()
         for label in (self.summary, self.engine):
             theme.mark(label, "role", "help")
-        self.errors = QPushButton()
+        self.errors = QPushButton("No errors")  # which is not shown, but has a name
         self.errors.setToolTip("Show the problems")
         self.errors.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         theme.mark(self.errors, "role", "link")
