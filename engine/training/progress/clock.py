@@ -70,7 +70,9 @@ class Clock:
         finally:
             self._began += time.perf_counter() - began
 
-    def go_on(self, elapsed_s: float, aside_s: float) -> None:
+    def go_on(self, elapsed_s: float, aside_s: float, data_s: float = 0.0, sending_s: float = 0.0) -> None:
         """So much was counted before the run was broken off."""
         self._began -= elapsed_s
         self._aside += aside_s
+        self.data_s += data_s
+        self._sent_aside -= sending_s

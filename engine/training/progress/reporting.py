@@ -199,13 +199,17 @@ class Reporter:
             "samples": self._samples,
             "elapsed_s": elapsed,
             "aside_s": elapsed - self.clock.training_s,
+            "data_s": self.clock.data_s,
+            "sending_s": 0.0 if math.isnan(self.clock.sending_s) else self.clock.sending_s,
             "watch": self._watch.state_dict() if self._watch is not None else {},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from there."""
         self._recorder.begin_at(int(state["next_step"]))
-        self.clock.go_on(float(state["elapsed_s"]), float(state["aside_s"]))
+        spent = ("elapsed_s", "aside_s", "data_s", "sending_s")
+        self.clock.go_on(*(float(state.get(name, 0.0)) for name in spent))
+        self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.sending_s
         self._samples = self._samples_before = int(state["samples"])
         self._training_s_before = self.clock.training_s
         if self._watch is not None:
