@@ -45,6 +45,7 @@ def shown_windows(qtbot: QtBot) -> Iterator[MakeWindow]:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     theme.apply(app, "light")
+    QSettings("Netwright", "Netwright").clear()  # a test that makes its window itself finds no panels of another's
 
 
 class Modal:
