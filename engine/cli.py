@@ -19,6 +19,7 @@ from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, User
 from engine.version import VERSION
 
 COMMANDS = (
+    "options",
     "check",
     "compare",
     "draw",

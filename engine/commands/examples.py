@@ -8,6 +8,7 @@ EXIT_CODES = """exit codes:
   2  the input is wrong                5  the execution environment is not available here
                                      130  stopped on request"""
 EXAMPLES = {
+    "options": ("options", "options learn_rate", "options ValidationPatience", "options training.loss"),
     "check": ("check digits.netwright", "check digits.netwright --set training.mini_batch_size=64 --json"),
     "compare": ("compare old.netwright new.netwright",),
     "draw": ("draw digits.netwright -o digits.svg", "draw digits.netwright -o digits.png --theme dark --scale 3"),

@@ -23,8 +23,9 @@ _INTRODUCTION = """\
 Made by `{command}` from the declarations in `engine/project/`; change it there.
 
 Names are MATLAB's in snake_case where MATLAB has the option. Each can be set in the Training Options dialog, in the
-project file (`"training": {{"max_epochs": 12}}`), and on the command line (`--set training.max_epochs=12`). Options
-that do not apply to what else is chosen are not looked at, and the dialog does not show them.
+project file (`"training": {{"max_epochs": 12}}`), and on the command line (`--set training.max_epochs=12`), where
+`netwright-engine options WORD` says the same as this page. Options that do not apply to what else is chosen are not
+looked at, and the dialog does not show them.
 
 What is said of MATLAB follows its documentation as far as that is known; none of it was run beside Netwright. With
 torch the numbers are compared by tests: losses and weights of each solver, schedule, loss and way of clipping.

@@ -104,7 +104,7 @@ class _Steps:
     def __init__(self, setting: Setting, seat: Seat) -> None:
         options = setting.project.training
         self._setting, self._seat = setting, seat
-        self._precision = Precision(options.precision, setting.device, SoloGang())
+        self._precision = Precision(options.fitting_precision, setting.device, SoloGang())
         self._network = self._precision.network(network_for(setting))
         self._precision.begin()
         self.part = part_for(setting, self._precision, "training")

@@ -32,7 +32,7 @@ class Rehearsal:
     def __init__(self, project: Project, device: torch.device, samples: int) -> None:
         options, network = project.training, project.network
         analysis = analyse(network)
-        self._precision = Precision(options.precision, device, SoloGang())
+        self._precision = Precision(options.fitting_precision, device, SoloGang())
         module: nn.Module = build(network, analysis)
         places = (prefixes(network, analysis), partial(type_at, network))
         said = parameter_options(module, *places)

@@ -114,7 +114,7 @@ def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
     gang = gang_for(seat, setting)
     is_first = gang.rank == 0
     options = setting.project.training
-    precision = Precision(options.precision, setting.device, gang)
+    precision = Precision(options.fitting_precision, setting.device, gang)
     network = precision.network(network_for(setting))
     precision.begin()
     training, validation, test = (part_for(setting, precision, name) for name in PARTS)

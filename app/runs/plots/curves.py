@@ -254,11 +254,13 @@ class CurveCard(QFrame):
                 self._close.show()
 
     def _newest(self) -> tuple[str, float] | None:
-        """The figure that counts: test, else validation, else the newest training value."""
-        for split in ("test", "validation"):
-            if pairs := self.drawing.points[split].pairs():
-                return split, pairs[-1][1]
+        """The figure that counts: test, else validation, else the newest training value. What the network gave before
+        it learned anything counts only until it has begun."""
         training, word = self.drawing.training, self.drawing.word
+        for split in ("test", "validation"):
+            pairs = self.drawing.points[split].pairs()
+            if pairs and (pairs[-1][0] > 0 or not len(training)):
+                return split, pairs[-1][1]
         return (word, float(training.values(len(training) - 1)[0])) if len(training) else None
 
     def _show_figure(self) -> None:

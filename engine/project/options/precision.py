@@ -14,7 +14,7 @@ class PrecisionOptions(Record):
         "auto",
         options=("auto", "fp32", "tf32", "bf16", "fp16", "fp64"),
         notes={
-            "auto": "tf32 on a GPU that has it, fp32 elsewhere",
+            "auto": "tf32 on a GPU that has it; fp32 elsewhere, and for lbfgs and lm",
             "fp32": "Single precision everywhere, as MATLAB; torch lets cuDNN's convolutions take tf32",
             "tf32": "Single precision with products of 10 bits; only NVIDIA GPUs from Ampere on have it",
             "bf16": "Layers compute in bfloat16 where that does no harm; weights and loss stay single",
@@ -51,6 +51,11 @@ class PrecisionOptions(Record):
         help="Whether the network is compiled for its sizes; default auto, as in MATLAB. torch: torch.compile",
         visible_when=lambda options: options.solver != "lm",
     )
+
+    @property
+    def fitting_precision(self) -> str:
+        """The precision; of auto fp32 for a solver that compares losses, which products of 10 bits would mislead."""
+        return "fp32" if self.precision == "auto" and getattr(self, "is_full_batch", False) else self.precision
 
     def problems(self) -> list[FieldError]:
         """What does not go together, and no more."""

@@ -58,3 +58,12 @@ def test_what_goes_by_a_metric_names_one_that_is_chosen() -> None:
     assert not TrainingOptions(objective_metric="rmse").problems(), "auto may be rmse: the data decides"
     offered = FIELDS["objective_metric"].offered  # type: ignore[attr-defined]  # it is a Choice
     assert set(offered(TrainingOptions(metrics=("mae", "r2")))) == {"loss", "metric", "mae", "r2"}
+
+
+def test_a_solver_that_compares_losses_computes_with_all_digits_unless_asked() -> None:
+    assert {name: TrainingOptions(solver=name).fitting_precision for name in ("sgdm", "lbfgs", "lm")} == {
+        "sgdm": "auto",
+        "lbfgs": "fp32",
+        "lm": "fp32",
+    }
+    assert TrainingOptions(solver="lbfgs", precision="fp64").fitting_precision == "fp64"

@@ -82,6 +82,18 @@ def test_the_figure_is_that_of_validation_and_names_it(card: CurveCard) -> None:
     assert words_of(card) == ["Loss", "11.3 %", "validation"]
 
 
+def test_what_came_before_anything_was_learned_counts_until_training_began(card: CurveCard) -> None:
+    card.append("validation", 0, 1, [2.3])
+    card.flush()
+    assert words_of(card) == ["Loss", "2.30", "validation"]
+    card.append("training", 1, 1, [2.0, 0.7151])
+    card.flush()
+    assert words_of(card) == ["Loss", "0.715", "training"]
+    card.append("validation", 50, 1, [0.4])
+    card.flush()
+    assert words_of(card) == ["Loss", "0.400", "validation"]
+
+
 def test_a_spike_between_a_million_points_is_drawn(card: CurveCard) -> None:
     values = np.full(1_000_000, 0.5)
     card.set_smoothing(0)
