@@ -281,8 +281,9 @@ class Form(QWidget):
 
 
 def _stops_in(widget: QWidget) -> list[QWidget]:
-    """The widget, or the parts of one that is made of several: what Qt moves of such a one depends on where it is."""
+    """The widget, or the parts of one that is made of several: what Qt moves of such a one depends on where it is.
+    Lists that drop down from it are windows of their own."""
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None:
         return [widget]
-    parts = widget.findChildren(QWidget)
+    parts = [part for part in widget.findChildren(QWidget) if part.window() is widget.window()]
     return [one for one in parts if one.focusPolicy() & Qt.FocusPolicy.TabFocus and one.focusProxy() is None]

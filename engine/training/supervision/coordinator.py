@@ -102,6 +102,15 @@ def _not_written(folder: RunFolder, error: OSError) -> str:
     return f"The run folder {folder.path} cannot be written: {error.strerror or error}."
 
 
+@contextlib.contextmanager
+def _noting(errors: list[OSError]) -> Iterator[None]:
+    """What cannot be written in here is noted, and no more."""
+    try:
+        yield
+    except OSError as error:
+        errors.append(error)
+
+
 class _Coordinator:
     """One run from the first to the last line of its log, or from where it is gone on with."""
 
@@ -323,8 +332,8 @@ class _Coordinator:
     def _end(self, ending: Ending) -> dict[str, Any]:
         """Write the end: the result, the last events, and then the state, so that who sees an end finds all of it.
 
-        On a full disk as much of it as can be. Where the folder is gone, only into its log, which is still open: the
-        run is `lost` there, and can be resumed.
+        On a full disk as much of it as can be, which the result says. Where the folder is gone, only into its log,
+        which is still open: the run is `lost` there, and can be resumed.
         """
         is_gone = not self._log.is_in_place
         if is_gone:
@@ -332,7 +341,8 @@ class _Coordinator:
         self._clean_up()
         result = endings.result(self._folder, self._info, ending, self._tally)
         kept = ending.outcome["kept"] if ending.outcome else "best" if self._folder.best.is_dir() else "last"
-        with contextlib.suppress(OSError):
+        not_written: list[OSError] = []
+        with _noting(not_written):
             if not is_gone:
                 write_json(self._folder.result, result, follow_link=False)
         last = Ended(state=ending.state, reason=ending.reason, result=endings.short_result(result))
@@ -340,9 +350,11 @@ class _Coordinator:
             if event is not None:
                 with contextlib.suppress(OSError):
                     self._write(event)
-        with contextlib.suppress(OSError, UserError):
+        with _noting(not_written), contextlib.suppress(UserError):
             if not is_gone:
                 update_info(self._folder, state=ending.state, exit_code=ending.exit_code, kept=kept)
+        if not_written:
+            return {**result, "reason": "; ".join((result["reason"], _not_written(self._folder, not_written[-1])))}
         return result
 
     def _clean_up(self) -> None:

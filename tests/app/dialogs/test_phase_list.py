@@ -85,3 +85,15 @@ def test_a_group_without_options_leaves_the_list(qtbot) -> None:
     assert dialog.groups.item(row).isHidden()
     dialog.training_form.set_value("solver", "adam")
     assert not dialog.groups.item(row).isHidden()
+
+
+def test_in_the_training_options_the_tab_key_goes_through_the_rows_not_their_lists(qtbot) -> None:
+    dialog = TrainingOptionsDialog(Project(training=TrainingOptions(schedule="chain", schedule_chain=CHAIN)))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    (phases,) = dialog.findChildren(PhaseList)
+    phases.rows[0].schedule.showPopup()
+    phases.rows[0].schedule.hidePopup()
+    stops = dialog.training_form.tab_stops()
+    assert phases.rows[0].schedule in stops
+    assert {stop.window() for stop in stops} == {dialog}
