@@ -7,7 +7,7 @@ from engine.words import percent
 
 WORTH_SAYING = 0.3
 """So much of the time of all steps."""
-LEAST_S = 1.0
+LEAST_S = 10.0
 """What took less has no time to win, and its first steps count for much."""
 _FASTER = {
     "fully-sharded": "Fewer workers, a larger mini-batch, or data-parallel where the network fits, would be faster.",

@@ -32,8 +32,8 @@ def test_what_is_faster_depends_on_how_the_work_is_divided() -> None:
 
 
 def test_of_a_run_that_took_no_time_nothing_is_said() -> None:
-    assert held_back_by({"data": 0.5}, 0.9) == ""
-    assert held_back_by({"data": 0.5}, 1.1)
+    assert held_back_by({"data": 0.5}, 9.0) == ""
+    assert held_back_by({"data": 0.5}, 11.0)
 
 
 def test_for_data_that_was_streamed_there_is_more_to_do() -> None:
