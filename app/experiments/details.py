@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QP
 from app.elided import ElidedLabel
 from app.experiments.model import figure_of, label_of, state_in_words, text_of
 from designer import theme
-from engine.runs.notes import tags_in
+from engine.runs.notes import Notes, tags_in
 from engine.runs.summary import RunSummary
 from engine.runs.table import score_names
 
@@ -83,6 +83,8 @@ class Details(QWidget):
         self.changes.setTextFormat(Qt.TextFormat.PlainText)
         self.changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts = Facts()
+        self._outdated: Notes | None = None
+        """Notes of the run before those that were typed last: news with these are older than what was kept."""
         self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
         self._save.timeout.connect(self.keep)
         self._arrange(actions)
@@ -150,6 +152,8 @@ class Details(QWidget):
         if self._run is not None and (run is None or run.path != self._run.path):
             self.keep()
         is_same = run is not None and self._run is not None and run.path == self._run.path
+        if run is None or not is_same or run.notes != self._outdated:
+            self._outdated = None
         self._run = run
         self._about.setVisible(run is not None)
         self.state.setVisible(run is not None)
@@ -166,7 +170,7 @@ class Details(QWidget):
         self._show_facts(run)
         self.changes.setText("\n".join(map(str, run.changes)) or "Nothing")
         theme.mark(self.changes, "role", "" if run.changes else "muted")
-        if not (is_same and self._is_edited):
+        if not (is_same and (self._is_edited or self._outdated is not None)):
             self._fill(run)
 
     def _say(self, text: str, role: str) -> None:
@@ -211,4 +215,5 @@ class Details(QWidget):
         note, tags = self.note.toPlainText().strip(), tags_in(self.tags.text())
         if (note, set(tags)) != (run.notes.note, set(run.notes.tags)):
             path: Path = run.path
+            self._outdated = run.notes
             self.noted.emit(path, note, tags)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from app.window import MainWindow
 from engine.project.file import load, save
 from engine.project.project import Project
 from engine.runs.folder import RunFolder, take_lock
-from engine.runs.notes import read_notes
+from engine.runs.notes import Notes, read_notes
 from tests.app.experiments.runs import log_curves, made
 from tests.app.test_accessible import nameless
 from tests.app.windows import Modal
@@ -142,6 +143,20 @@ def test_what_is_typed_outlives_news_of_the_run(qtbot: QtBot, tab: ExperimentsTa
     runs[0].result.write_text('{"state": "finished", "epochs": 5}')
     qtbot.waitUntil(lambda: column(tab, "epochs")[2] == "5")
     assert tab.details.note.toPlainText() == "half a sen"
+
+
+def test_news_from_before_a_note_was_kept_do_not_take_it_away(tab: ExperimentsTab) -> None:
+    tab.history.rest()
+    details, before = tab.details, tab.model.rows[2]
+    details.noted.disconnect()
+    details.show_runs([before])
+    details.note.setPlainText("half a sen")
+    details.keep()
+    details.show_runs([replace(before, state="lost")])
+    assert details.note.toPlainText() == "half a sen"
+    details.show_runs([replace(before, notes=Notes("half a sen"))])
+    details.show_runs([replace(before, notes=Notes("another window's"))])
+    assert details.note.toPlainText() == "another window's"
 
 
 def test_options_of_a_run_are_used_as_one_step(window: MainWindow, tab: ExperimentsTab) -> None:
