@@ -47,7 +47,7 @@ ROUNDS = 6
 MOST_ROUNDS = 16
 CLOSE = 1.15
 """Where the second is not slower than this times the first, more rounds are made, for as long as there is time."""
-START_S = 1.5
+START_S = 0.5
 """What it takes until further workers have started: they must be worth that, too."""
 PATIENCE_S = 1.0
 """A twin that gives no answer for so long has no core to compute with."""
