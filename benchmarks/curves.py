@@ -15,8 +15,8 @@ import numpy as np
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 
-from app.runs.plots.curves import CurveCard
-from app.runs.plots.series import Series
+from app.plots.curves import CurveCard
+from app.plots.series import Series
 from designer import theme
 
 HISTORIES = (10_000, 100_000, 1_000_000, 10_000_000)

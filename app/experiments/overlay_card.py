@@ -4,8 +4,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout
 
-from app.runs.pictures import save_png, save_svg
-from app.runs.plots.overlay import Overlay, OverlayPlot
+from app.plots.overlay import Overlay, OverlayPlot
+from app.plots.pictures import save_png, save_svg
 from designer import theme
 
 

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.elided import ElidedLabel
+from app.plots.marks import watched
+from app.plots.quantities import GRADIENT_NORM
 from app.runs.facts_table import FactsTable
 from app.runs.more import WATCHABLE, MoreButton
-from app.runs.plots.marks import watched
-from app.runs.plots.quantities import GRADIENT_NORM
 from app.runs.supervisor import Outcome
 from designer import theme
 from engine.runs.events import (

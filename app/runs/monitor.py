@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.line import Line
+from app.plots.board import Board
+from app.plots.curves import CurveCard
+from app.plots.timeline import Along
+from app.runs.curve_export import export_of
 from app.runs.facts_panel import FactsPanel
-from app.runs.leaving import export_of
 from app.runs.log_panel import LogPanel
-from app.runs.plots.board import Board
-from app.runs.plots.curves import CurveCard
-from app.runs.plots.timeline import Along
 from app.runs.supervisor import Outcome
 from designer import theme
 from engine.runs.confusion import read_confusions

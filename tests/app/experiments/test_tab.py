@@ -302,10 +302,10 @@ def test_runs_are_compared(
     assert page.across.part is None
     for kind in ("png", "svg"):
         monkeypatch.setattr(
-            "app.runs.leaving.QFileDialog.getSaveFileName", lambda *_, k=kind: (str(target / f"c.{k}"), "")
+            "app.runs.curve_export.QFileDialog.getSaveFileName", lambda *_, k=kind: (str(target / f"c.{k}"), "")
         )
         page.export.export_pictures(kind)
-    monkeypatch.setattr("app.runs.leaving.QFileDialog.getSaveFileName", lambda *_: (str(target / "c.csv"), ""))
+    monkeypatch.setattr("app.runs.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(target / "c.csv"), ""))
     page.export.export_csv()
     names = ["c-accuracy.png", "c-accuracy.svg", "c-loss.png", "c-loss.svg", "c.csv"]
     assert sorted(file.name for file in target.iterdir()) == names

@@ -7,13 +7,13 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.runs.plots.drawing import Across
-from app.runs.plots.plot import draw_marker, polygons
-from app.runs.plots.scales import Axis, Frame, figure, linear_axis, log_axis, places_axis, tick_label
-from app.runs.plots.series import Floats
-from app.runs.plots.timeline import Along
-from app.runs.plots.traces import Curve, Trace
-from app.runs.plots.zoomed import ZoomedPlot
+from app.plots.drawing import Across
+from app.plots.plot import draw_marker, polygons
+from app.plots.scales import Axis, Frame, figure, linear_axis, log_axis, places_axis, tick_label
+from app.plots.series import Floats
+from app.plots.timeline import Along
+from app.plots.traces import Curve, Trace
+from app.plots.zoomed import ZoomedPlot
 from designer import theme
 from engine.project.options.metrics import is_share
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.runs.plots.timeline import Timeline
+from app.plots.timeline import Timeline
 from engine.runs.events import Resumed
 from tests.app.runs.test_facts_panel import STARTED, progress
 

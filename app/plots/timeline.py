@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from app.runs.plots.series import Floats
-from app.runs.plots.track import Growing
+from app.plots.series import Floats
+from app.plots.track import Growing
 from engine.runs.events import Event, Progress, Resumed, Started
 
 Along = Literal["iterations", "epochs", "time"]

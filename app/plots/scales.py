@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QRectF
 
-from app.runs.plots.series import Floats
-from app.runs.plots.timeline import Along
+from app.plots.series import Floats
+from app.plots.timeline import Along
 from engine.words import percent
 
 # No tick is useful below this: beyond it a float has no digits left.

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from app.runs.plots.overlay import LEFT, RIGHT, Overlay, OverlayPlot, columns_of, lower_axis, spread
-from app.runs.plots.timeline import Along
-from app.runs.plots.traces import Trace, Traces
+from app.plots.overlay import LEFT, RIGHT, Overlay, OverlayPlot, columns_of, lower_axis, spread
+from app.plots.timeline import Along
+from app.plots.traces import Trace, Traces
 from engine.runs.events import Points, Resumed
 from engine.runs.log import EventLog
 from tests.app.experiments.runs import log_curves, made

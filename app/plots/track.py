@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from app.runs.plots.series import Floats, Series
+from app.plots.series import Floats, Series
 
 LEAST = 64
 

@@ -5,8 +5,8 @@ from typing import Protocol
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from app.runs.plots.drawing import Across
-from app.runs.plots.scales import Frame
+from app.plots.drawing import Across
+from app.plots.scales import Frame
 from designer import theme
 
 LEAST_PIXELS = 4.0

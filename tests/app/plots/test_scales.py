@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 
-from app.runs.plots.scales import Axis, Frame, figure, linear_axis, log_axis, nice_step, places_axis, tick_label
+from app.plots.scales import Axis, Frame, figure, linear_axis, log_axis, nice_step, places_axis, tick_label
 
 
 @pytest.mark.parametrize(("span", "count", "step"), [(1200, 6, 200), (2.3, 5, 0.5), (1, 4, 0.25), (9.7, 5, 2)])

@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QProgressDialog, QPushButton
 
 from app.dialogs import messages
-from app.runs.plots.board import Board
-from app.runs.plots.drawing import Drawing
-from app.runs.plots.timeline import Along, Timeline
+from app.plots.board import Board
+from app.plots.drawing import Drawing
+from app.plots.timeline import Along, Timeline
 
 PLACES: tuple[Along, ...] = ("epochs", "time")
 

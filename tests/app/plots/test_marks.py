@@ -3,8 +3,8 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.runs.plots.curves import CurveCard
-from app.runs.plots.marks import MOST_NAMED, Marks, readings
+from app.plots.curves import CurveCard
+from app.plots.marks import MOST_NAMED, Marks, readings
 from designer import theme
 from engine.runs.events import Checkpointed, Event, Message, Requested, Resumed
 

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from app.runs.plots.drawing import VALUE, Across, Beside, Drawing
-from app.runs.plots.series import Points, Series
-from app.runs.plots.track import Track
+from app.plots.drawing import VALUE, Across, Beside, Drawing
+from app.plots.series import Points, Series
+from app.plots.track import Track
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.events import Progress
 

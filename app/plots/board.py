@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.runs.plots.confusion_chart import ConfusionCard
-from app.runs.plots.curves import CurveCard
-from app.runs.plots.drawing import Across, Drawing
-from app.runs.plots.marks import Marks
-from app.runs.plots.quantities import (
+from app.plots.confusion_chart import ConfusionCard
+from app.plots.curves import CurveCard
+from app.plots.drawing import Across, Drawing
+from app.plots.marks import Marks
+from app.plots.quantities import (
     COMPUTING,
     GRADIENT_NORM,
     LOSS,
@@ -20,7 +20,7 @@ from app.runs.plots.quantities import (
     of_progress,
     shares_of,
 )
-from app.runs.plots.timeline import Along, Timeline
+from app.plots.timeline import Along, Timeline
 from designer import theme
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.confusion import Confusion

@@ -22,11 +22,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 from shiboken6 import getCppPointer
 
-from app.runs.plots import marks, readout
-from app.runs.plots.drawing import Drawing
-from app.runs.plots.scales import Axis, Frame, Unit, linear_axis, log_axis, places_axis, tick_label
-from app.runs.plots.series import Floats
-from app.runs.plots.zoomed import ZoomedPlot
+from app.plots import marks, readout
+from app.plots.drawing import Drawing
+from app.plots.scales import Axis, Frame, Unit, linear_axis, log_axis, places_axis, tick_label
+from app.plots.series import Floats
+from app.plots.zoomed import ZoomedPlot
 from designer import icons, theme
 
 LEFT, TOP, RIGHT, BOTTOM = 52, 8, 12, 24

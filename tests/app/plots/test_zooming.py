@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 
-from app.runs.plots.drawing import Across, Drawing
-from app.runs.plots.scales import Axis, Frame
-from app.runs.plots.series import Series
-from app.runs.plots.zooming import Zooming
+from app.plots.drawing import Across, Drawing
+from app.plots.scales import Axis, Frame
+from app.plots.series import Series
+from app.plots.zooming import Zooming
 from engine.runs.events import Progress
 
 

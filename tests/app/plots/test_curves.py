@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QLabel
 
-from app.runs.plots.curves import CurveCard
-from app.runs.plots.plot import Plot, polygons
+from app.plots.curves import CurveCard
+from app.plots.plot import Plot, polygons
 from designer import theme
 
 
@@ -248,7 +248,7 @@ def test_lines_break_at_gaps() -> None:
 def test_a_program_that_forgets_its_cards_leaves_cleanly() -> None:
     code = (
         "from PySide6.QtWidgets import QApplication; from designer import theme\n"
-        "from app.runs.plots.curves import CurveCard\n"
+        "from app.plots.curves import CurveCard\n"
         "app = QApplication([]); theme.apply(app); card = CurveCard('Loss'); card.show()\n"
         "card.append('training', 1, 1, [1.0, 2.0, 3.0]); card.flush(); app.processEvents()\n"
     )

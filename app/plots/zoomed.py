@@ -4,8 +4,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from app.runs.plots.scales import Frame
-from app.runs.plots.zooming import Pictured, Zooming
+from app.plots.scales import Frame
+from app.plots.zooming import Pictured, Zooming
 
 
 class ZoomedPlot(QWidget):

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
+from app.plots.confusion_chart import ConfusionCard, ConfusionChart, _contrast, text_on
 from app.runs.monitor import Monitor
-from app.runs.plots.confusion_chart import ConfusionCard, ConfusionChart, _contrast, text_on
 from app.runs.supervisor import Outcome
 from designer import theme
 from engine.runs.confusion import FILE, Confusion, write_confusions

@@ -7,13 +7,13 @@ import numpy as np
 from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
-from app.runs.plots.scales import Frame
-from app.runs.plots.series import Floats
+from app.plots.scales import Frame
+from app.plots.series import Floats
 from designer import theme
 from engine.runs.events import Checkpointed, Event, Requested, Resumed
 
 if TYPE_CHECKING:
-    from app.runs.plots.drawing import Drawing
+    from app.plots.drawing import Drawing
 
 NEAR_PIXELS = 5.0
 TICK_PIXELS = 5.0

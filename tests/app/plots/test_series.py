@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.runs.plots.series import BLOCK, Points, Series
+from app.plots.series import BLOCK, Points, Series
 
 
 def filled(values: np.ndarray) -> Series:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.runs.plots.series import Floats, Points, Series
-from app.runs.plots.timeline import Along, Timeline
+from app.plots.series import Floats, Points, Series
+from app.plots.timeline import Along, Timeline
 from engine.runs import events
 from engine.runs.events import Event
 from engine.runs.folder import RunFolder

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.runs.plots.track import Growing, Track
+from app.plots.track import Growing, Track
 
 
 def test_numbers_grow_and_are_cut() -> None:

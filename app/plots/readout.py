@@ -4,9 +4,9 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
-from app.runs.plots.drawing import Drawing
-from app.runs.plots.scales import figure
-from app.runs.plots.series import Floats
+from app.plots.drawing import Drawing
+from app.plots.scales import figure
+from app.plots.series import Floats
 from designer import theme
 from engine.runs.words import duration
 

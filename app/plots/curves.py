@@ -8,11 +8,11 @@ from PySide6.QtCore import QPointF, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from app.runs.pictures import save_png, save_svg
-from app.runs.plots.drawing import VALUE, Drawing
-from app.runs.plots.plot import BEST_RADIUS, Plot, draw_marker
-from app.runs.plots.scales import figure
-from app.runs.plots.series import Floats, Points, Series
+from app.plots.drawing import VALUE, Drawing
+from app.plots.pictures import save_png, save_svg
+from app.plots.plot import BEST_RADIUS, Plot, draw_marker
+from app.plots.scales import figure
+from app.plots.series import Floats, Points, Series
 from designer import theme
 
 REDRAW_MS = 33
