@@ -1,7 +1,7 @@
 """`netwright [PROJECT]`: makes the application object and the main window, wires them, nothing else."""
 
 # isort: off
-from app import early  # before all others: it says why
+from app import startup  # before all others: it says why
 # isort: on
 
 import argparse
@@ -21,7 +21,7 @@ from designer import theme
 from engine.errors import UserError
 from engine.version import VERSION
 
-early.imported()
+startup.imported()
 
 THEMES: tuple[theme.Scheme, ...] = ("system", "light", "dark")
 
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     app.setOrganizationName("Netwright")
     app.setApplicationVersion(VERSION)
     code = _run(app, arguments)
-    early.over()
+    startup.over()
     return code
 
 
@@ -69,7 +69,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     """The window's life. Plots that are alive when the interpreter ends crash it (pyqtgraph on Python 3.11), so
     everything is taken down here, in order."""
-    early.begin()
+    startup.begin()
     tab = "start" if arguments.project is None else "design"
     window = MainWindow(arguments.theme, tab=tab, start_engine=not arguments.startup_report)
     if arguments.project is not None:
@@ -78,7 +78,7 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
         is_open = not arguments.startup_report and window.files.recover()
     if not is_open:
         window.show_start()
-    window.painted.connect(early.shown)
+    window.painted.connect(startup.shown)
     if arguments.startup_report:
         window.painted.connect(lambda: _report_start(window))
     window.show()

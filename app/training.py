@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
-from app.herald import Herald
-from app.queue.turns import Turns
+from app.notifier import Herald
+from app.runs.queue_follower import Turns
 from engine.errors import UserError
 from engine.project.file import SUFFIX, dumps
 
@@ -328,7 +328,7 @@ class Training(QObject):
 
     def change(self) -> None:
         """Ask for another learn rate or number of epochs, and pass it on."""
-        from app.dialogs.change_run import ChangeRun
+        from app.runs.change_run import ChangeRun
 
         now = self._monitor.facts.rate_and_epochs if self._monitor is not None else None
         if now is None or not self.is_running:
@@ -353,7 +353,7 @@ class Training(QObject):
     def resume_run(self, folder: "RunFolder", settings: list[str] | None = None) -> None:
         """Go on with a run that has ended, in its folder, with other values of some options; one that is complete is
         given more epochs, which is asked for."""
-        from app.dialogs.more_epochs import ask_for_more
+        from app.runs.change_run import ask_for_more
 
         if self.is_running:
             self._window.hint("Another run is shown that is under way. Stop it first, or resume this one later.")
@@ -423,7 +423,7 @@ class Training(QObject):
         """Ask what shall become of a run that is under way; whether the window may close."""
         if not self._is_starting and (self._supervisor is None or not self._is_alive(self._supervisor)):
             return True
-        from app.dialogs.messages import ask_to_leave_training
+        from app.messages import ask_to_leave_training
 
         answer = ask_to_leave_training(self._window, self._of, self.turns.num_waiting)
         if answer == "keep":

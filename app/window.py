@@ -17,32 +17,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.actions.dialogs import DialogActions
-from app.actions.document import DocumentActions
-from app.actions.view import CanvasActions, ThemeActions
-from app.code import CodeKeeper
-from app.dialogs import messages
-from app.dialogs.room import within_screen
+from app import messages
+from app.data.dataset_info import FactsKeeper
 from app.documents import Documents
-from app.elided import ElidedLabel
-from app.facts import FactsKeeper
-from app.frame.bars import TopBar
-from app.frame.design import DesignTab
+from app.engine_server import EngineServer
+from app.frame.canvas_overlays import LayerHealth, StageView
+from app.frame.commands import CanvasActions, DialogActions, ThemeActions
+from app.frame.design_tab import DesignTab
+from app.frame.document_commands import DocumentActions
 from app.frame.menus import Menus
 from app.frame.state import state_of
 from app.frame.status import StatusLine
 from app.frame.tabs import Tabs
-from app.herald import Herald
-from app.layer_health import LayerHealth
-from app.processes.engine_process import EngineServer
-from app.stage_view import StageView
+from app.frame.top_bar import TopBar
+from app.notifier import Herald
 from app.training import Training
+from app.user_code import CodeKeeper
+from app.widgets import ElidedLabel, within_screen
 from designer import theme
 from designer.editor import Editor
 
 if TYPE_CHECKING:
-    from app.actions.align import AlignActions
-    from app.actions.blocks import BlockActions
+    from app.frame.align_commands import AlignActions
+    from app.frame.block_commands import BlockActions
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
     from designer.analysis_table import AnalysisTable
@@ -210,14 +207,14 @@ class MainWindow(QMainWindow):
     @cached_property
     def blocks(self) -> "BlockActions":
         """The user's own blocks."""
-        from app.actions.blocks import BlockActions
+        from app.frame.block_commands import BlockActions
 
         return BlockActions(self)
 
     @cached_property
     def align(self) -> "AlignActions":
         """Places of the selected layers."""
-        from app.actions.align import AlignActions
+        from app.frame.align_commands import AlignActions
 
         return AlignActions(self.editor, lambda before: self.canvas.glide.begin(before.positions))
 

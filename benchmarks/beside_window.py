@@ -74,7 +74,7 @@ def watch(project: Path, folder: Path) -> int:
     from PySide6.QtWidgets import QApplication
 
     import app.main
-    from app import early
+    from app import startup
     from app.runs.supervisor import Supervisor
     from engine.runs.folder import RunFolder
 
@@ -96,9 +96,9 @@ def watch(project: Path, folder: Path) -> int:
             return answer
 
     application = QApplication([])
-    early.begin()
+    startup.begin()
     window = Window("light", start_engine=False)
-    window.painted.connect(early.shown)
+    window.painted.connect(startup.shown)
     window.open_path(project)
     window.show()
     window.show_tab("train")

@@ -20,12 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.augmented import changes_of
-from app.data.preview import Preview
+from app.data.dataset_info import FactsKeeper
+from app.data.preview import Preview, changes_of
 from app.documents import Documents
-from app.facts import FactsKeeper
-from app.line import Line
-from app.processes.engine_process import EngineServer, OnError, OnResult
+from app.engine_server import EngineServer, OnError, OnResult
+from app.widgets import Line
 from designer import theme
 from designer.editor import Editor
 from designer.forms.form import Form

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.actions.table import ACTIONS, MENUS
-from app.dialogs.room import within_screen
+from app.frame.action_table import ACTIONS, MENUS
+from app.widgets import within_screen
 from designer import theme
 from engine.layers.addons import AddOn
 from engine.layers.catalog import add_ons, layer_type

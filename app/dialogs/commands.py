@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.actions.table import ACTIONS
+from app.frame.action_table import ACTIONS
 from designer import theme
 
 

@@ -24,8 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialogs.room import within_screen
-from app.elided import ElidedLabel
+from app.widgets import ElidedLabel, within_screen
 from designer import theme
 from designer.canvas.marks.differences import SIGNS, sign_icon
 from designer.canvas.overlays.trail import Trail

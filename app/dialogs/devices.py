@@ -18,11 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.child_process import ThrowAway, engine_command
 from app.dialogs.bars import Bar, Bars
-from app.dialogs.room import within_screen
-from app.line import Line
-from app.processes.child import engine_command
-from app.processes.throw_away import ThrowAway
+from app.widgets import Line, within_screen
 from designer import theme
 from designer.forms.rows import section_label
 

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialogs.messages import breakable
-from app.processes.engine_process import EngineCommand
+from app.engine_server import EngineCommand
+from app.messages import breakable
 from designer import theme
 from engine.errors import UserError
 from engine.project.file import SUFFIX, save

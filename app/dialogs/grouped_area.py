@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
-from app.line import Line
+from app.widgets import Line
 from designer import theme
 
 _LIST_WIDTH = 176

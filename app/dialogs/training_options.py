@@ -17,16 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialogs.environment_cards import EnvironmentCards, card_texts
+from app.dialogs.environment_cards import EnvironmentCards, PlacementWords, card_texts
 from app.dialogs.grouped_area import GroupedArea
 from app.dialogs.option_problems import OptionJudge
 from app.dialogs.phase_list import PhaseList
-from app.dialogs.placement_words import PlacementWords
 from app.dialogs.presets import preset_menu, presets_file
 from app.dialogs.rate_plot import RatePlot
-from app.dialogs.room import within_screen
 from app.dialogs.trials import Advisor, BatchFinder
-from app.line import Line
+from app.widgets import Line, within_screen
 from designer import theme
 from designer.forms.form import Form
 from designer.forms.rows import Row, section_label, sentence

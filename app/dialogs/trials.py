@@ -9,8 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.processes.child import engine_command
-from app.processes.throw_away import ThrowAway
+from app.child_process import ThrowAway, engine_command
 from designer import theme
 from engine.network.memory import bytes_in_words
 from engine.project.file import dumps

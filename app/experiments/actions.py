@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app.dialogs import messages
+from app import messages
 from app.experiments.tab import ExperimentsTab
 from engine.errors import UserError, plural
 from engine.project.file import load

@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.elided import ElidedLabel
-from app.experiments.model import figure_of, label_of, state_in_words, text_of
+from app.experiments.runs_table import figure_of, label_of, state_in_words, text_of
+from app.widgets import ElidedLabel
 from designer import theme
 from engine.runs.notes import Notes, tags_in
 from engine.runs.summary import RunSummary

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.experiments import attending
-from app.processes.child import ENDING_S, Child, engine_command
+from app.child_process import ENDING_S, Child, engine_command
+from app.experiments import run_reader
 from engine.errors import UserError
 from engine.runs.creating import runs_beside
 from engine.runs.folder import RunFolder
@@ -94,7 +94,7 @@ class History(QObject):
         if self._child is not None:
             return
         try:
-            self._child = Child(engine_command(attending.MODULE, self._folders), self, hears=True)
+            self._child = Child(engine_command(run_reader.MODULE, self._folders), self, hears=True)
         except OSError as error:
             self._timer.stop()
             self.refused.emit(f"The runs cannot be read: {error.strerror}.")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.experiments.model import figure_of, label_of, state_in_words, text_of
+from app.experiments.runs_table import figure_of, label_of, state_in_words, text_of
 from engine.project.project import SECTIONS
 from engine.runs.options import in_order, shown
 from engine.runs.summary import RunSummary

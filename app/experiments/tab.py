@@ -22,9 +22,8 @@ from PySide6.QtWidgets import (
 
 from app.experiments.details import Details
 from app.experiments.history import History
-from app.experiments.model import RunsModel, state_in_words
-from app.experiments.table import RunsTable
-from app.line import Line
+from app.experiments.runs_table import RunsModel, RunsTable, state_in_words
+from app.widgets import Line
 from designer import theme
 from designer.search_field import SearchField
 from engine.errors import UserError, plural

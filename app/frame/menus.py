@@ -9,8 +9,8 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from app import documents
-from app.actions.action import Action, WindowState
-from app.actions.table import ACTIONS, MENUS, enabled_ids
+from app.frame.action_table import ACTIONS, MENUS, enabled_ids
+from app.frame.actions import Action, WindowState
 from designer import theme
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from app.actions.action import WindowState
+from app.frame.actions import WindowState
 from engine.layers.block import Block
 
 if TYPE_CHECKING:

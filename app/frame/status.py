@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
-from app.elided import ElidedLabel
+from app.widgets import ElidedLabel
 from designer import theme
 from designer.editor import Editor
 from engine.errors import plural

@@ -10,7 +10,7 @@ from typing import Protocol
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QProgressDialog, QPushButton
 
-from app.dialogs import messages
+from app import messages
 from app.plots.board import Board
 from app.plots.drawing import Drawing
 from app.plots.timeline import Along, Timeline

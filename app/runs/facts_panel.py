@@ -9,12 +9,12 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app.elided import ElidedLabel
 from app.plots.marks import watched
 from app.plots.quantities import GRADIENT_NORM
 from app.runs.facts_table import FactsTable
 from app.runs.more import WATCHABLE, MoreButton
 from app.runs.supervisor import Outcome
+from app.widgets import ElidedLabel
 from designer import theme
 from engine.runs.events import (
     Best,

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.line import Line
 from app.plots.board import Board
 from app.plots.curves import CurveCard
 from app.plots.timeline import Along
@@ -25,6 +24,7 @@ from app.runs.curve_export import export_of
 from app.runs.facts_panel import FactsPanel
 from app.runs.log_panel import LogPanel
 from app.runs.supervisor import Outcome
+from app.widgets import Line
 from designer import theme
 from engine.runs.confusion import read_confusions
 from engine.runs.events import Event, Message

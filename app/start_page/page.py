@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVB
 
 from app.documents import Documents
 from app.start_page import gallery
-from app.start_page.cards import Card
-from app.start_page.grid import CardGrid
+from app.start_page.cards import Card, CardGrid
 from app.start_page.sketch import Sketch
 from app.start_page.thumbnails import Sketcher
 from designer import theme

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.processes.child import Child, engine_command
+from app.child_process import Child, engine_command
 from app.start_page import sketching
 from app.start_page.sketch import Sketch
 

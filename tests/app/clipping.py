@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QScrollArea, QToolButton, QWidget
 
-from app.elided import ElidedLabel
+from app.widgets import ElidedLabel
 
 SMALL = (1280 - 16, 720 - 48)
 """What a frame leaves of the smallest screen that is spoken of."""

@@ -5,15 +5,15 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QScrollArea, QWidget
 
-from app.dialogs import messages, trust
+from app import messages
 from app.dialogs.about import about_dialog, shortcuts_dialog
-from app.dialogs.block_name import BlockName
-from app.dialogs.change_run import ChangeRun
 from app.dialogs.commands import CommandFinder
 from app.dialogs.compare import CompareDialog
 from app.dialogs.devices import DevicesDialog
 from app.dialogs.export import ExportDialog
 from app.dialogs.training_options import TrainingOptionsDialog
+from app.frame.block_commands import BlockName
+from app.runs.change_run import ChangeRun
 from app.window import MainWindow
 from engine.layers.addons import AddOn
 from engine.project.project import Project
@@ -40,7 +40,7 @@ def dialogs(window: MainWindow, folder: Path) -> list[QDialog]:
         ExportDialog(project, folder, None, folder / "network.onnx", window),
         TrainingOptionsDialog(project, parent=window),
         messages._box(window, f"Save the changes to {LONG}?", f"/{LONG}/{LONG}.netwright: line 14.", "save"),
-        trust.make_box(window, [f"{LONG}.py"], [Path("/") / LONG / LONG]),
+        messages.make_box(window, [f"{LONG}.py"], [Path("/") / LONG / LONG]),
     ]
 
 

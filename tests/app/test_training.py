@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.dialogs.change_run import ChangeRun
 from app.dialogs.export import export_dialog
+from app.runs.change_run import ChangeRun
 from app.runs.monitor import Monitor
 from app.window import MainWindow
 from engine.project.data import DataOptions
@@ -138,7 +138,7 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
         assert dialog.ok.isEnabled()
         return True
 
-    monkeypatch.setattr("app.dialogs.change_run.ChangeRun.exec", type_and_accept)
+    monkeypatch.setattr("app.runs.change_run.ChangeRun.exec", type_and_accept)
     with living(window, one) as run:
         facts = monitor_of(window).facts
         qtbot.waitUntil(lambda: facts.rate_and_epochs is not None)
@@ -163,7 +163,7 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
 def test_closing_while_a_run_is_under_way_asks(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, answer: str, may: bool, asked: list
 ) -> None:
-    monkeypatch.setattr("app.dialogs.messages.ask_to_leave_training", lambda parent, name, waiting: answer)
+    monkeypatch.setattr("app.messages.ask_to_leave_training", lambda parent, name, waiting: answer)
     with living(window, one) as run:
         assert window.close() is may
         assert run.take_requests() == asked
@@ -206,7 +206,7 @@ def test_a_run_that_ended_is_resumed_with_more_epochs(
 ) -> None:
     asked: list[tuple[str, dict]] = []
     monkeypatch.setattr(window.server, "request", lambda do, given, *_: asked.append((do, given)))
-    monkeypatch.setattr("app.dialogs.more_epochs.ask_for_more", lambda parent, folder: ["training.max_epochs=9"])
+    monkeypatch.setattr("app.runs.change_run.ask_for_more", lambda parent, folder: ["training.max_epochs=9"])
     run = ended_run_of(one, "run")
     update_info(run, state="finished")
     window.open_path(one)
@@ -255,7 +255,7 @@ def test_what_is_queued_while_a_run_is_being_prepared_waits_for_it(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr("app.queue.keeper.start_work", lambda queue: None)
+    monkeypatch.setattr("app.runs.queue.start_work", lambda queue: None)
     answers = {}
     monkeypatch.setattr(window.server, "request", lambda do, given, on_result, _: answers.update({do: on_result}))
     window.open_path(one)

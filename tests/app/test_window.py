@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton
 
-from app.actions.table import ACTIONS, MENUS
-from app.dialogs import messages
+from app import messages
 from app.dialogs.commands import CommandFinder
 from app.documents import EXAMPLES, state_folder
+from app.frame.action_table import ACTIONS, MENUS
 from app.runs.monitor import Monitor
 from app.window import MainWindow
 from designer import theme
@@ -50,7 +50,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 def choose_file(monkeypatch: pytest.MonkeyPatch, path: Path | str) -> None:
     for name in ("getSaveFileName", "getOpenFileName"):
-        monkeypatch.setattr(f"app.actions.document.QFileDialog.{name}", lambda *_: (str(path), ""))
+        monkeypatch.setattr(f"app.frame.document_commands.QFileDialog.{name}", lambda *_: (str(path), ""))
 
 
 def entries(menu: QMenu) -> list[str]:

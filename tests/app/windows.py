@@ -8,7 +8,7 @@ from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.processes.engine_process import EngineServer
+from app.engine_server import EngineServer
 from app.window import MainWindow
 from designer import theme
 

@@ -10,7 +10,7 @@ from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 
-from app.data.augmented import NOTHING_YET, AugmentedBar
+from app.data.preview import NOTHING_YET, AugmentedBar
 from app.data.tab import DataTab
 from app.data.tiles import Picture
 from app.dialogs.training_options import TrainingOptionsDialog

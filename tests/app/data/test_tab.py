@@ -16,8 +16,8 @@ from app.data.preview import Preview
 from app.data.tab import DataTab
 from app.data.tiles import Picture, Sparkline
 from app.window import MainWindow
+from tests.app.data.test_dataset_info import facts
 from tests.app.fake_server import FakeServer
-from tests.app.test_facts import facts
 from tests.app.windows import shown_windows
 
 PATIENCE_MS = 60_000

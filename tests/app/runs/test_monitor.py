@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_written_is_told(
     monitor: Monitor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr("app.dialogs.messages.show_error", lambda parent, title, text: said.append(text))
+    monkeypatch.setattr("app.messages.show_error", lambda parent, title, text: said.append(text))
     target = str(tmp_path / "none" / "c.csv")
     monkeypatch.setattr("app.runs.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
     monitor.export.export_csv()

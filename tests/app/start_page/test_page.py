@@ -9,11 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
 import app.main as program
-from app.dialogs import messages
+from app import messages
 from app.documents import EXAMPLES, TEMPLATES
 from app.start_page import gallery
-from app.start_page.cards import Card, wrapped
-from app.start_page.grid import CardGrid
+from app.start_page.cards import Card, CardGrid, wrapped
 from app.start_page.page import StartPage
 from app.window import MainWindow
 from designer import theme
@@ -127,7 +126,7 @@ def test_a_template_is_opened_as_a_copy_without_a_file(
         asked.append(given)
         return "", ""
 
-    monkeypatch.setattr("app.actions.document.QFileDialog.getSaveFileName", ask)
+    monkeypatch.setattr("app.frame.document_commands.QFileDialog.getSaveFileName", ask)
     window.editor.add_layer("relu")
     assert window.files.save() is False
     assert len(asked) == 1
@@ -144,10 +143,10 @@ def test_a_blank_project_and_a_file(
     assert len(window.editor.network) == 0
     path = keep(window, tmp_path, "net")
     window.show_start()
-    monkeypatch.setattr("app.actions.document.QFileDialog.getOpenFileName", lambda *_: ("", ""))
+    monkeypatch.setattr("app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: ("", ""))
     page.browse.click()
     assert window.stack.currentWidget() is page
-    monkeypatch.setattr("app.actions.document.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr("app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
     page.browse.click()
     assert window.documents.path == path
     assert window.stack.currentWidget() is window.canvas

@@ -117,7 +117,7 @@ def test_a_disk_that_does_not_answer_costs_one_file_its_picture(
 
 def test_without_a_process_there_are_no_pictures(sketcher: Sketcher, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Told(sketcher)
-    monkeypatch.setattr("app.processes.child.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("app.child_process.sys.executable", "/nowhere/python")
     sketcher.want([DIGITS])
     assert sketcher.is_done
     assert told.take() == {DIGITS: Sketch(problem=thumbnails.FAILED)}

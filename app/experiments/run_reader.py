@@ -1,0 +1,120 @@
+"""Reads and changes runs for the window in a process of its own, so that neither thousands of folders nor a disk that
+does not answer hold it up.
+
+python -m app.experiments.run_reader FOLDER ...
+
+Lines of JSON on standard input say what to do: `{"do": "look"}`, `{"do": "note", "run", "note", "tags"}`,
+`{"do": "delete", "runs"}`, `{"do": "restore", "runs"}`. Those on standard output tell what changed since the last look:
+`{"runs": [...]}` and `{"gone": [...]}` by path, then `{"looked": true}`; `{"noted": run}` that a note was
+dealt with; `{"refused": "..."}` what could not be done.
+The process ends when its input closes.
+"""
+
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.errors import UserError
+from engine.runs.bin import discard, restore
+from engine.runs.folder import RunFolder, open_run
+from engine.runs.history import in_order, list_runs
+from engine.runs.notes import write_notes
+from engine.runs.summary import RunSummary
+
+MODULE = "app.experiments.run_reader"
+RUNS_A_LINE = 25
+LONGEST_LINE = 2**22
+REST = 15
+"""After a look that took long none follows for so many times as long: watching costs a few per cent of a core."""
+
+
+class Attendant:
+    """What has been told of the runs in some folders."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+        self._told: dict[str, dict[str, Any]] = {}
+        self._not_before = 0.0
+
+    def do(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Do what is asked, and tell what came of it."""
+        what = request.get("do")
+        try:
+            if what == "note":
+                write_notes(open_run(Path(request["run"])), note=request["note"], tags=tuple(request["tags"]))
+            elif what == "delete":
+                yield from self._each(request["runs"], lambda path: discard(RunFolder(path)))
+            elif what == "restore":
+                yield from self._each(request["runs"], restore)
+        except UserError as error:
+            yield {"refused": str(error)}
+        if what == "note":
+            yield {"noted": request["run"]}
+        if what != "look" or time.monotonic() >= self._not_before:
+            yield from self.look()
+
+    def _each(self, paths: Sequence[str], do: Callable[[Path], None]) -> Iterator[dict[str, Any]]:
+        refused = []
+        for path in paths:
+            try:
+                do(Path(path))
+            except UserError as error:
+                refused.append(str(error))
+        if refused:
+            more = f"\n… and {len(refused) - 3:,} more." if len(refused) > 3 else ""
+            yield {"refused": "\n".join(refused[:3]) + more}
+
+    def look(self) -> Iterator[dict[str, Any]]:
+        """What has changed in the folders."""
+        began = time.monotonic()
+        now = {str(run.path): run.write() for run in self._runs()}
+        new = [run for path, run in now.items() if self._told.get(path) != run]
+        for start in range(0, len(new), RUNS_A_LINE):
+            yield {"runs": new[start : start + RUNS_A_LINE]}
+        gone = [path for path in self._told if path not in now]
+        if gone:
+            yield {"gone": gone}
+        self._told = now
+        yield {"looked": True}
+        ended = time.monotonic()
+        self._not_before = ended + REST * (ended - began)
+
+    def _runs(self) -> list[RunSummary]:
+        found: list[RunSummary] = []
+        for folder in self._folders:
+            try:
+                found += list_runs(folder)
+            except UserError:  # no run was made there yet
+                continue
+        return in_order(found)
+
+
+def requests(descriptor: int) -> Iterator[dict[str, Any]]:
+    """What comes in, until the input closes. Several wishes to look are one."""
+    rest = b""
+    while True:
+        data = os.read(descriptor, 2**16)
+        if not data or len(rest) > LONGEST_LINE:
+            return
+        *lines, rest = (rest + data).split(b"\n")
+        wanted = [json.loads(line) for line in lines]
+        yield from (request for request in wanted if request.get("do") != "look")
+        if any(request.get("do") == "look" for request in wanted) and not select.select([descriptor], [], [], 0)[0]:
+            yield {"do": "look"}
+
+
+def main(folders: Sequence[str]) -> None:
+    """Attend until the input closes."""
+    attendant = Attendant([Path(folder) for folder in folders])
+    for request in requests(sys.stdin.fileno()):
+        for told in attendant.do(request):
+            print(json.dumps(told, separators=(",", ":")), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

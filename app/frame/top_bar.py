@@ -1,0 +1,118 @@
+"""The bar above the tabs: icon buttons, the switch between tabs, environment, options, Train."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFont, QFontMetrics
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from app.frame.action_table import ACTIONS
+from designer import theme
+
+SEGMENT_PADDING = 14  # with the border
+TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("experiments", "Experiments"))
+
+
+class TopBar(QWidget):
+    """One row: what is used often at the left, the tabs in the middle, training at the right."""
+
+    tab_chosen = Signal(str)
+
+    def __init__(self, actions: Mapping[str, QAction], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        theme.mark(self, "role", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 8, 0)  # the toolbar around it has its own
+        row.setSpacing(8)
+        left, right = QWidget(), QWidget()
+        self._fill_left(left, actions)
+        self._fill_right(right, actions)
+        for side, alignment in ((left, Qt.AlignmentFlag.AlignLeft), (right, Qt.AlignmentFlag.AlignRight)):
+            side.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            side.layout().setAlignment(alignment)  # type: ignore[union-attr]  # set just above
+        row.addWidget(left, 1)
+        row.addWidget(self._segments())
+        row.addWidget(right, 1)
+
+    def _fill_left(self, side: QWidget, actions: Mapping[str, QAction]) -> None:
+        row = QHBoxLayout(side)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        for action in ACTIONS:
+            if action.in_toolbar:
+                button = QToolButton()
+                button.setDefaultAction(actions[action.id])
+                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+                button.setIconSize(QSize(18, 18))
+                button.setAutoRaise(True)
+                button.setAccessibleName(action.text)
+                row.addWidget(button)
+
+    def _segments(self) -> QWidget:
+        frame = QFrame()
+        theme.mark(frame, "role", "segments")
+        row = QHBoxLayout(frame)
+        row.setContentsMargins(4, 4, 4, 4)
+        row.setSpacing(0)
+        self._group = QButtonGroup(self)
+        self._tabs: dict[str, QPushButton] = {}
+        for key, label in TABS:
+            button = QPushButton(label)
+            button.setCheckable(True)
+            button.setMinimumWidth(self._room_for(button))
+            button.clicked.connect(lambda _=False, key=key: self.tab_chosen.emit(key))
+            self._group.addButton(button)
+            self._tabs[key] = button
+            row.addWidget(button)
+        return frame
+
+    @staticmethod
+    def _room_for(button: QPushButton) -> int:
+        """As wide as the word is while its tab is chosen: semibold, where Qt asks for the room of the plain one."""
+        font = QFont(button.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        return max(72, QFontMetrics(font).horizontalAdvance(button.text()) + 2 * SEGMENT_PADDING)
+
+    def _fill_right(self, side: QWidget, actions: Mapping[str, QAction]) -> None:
+        row = QHBoxLayout(side)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self.environment = QPushButton("Environment auto")
+        self.environment.setToolTip("Where training runs. Click to choose.")
+        self.environment.clicked.connect(actions["run.options"].trigger)
+        options = QPushButton("Training options…")
+        options.setToolTip("Training options (Ctrl+T)")
+        options.clicked.connect(actions["run.options"].trigger)
+        self.train = QPushButton("Train")
+        theme.mark(self.train, "primary", True)
+        self._train_action, self._stop_action = actions["run.train"], actions["run.stop"]
+        self.train.clicked.connect(self._train_or_stop)
+        self._is_running = False
+        self.set_running(False)
+        for button in (self.environment, options, self.train):
+            row.addWidget(button)
+
+    def _train_or_stop(self) -> None:
+        (self._stop_action if self._is_running else self._train_action).trigger()
+
+    def set_running(self, is_running: bool) -> None:
+        """The one primary button trains, or stops what trains."""
+        self._is_running = is_running
+        self.train.setText("Stop" if is_running else "Train")
+        self.train.setIcon(theme.icon("stop" if is_running else "play", "on_primary"))
+        self.train.setToolTip("Stop the run; what was learned is kept (Shift+F5)" if is_running else "Train (F5)")
+
+    def set_tab(self, key: str) -> None:
+        """Show which tab is chosen; the start page is none of them."""
+        self._group.setExclusive(False)
+        entry = key if key in self._tabs else TABS[0][0]
+        for name, button in self._tabs.items():
+            button.setChecked(name == key)
+            # The Tab key comes to the chosen one, arrows go on from there.
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if name == entry else Qt.FocusPolicy.ClickFocus)
+        self._group.setExclusive(True)
+
+    def set_environment(self, text: str) -> None:
+        """What the environment button says."""
+        self.environment.setText(text)

@@ -1,0 +1,136 @@
+"""Questions and messages that have to be answered before going on."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from designer import theme
+from engine.errors import plural
+
+Answer = Literal["save", "discard", "cancel"]
+LONGEST, LONG_WORD = 1200, 30
+SHEET = "QLabel#qt_msgbox_label { font-weight: 600; } QLabel#qt_msgbox_informativelabel { min-width: 340px; }"
+
+
+def ask_to_save(parent: QWidget, title: str) -> Answer:
+    """What shall become of unsaved work."""
+    box = _box(parent, f"Save the changes to {title}?", "Without saving they are lost.", "save")
+    buttons = QMessageBox.StandardButton
+    box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+    box.setDefaultButton(buttons.Save)
+    answers: dict[int, Answer] = {buttons.Save: "save", buttons.Discard: "discard"}
+    answer = answers.get(box.exec(), "cancel")
+    box.deleteLater()
+    return answer
+
+
+Leaving = Literal["keep", "stop", "cancel"]
+
+
+def ask_to_leave_training(parent: QWidget, name: str, waiting: int = 0) -> Leaving:
+    """What shall become of a run that is under way when the window closes."""
+    text = "It can go on in the background: the next window shows it. What it has learned is kept either way."
+    if waiting:
+        runs = plural(waiting, "run")
+        text += f" In the queue: {runs}, trained after it if it goes on; else the queue stays for another time."
+    box = _box(parent, f"{name} is training.", text, "warning")
+    keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
+    stop = box.addButton("Stop it", QMessageBox.ButtonRole.DestructiveRole)
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(keep)
+    box.exec()
+    clicked = box.clickedButton()
+    box.deleteLater()
+    return "keep" if clicked == keep else "stop" if clicked == stop else "cancel"
+
+
+def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
+    """Whether something shall be done that cannot be undone; the button that does it says what it does."""
+    box = _box(parent, title, text, "warning")
+    yes = box.addButton(do_it, QMessageBox.ButtonRole.AcceptRole)
+    no = box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(no)
+    box.exec()
+    answer = box.clickedButton() == yes
+    box.deleteLater()
+    return answer
+
+
+def show_error(parent: QWidget, title: str, text: str) -> None:
+    """A message that has to be read before going on."""
+    box = _box(parent, title, text if len(text) <= LONGEST else text[:LONGEST] + " …", "warning")
+    box.exec()
+    box.deleteLater()
+
+
+def breakable(text: str) -> str:
+    """The text with places to break, which are not seen, in words longer than a line: paths and names of files."""
+    return re.sub(rf"\S{{{LONG_WORD},}}", lambda word: re.sub(r"([/\\_.-]+|[^\W_]{36})", "\\1\u200b", word[0]), text)
+
+
+def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
+    box = QMessageBox(parent)
+    box.setWindowTitle("Netwright")
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setIconPixmap(theme.icon(icon, "warning" if icon == "warning" else "muted").pixmap(32, 32))
+    box.setText(breakable(title))
+    box.setInformativeText(breakable(text))
+    box.setStyleSheet(SHEET)
+    return box
+
+
+MOST_NAMES = 6
+LONGEST_NAME = 44
+"""As much as stands in one line of the box."""
+WORDS = (
+    "To learn the sizes of layers, to train and to export, Netwright has to run it. "
+    "Code that runs has all your rights: it can read, change and delete your files, and reach the network.\n\n"
+    "Trust it only if you know who wrote what is in the folder. Netwright remembers it, with all folders inside."
+)
+
+
+def ask_to_trust(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> bool:
+    """Whether these folders, which the named files and expressions belong to, are to be trusted from now on."""
+    box = make_box(parent, names, folders)
+    box.exec()
+    is_trusted = box.clickedButton() is box.property("trust")
+    box.deleteLater()
+    return is_trusted
+
+
+def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> QMessageBox:
+    """The question. Not to trust is what Return and Escape mean."""
+    shown = [f"    {_short(name)}" for name in names[:MOST_NAMES]]
+    if len(names) > MOST_NAMES:
+        shown.append(f"    and {len(names) - MOST_NAMES} more")
+    where = "\n".join(f"    {_clean(str(folder))}" for folder in folders)  # in full: it is what is answered about
+    box = QMessageBox(parent)
+    box.setWindowTitle("Netwright")
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setIconPixmap(theme.icon("warning", "warning").pixmap(32, 32))
+    box.setText("This project brings Python code of its own. May it run?")
+    many = "s" if len(folders) > 1 else ""
+    listed = "\n".join(shown)
+    box.setInformativeText(f"{listed}\n\nin the folder{many}\n\n{breakable(where)}\n\n{WORDS}")
+    box.setStyleSheet(SHEET)
+    trust = box.addButton(f"Trust the folder{many}", QMessageBox.ButtonRole.AcceptRole)
+    refuse = box.addButton("Not now", QMessageBox.ButtonRole.RejectRole)
+    box.setProperty("trust", trust)
+    box.setDefaultButton(refuse)
+    box.setEscapeButton(refuse)
+    return box
+
+
+def _clean(text: str) -> str:
+    """Without characters that could change how the rest reads."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _short(text: str) -> str:
+    """A name of a bearable length."""
+    clean = _clean(text)
+    return clean if len(clean) <= LONGEST_NAME else f"{clean[:16]} … {clean[-24:]}"

@@ -1,1 +1,0 @@
-"""Processes of the engine, seen from the window."""

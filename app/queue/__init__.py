@@ -1,1 +1,0 @@
-"""Runs that wait, seen from the window."""

@@ -1,0 +1,112 @@
+"""Asks for another learn rate and another number of epochs for a run that trains."""
+
+import math
+
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QInputDialog,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from designer import theme
+from engine.project.file import load
+from engine.runs.folder import RunFolder
+
+HELP = "The schedule goes on from the new rate. Both take effect within a moment, and a checkpoint is saved."
+
+
+class ChangeRun(QDialog):
+    """Two lines, filled with what is, judged while they are typed."""
+
+    def __init__(self, parent: QWidget, rate: float, epochs: int) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Change the run")
+        self.setMinimumWidth(380)
+        self._before = (f"{rate:.6g}", f"{epochs}")
+        self.rate, self.epochs = (QLineEdit(text) for text in self._before)
+        self.rate.setAccessibleName("Learn rate")
+        self.epochs.setAccessibleName("Epochs")
+        self.why = QLabel()
+        self.why.setWordWrap(True)
+        theme.mark(self.why, "role", "help")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.ok.setText("Change")
+        theme.mark(self.ok, "primary", True)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        form = QFormLayout()
+        form.addRow("Learn &rate", self.rate)
+        form.addRow("&Epochs", self.epochs)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(12)
+        column.addLayout(form)
+        column.addWidget(self.why)
+        column.addWidget(self.buttons)
+        for line in (self.rate, self.epochs):
+            line.textChanged.connect(self._judge)
+        self._judge()
+
+    def chosen(self) -> dict[str, float]:
+        """What was changed, as the request `set` takes it."""
+        found: dict[str, float] = {}
+        if self.rate.text() != self._before[0]:
+            found["rate"] = _number(self.rate.text())
+        if self.epochs.text() != self._before[1]:
+            found["epochs"] = int(_number(self.epochs.text()))
+        return found
+
+    def _judge(self) -> None:
+        rate, epochs = _number(self.rate.text()), _number(self.epochs.text())
+        why = ""
+        if not 0 < rate <= 1000:
+            why = "The learn rate is a number above 0, at most 1000."
+        elif not (1 <= epochs <= 1_000_000 and epochs == int(epochs)):
+            why = "Epochs are a whole number from 1 to 1,000,000."
+        theme.mark(self.rate, "invalid", "true" if why.startswith("The") else "false")
+        theme.mark(self.epochs, "invalid", "true" if why.startswith("Epochs") else "false")
+        theme.mark(self.why, "role", "error" if why else "help")
+        self.why.setText(why or HELP)
+        self.ok.setEnabled(not why and (self.rate.text(), self.epochs.text()) != self._before)
+
+
+def _number(text: str) -> float:
+    """A finite number, or 0."""
+    try:
+        value = float(text.strip().replace(",", ""))
+    except ValueError:
+        return 0.0
+    return value if math.isfinite(value) else 0.0
+
+
+MOST = 1_000_000
+
+
+def ask_for_more(parent: QWidget, folder: RunFolder) -> list[str] | None:
+    """The settings to resume a run with: none for one that has epochs left, more epochs for one that is complete, or
+    None where the user thinks better of it. Raises `UserError` for a run that cannot be read."""
+    result = folder.read_result() or {}
+    done = result.get("epochs")
+    if result.get("state") != "finished" or not isinstance(done, int):
+        return []
+    options = load(folder.project).project.training
+    name, planned, what = "max_epochs", options.max_epochs, "epochs"
+    if options.is_full_batch:
+        name, planned, what = "max_iterations", options.max_iterations, "iterations"
+    dialog = QInputDialog(parent)
+    dialog.setWindowTitle("Go on with the run")
+    dialog.setInputMode(QInputDialog.InputMode.IntInput)
+    dialog.setLabelText(f"{done:,} of {planned:,} {what} are done. How many is it to have in all?")
+    dialog.setIntRange(min(done + 1, MOST), MOST)
+    dialog.setIntValue(planned if planned > done else min(2 * done, MOST))
+    dialog.setOkButtonText("Go on")
+    is_chosen = bool(dialog.exec())
+    value = dialog.intValue()
+    dialog.deleteLater()
+    return [f"training.{name}={value}"] if is_chosen else None

@@ -1,0 +1,282 @@
+"""Code of the user's, seen from the window: its text is read here, it runs elsewhere, and only in trusted folders.
+
+Reads the files of custom layers when the project or a file changes, asks for a file when such a layer is added, asks
+whether a folder is trusted, and has an engine process measure the layers whose sizes are not known.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QWidget
+
+from app.documents import Documents
+from app.engine_server import EngineCommand
+from app.messages import ask_to_trust, show_error
+from designer.editor import Editor
+from engine.custom import known, trust
+from engine.custom.known import Question
+from engine.custom.signature import Signature, read_signatures
+from engine.errors import UserError
+from engine.layers.custom import PYTHON, Custom, UserCode
+from engine.network.network import Network
+from engine.project import code, own_code
+from engine.project.file import dumps
+
+DELAY_MS = 250
+UNSAVED = "Save the project first: trust belongs to the folder that it lies in."
+
+
+class CodeKeeper(QObject):
+    """Keeps what is known about code of the user's in step with the project. `told` says things for the status bar."""
+
+    told = Signal(str)
+    measured = Signal()
+
+    def __init__(self, editor: Editor, documents: Documents, window: QWidget) -> None:
+        super().__init__(window)
+        self._editor = editor
+        self._documents = documents
+        self._window = window
+        self._seen: tuple[Network, tuple[str, ...]] | None = None
+        """The network and the files of code that were looked at."""
+        self._here: tuple[tuple[str, ...], Network] | None = None
+        self._asked: set[tuple[str, ...]] = set()
+        self._command: EngineCommand | None = None
+        self._file: Path | None = None
+        self._tried: set[Question] = set()
+        """What was asked before: an answer that did not come is not asked for again and again."""
+        self._is_started = False
+        self.ask_to_trust: Callable[[QWidget, Sequence[str], Sequence[Path]], bool] = ask_to_trust
+        self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
+        self._delay.timeout.connect(self.measure)
+        editor.project_changed.connect(self._on_project_changed)
+        documents.changed.connect(self.refresh)
+
+    def start(self) -> None:
+        """From now on code is measured, and files are read again when the window is come back to."""
+        self._is_started = True
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.applicationStateChanged.connect(self._come_back)  # a method, so that Qt lets go of it with the window
+        self.refresh()
+
+    def _come_back(self, _state: object = None) -> None:
+        self.refresh()
+
+    def _on_project_changed(self, _project: object = None) -> None:
+        """Told before the project is checked, so what is learnt here is in the check."""
+        project, editor = self._editor.project, self._editor
+        before, self._here = self._here, (editor.scope, editor.network)
+        files = own_code.files(project.training)
+        if self._seen is not None and self._seen[0] is project.network and self._seen[1] == files:
+            return
+        self._seen = project.network, files
+        if not code.has_code(project):
+            return
+        code.look(project, self._documents.base)
+        self._delay.start()
+        if before is not None and before[0] == editor.scope:
+            inside = before[1]
+            QTimer.singleShot(0, self, lambda: self._choose_for_new(inside))
+
+    def refresh(self) -> None:
+        """Read the files again: they may have changed, and so may the folder of the project."""
+        project = self._editor.project
+        if code.has_code(project) and code.look(project, self._documents.base):
+            known.forget_failures()
+            self._tried.clear()
+            self._editor.recheck()
+        if code.has_code(project):
+            self._delay.start()
+
+    # Trust
+
+    def is_trusted(self) -> bool:
+        """Whether all code of the project may run."""
+        return not code.untrusted(self._editor.project)
+
+    def ask(self) -> bool:
+        """Ask whether the project's folder is trusted, unless it is. Returns whether all code may run now."""
+        project = self._editor.project
+        names = code.untrusted(project)
+        if not names:
+            return True
+        if self._documents.path is None:
+            show_error(self._window, "The code cannot be trusted yet", UNSAVED)
+            return False
+        folders = code.folders(project)
+        if not self.ask_to_trust(self._window, names, folders):
+            self.told.emit("The project's own code does not run. Network > Trust the project's code asks again.")
+            return False
+        try:
+            for folder in folders:
+                trust.trust(folder)
+        except UserError as error:
+            show_error(self._window, "The folder cannot be trusted", str(error))
+            return False
+        self._editor.recheck()
+        self.measure()
+        return True
+
+    def review(self) -> None:
+        """The menu's way to `ask`. Where there is nothing to ask it says so, and tries again what failed."""
+        if not self.is_trusted():
+            self.ask()
+            return
+        has_code = code.has_code(self._editor.project)
+        self.told.emit("The project's code is trusted." if has_code else "The project has no code of its own.")
+        if has_code:
+            known.forget_failures()
+            self._tried.clear()
+            self._editor.recheck()
+            self.measure()
+
+    def _ask_once(self) -> None:
+        """Ask about what was not asked about before: a project that was opened, a layer that was added."""
+        names = code.untrusted(self._editor.project)
+        key = (str(self._documents.base), *names)
+        if names and key not in self._asked and self._documents.path is not None:
+            self._asked.add(key)
+            self.ask()
+
+    # Sizes
+
+    def measure(self) -> None:
+        """Have the sizes measured that are not known and may be. One engine process at a time."""
+        if not self._is_started or self._command is not None:
+            return
+        project = self._editor.project
+        if not code.has_code(project):
+            return
+        self._ask_once()
+        asked = set(code.open_questions(project.network, self._editor.report.analysis)) - self._tried
+        if self._command is not None or not asked:
+            return
+        self._tried |= asked
+        import tempfile  # only who has code of their own pays for it
+
+        try:
+            descriptor, name = tempfile.mkstemp(prefix="netwright-", suffix=".netwright")
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(dumps(project))
+        except OSError as error:
+            self.told.emit(f"The sizes cannot be measured: {error.strerror}.")
+            return
+        self._file = Path(name)
+        self.told.emit("Measuring the project's own layers…")
+        self._command = EngineCommand(["measure", name, "--base", str(self._documents.base), "--json"], self)
+        self._command.finished.connect(self._on_measured)
+        self._command.failed.connect(self._on_failed)
+        known.set_being_measured(asked)
+        self._editor.recheck()
+
+    def _on_measured(self, result: dict[str, Any]) -> None:
+        self._end_command()
+        known.learn_answers(result["answers"])
+        code.look(self._editor.project, self._documents.base)
+        self.told.emit("")
+        self._editor.recheck()
+        self.measured.emit()
+        self._delay.start()  # what was changed meanwhile
+
+    def _on_failed(self, message: str) -> None:
+        self._end_command()
+        self._editor.recheck()
+        self.told.emit(f"The sizes cannot be measured: {message}")
+
+    def _end_command(self) -> None:
+        if self._command is not None:
+            self._command.deleteLater()
+            self._command = None
+            known.set_being_measured(())
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.unlink()
+            self._file = None
+
+    def close(self) -> None:
+        """End what is measured now."""
+        self._is_started = False
+        self._delay.stop()
+        if self._command is not None:
+            self._command.cancel()
+        self._end_command()
+
+    # Choosing
+
+    def _choose_for_new(self, before: Network) -> None:
+        """Ask for the file of a custom layer that was just added, and for the class where another file was chosen."""
+        editor = self._editor
+        if editor.stack.index() != editor.stack.count() or not editor.stack.count():
+            return  # undone, redone or opened: nobody wants to be asked
+        for id, layer in editor.network.layers.items():
+            old = before.layers.get(id)
+            if old is layer or not isinstance(layer.type, UserCode):
+                continue
+            is_new = old is None or not isinstance(old.type, UserCode)
+            if is_new and isinstance(layer.type, Custom) and not layer.type.file:
+                self.choose_file(id)
+                return
+            if old is not None and isinstance(old.type, UserCode) and layer.type.file != old.type.file:
+                self.choose_name(id, layer.type.file)
+                return
+
+    def choose_file(self, id: str) -> None:
+        """Ask for the file of a layer, and for what in it is meant. Without an answer a new layer goes again."""
+        start = str(self._documents.folder)
+        name, _ = QFileDialog.getOpenFileName(self._window, "Choose the Python file of the layer", start, PYTHON)
+        if not name:
+            self._editor.undo()
+            return
+        self.choose_name(id, self._relative(Path(name)))
+
+    def _relative(self, path: Path) -> str:
+        """As the project names it: from its folder where it lies in it."""
+        base = self._documents.base
+        if self._documents.path is not None and path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+        return str(path)
+
+    def choose_name(self, id: str, file: str) -> None:
+        """Make it the layer for a class or function of a file: the one there is, or the one that is chosen."""
+        layer = self._editor.network.layers.get(id)
+        if layer is None or not isinstance(layer.type, UserCode) or not file:
+            return
+        kind = "class" if isinstance(layer.type, Custom) else "function"
+        try:
+            found = _offered(self._documents.base / file, file, kind)
+        except UserError as error:
+            show_error(self._window, "The file cannot be used", str(error))
+            return
+        chosen = next((one for one in found if one.name == layer.type.code_name), None)
+        chosen = chosen or (found[0] if len(found) == 1 else self._chosen(found, kind, file))
+        if chosen is None:
+            return
+        type = layer.type.replace(file=file).with_signature(chosen)
+        change = lambda network: code.with_type(network, id, type)  # noqa: E731  # one use, and short
+        self._editor.edit_network(f"Use {chosen.name} of {os.path.basename(file)}", change)
+
+    def _chosen(self, found: Sequence[Signature], kind: str, file: str) -> Signature | None:
+        names = [one.name for one in found]
+        what = f"{file} has several. Which {kind} is the layer?"
+        name, is_chosen = QInputDialog.getItem(self._window, "Custom layer", what, names, 0, False)
+        return next((one for one in found if one.name == name), None) if is_chosen else None
+
+
+def _offered(path: Path, file: str, kind: str) -> list[Signature]:
+    """What in a file can be a layer. Raises `UserError` where there is nothing."""
+    try:
+        text = known.read_code(path, file).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UserError(f"{file} is not UTF-8 text. Choose a Python file.") from None
+    of_kind = [one for one in read_signatures(text, file) if one.kind == kind]
+    found = [one for one in of_kind if not one.refusal]
+    if not found:
+        what = "class that is an nn.Module" if kind == "class" else "function"
+        why = f" {of_kind[0].refusal}" if of_kind else ""
+        raise UserError(f"{file} has no {what} that can be a layer.{why}")
+    return found

@@ -1,0 +1,80 @@
+"""A child of the window: it hears and says lines, and can be ended, with what it started, or let go."""
+
+import sys
+
+import psutil
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from app.child_process import Child
+
+PATIENCE_MS = 60_000
+ECHO = "import sys\nfor line in sys.stdin: print(line.strip(), flush=True)"
+LEADER = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+@pytest.fixture
+def owner(qtbot: QtBot) -> QObject:
+    return QObject()
+
+
+def command(script: str) -> list[str]:
+    return [sys.executable, "-c", script]
+
+
+def test_it_hears_and_says_lines_longer_than_a_pipe_holds(qtbot: QtBot, owner: QObject) -> None:
+    child = Child(command(ECHO), owner, hears=True)
+    told: list[bytes] = []
+    child.received.connect(told.append)
+    lines = [b"x" * 300_000, b"short"]
+    for line in lines:
+        child.say(line)
+    qtbot.waitUntil(lambda: told == lines, timeout=PATIENCE_MS)
+    assert not child.is_behind
+    child.end(60.0)
+    assert child.process.returncode == 0, "it ended by itself when it heard nothing any more"
+
+
+def test_its_own_end_is_told(qtbot: QtBot, owner: QObject) -> None:
+    child = Child(command("pass"), owner)
+    with qtbot.waitSignal(child.closed, timeout=PATIENCE_MS):
+        pass
+    child.end(60.0)
+    assert child.process.returncode == 0
+
+
+def test_one_that_does_not_end_is_ended(owner: QObject) -> None:
+    child = Child(command("import time; time.sleep(600)"), owner, hears=True)
+    child.end()
+    assert child.process.returncode
+
+
+def test_a_leader_is_ended_with_what_it_started(qtbot: QtBot, owner: QObject) -> None:
+    child = Child(command(LEADER), owner, is_leader=True)
+    told: list[bytes] = []
+    child.received.connect(told.append)
+    qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE_MS)
+    below = psutil.Process(int(told[0]))
+    child.end()
+    assert child.process.returncode
+    psutil.wait_procs([below], timeout=60)
+    assert not below.is_running() or below.status() == psutil.STATUS_ZOMBIE
+
+
+def test_one_that_was_let_go_goes_on(owner: QObject) -> None:
+    process = Child(command("import sys, time; sys.stdin.read(); time.sleep(600)"), owner, hears=True).let_go()
+    assert process.poll() is None
+    process.kill()
+    process.wait(60)
+
+
+def test_where_there_is_no_such_program_there_is_no_child(owner: QObject) -> None:
+    with pytest.raises(OSError, match="nowhere"):
+        Child(["/nowhere/python"], owner)
+    assert owner.children() == []

@@ -1,0 +1,146 @@
+"""The window's engine processes, against small stand-ins of our own and against the real server."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from app.engine_server import GONE, EngineCommand, EngineServer
+from engine.project.data import DataOptions
+from engine.project.file import dumps, save
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.runs.folder import RunFolder
+from tests.builders import chain, layer
+
+ECHO = """
+import json, sys
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["do"] == "die":
+        sys.exit(3)
+    if request["do"] == "refuse":
+        print(json.dumps({"id": request["id"], "error": {"message": "No such thing.", "defect": False}}), flush=True)
+    else:
+        print(json.dumps({"id": request["id"], "result": {"got": request["with"]}}), flush=True)
+"""
+
+
+class Answers:
+    """Collects what comes back."""
+
+    def __init__(self) -> None:
+        self.results: list[dict[str, Any]] = []
+        self.errors: list[str] = []
+
+    @property
+    def count(self) -> int:
+        return len(self.results) + len(self.errors)
+
+
+def server_of(script: str, parent: QObject) -> EngineServer:
+    return EngineServer(parent, [sys.executable, "-c", script])
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> QObject:
+    return QObject()
+
+
+def test_requests_are_answered_in_their_own_functions(qtbot: QtBot, parent: QObject) -> None:
+    server, answers = server_of(ECHO, parent), Answers()
+    server.request("a", {"x": "ä"}, answers.results.append, answers.errors.append)
+    server.request("refuse", {}, answers.results.append, answers.errors.append)
+    qtbot.waitUntil(lambda: answers.count == 2)
+    server.close()
+
+    assert answers.results == [{"got": {"x": "ä"}}]
+    assert answers.errors == ["No such thing."]
+
+
+def test_a_server_that_dies_fails_its_requests_and_comes_back(qtbot: QtBot, parent: QObject) -> None:
+    server, answers = server_of(ECHO, parent), Answers()
+    server.request("die", {}, answers.results.append, answers.errors.append)
+    qtbot.waitUntil(lambda: answers.count == 1)
+    server.request("b", {}, answers.results.append, answers.errors.append)
+    qtbot.waitUntil(lambda: answers.count == 2)
+    server.close()
+
+    assert answers.errors == [GONE]
+    assert answers.results == [{"got": {}}]
+
+
+def test_a_server_that_never_starts_is_given_up(qtbot: QtBot, parent: QObject) -> None:
+    server = server_of("import sys; sys.exit(1)", parent)
+    with qtbot.waitSignal(server.failed) as given_up:
+        server.start()
+
+    assert "times in a row" in given_up.args[0]
+    server.close()
+
+
+def test_closing_ends_the_idle_server_but_not_a_run(qtbot: QtBot, tmp_path: Path, parent: QObject) -> None:
+    network = chain(layer("image_input", channels=1, size=8), layer("fully_connected", outputs=10), layer("softmax"))
+    training = TrainingOptions(max_epochs=100_000)
+    project = Project(network, data=DataOptions(source="digits"), training=training)
+    server, answers = EngineServer(parent), Answers()
+    request = {"project": dumps(project), "project_path": None, "run_dir": str(tmp_path / "run")}
+    server.request("train", request, answers.results.append, answers.errors.append)
+    qtbot.waitUntil(lambda: answers.count == 1, timeout=60_000)
+    assert not answers.errors
+    run = RunFolder(Path(answers.results[0]["run_dir"]))
+    with qtbot.waitSignal(server.ready, timeout=60_000):  # the next one is warm already
+        pass
+
+    server.close()
+
+    coordinator = psutil.Process(int(run.read_info()["coordinator"]))
+    assert run.is_alive()
+    run.request("stop")
+    coordinator.wait(60)
+    assert run.state() == "stopped"
+
+
+def test_a_project_that_cannot_be_trained_is_refused_in_words(qtbot: QtBot, tmp_path: Path, parent: QObject) -> None:
+    server, answers = EngineServer(parent), Answers()
+    request = {"project": dumps(Project()), "project_path": None, "run_dir": str(tmp_path / "run")}
+    server.request("train", request, answers.results.append, answers.errors.append)
+    server.request("inventory", {}, answers.results.append, answers.errors.append)
+    qtbot.waitUntil(lambda: answers.count == 2, timeout=60_000)
+    server.close()
+
+    assert "no data to learn from" in answers.errors[0]
+    assert answers.results[0]["num_cores"] >= 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_command_gives_its_json_or_its_message(qtbot: QtBot, tmp_path: Path, parent: QObject) -> None:
+    path = tmp_path / "empty.netwright"
+    save(Project(chain(layer("image_input", channels=1, size=8), layer("relu"))), path)
+    checked = EngineCommand(["check", str(path), "--json"], parent)
+    with qtbot.waitSignal(checked.finished, timeout=60_000) as finished:
+        pass
+    refused = EngineCommand(["check", str(tmp_path / "none.netwright"), "--json"], parent)
+    with qtbot.waitSignal(refused.failed, timeout=60_000) as failed:
+        pass
+
+    assert [row["name"] for row in finished.args[0]["layers"]] == ["image_1", "relu_1"]
+    assert failed.args[0].startswith("There is no file")
+    assert json.dumps(finished.args[0])
+
+
+def test_a_cancelled_command_says_nothing_more(qtbot: QtBot, parent: QObject) -> None:
+    slow = EngineCommand(["devices", "--test", "--json"], parent)
+    said = Answers()
+    slow.failed.connect(said.errors.append)
+    process = psutil.Process(slow._process.pid)
+    slow.cancel()
+    qtbot.waitUntil(lambda: not process.is_running())
+
+    assert said.count == 0

@@ -1,0 +1,190 @@
+"""Code of the user's in the window: read as text, asked about, measured elsewhere, and never run here."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QInputDialog
+from pytestqt.qtbot import QtBot
+
+from app.window import MainWindow
+from engine.custom import known, trust
+from engine.layers.custom import Custom
+from engine.project.file import save
+from engine.project.project import Project
+from tests.app.fake_server import FakeServer
+from tests.builders import chain, layer
+
+CODE = """
+from pathlib import Path
+import torch
+from torch import nn
+
+Path(__file__).with_name("ran").write_text("yes")
+
+class Twice(nn.Module):
+    def __init__(self, factor: float = 2.0):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x, self.factor * x], 1)
+
+class Other(nn.Module):
+    def __init__(self, width: int = 3): ...
+    def forward(self, x): ...
+"""
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    known.forget()
+    yield
+    known.forget()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A saved project with a layer of code, beside its file."""
+    (tmp_path / "own.py").write_text(CODE)
+    network = chain(layer("feature_input", channels=4), Custom(file="own.py", class_name="Twice"), layer("relu"))
+    save(Project(network), tmp_path / "mine.netwright")
+    return tmp_path / "mine.netwright"
+
+
+class Answers:
+    """Stands in for the dialog: gives an answer, and keeps what was asked."""
+
+    def __init__(self, answer: bool) -> None:
+        self.answer = answer
+        self.asked: list[tuple[list[str], list[Path]]] = []
+
+    def __call__(self, _parent: object, names: Sequence[str], folders: Sequence[Path]) -> bool:
+        self.asked.append((list(names), list(folders)))
+        return self.answer
+
+
+def sizes(window: MainWindow) -> list[str]:
+    return [facts.output.short() for facts in window.editor.analysis.facts.values()]
+
+
+def test_a_strangers_project_is_shown_and_asked_about_once_and_nothing_runs(
+    qtbot: QtBot, window: MainWindow, project: Path
+) -> None:
+    window.code.ask_to_trust = answers = Answers(False)
+    window.open_path(project)
+    qtbot.waitUntil(lambda: bool(answers.asked))
+    assert answers.asked == [(["own.py"], [project.parent])]
+    assert sizes(window) == ["4"]
+    (problem,) = (p for p in window.editor.problems if p.name == "custom_1")
+    assert (problem.severity, "not trusted" in problem.message) == ("warning", True)
+    window.code.measure()
+    assert len(answers.asked) == 1
+    window.training.start()  # there is no data yet: nothing starts, and nothing is asked
+    assert not (project.parent / "ran").exists()
+
+
+def test_once_it_is_trusted_the_sizes_are_measured_and_a_changed_file_is_measured_again(
+    qtbot: QtBot, window: MainWindow, project: Path
+) -> None:
+    window.code.ask_to_trust = Answers(True)
+    with qtbot.waitSignal(window.code.measured, timeout=60_000):
+        window.open_path(project)
+        qtbot.waitUntil(lambda: any("are being measured: own.py" in p.message for p in window.editor.problems))
+    assert sizes(window) == ["4", "8", "8"]
+    assert trust.trusted_folders() == (project.parent,)
+    assert (project.parent / "ran").exists()
+    file = project.parent / "own.py"
+    file.write_text(CODE.replace("factor * x]", "factor * x, x]"))
+    with qtbot.waitSignal(window.code.measured, timeout=60_000):
+        window.code.refresh()
+    assert sizes(window) == ["4", "12", "12"]
+
+
+def test_hooks_are_code_that_is_asked_about_when_they_are_chosen(
+    qtbot: QtBot, window: MainWindow, server: FakeServer, tmp_path: Path
+) -> None:
+    (tmp_path / "hooks.py").write_text("def on_step(run): ...")
+    network = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
+    save(Project(network), tmp_path / "mine.netwright")
+    window.code.ask_to_trust = answers = Answers(False)
+    window.open_path(tmp_path / "mine.netwright")
+    options = window.editor.project.training.replace(hooks_file="hooks.py")
+    window.editor.apply("Change training options", window.editor.project.with_section("training", options))
+    qtbot.waitUntil(lambda: bool(answers.asked))
+    assert answers.asked == [(["hooks.py"], [tmp_path])]
+    data = window.editor.project.data.replace(source="digits")
+    window.editor.apply("Choose data", window.editor.project.with_section("data", data))
+    window.training.start()
+    assert not [request for request in server.asked if request.do == "train"]
+    window.editor.apply("", window.editor.project.with_section("training", options.replace(hooks_file="gone.py")))
+    assert [p.field for p in window.editor.report.errors] == ["training.hooks_file"]
+
+
+def test_training_waits_for_trust(qtbot: QtBot, window: MainWindow, server: FakeServer, project: Path) -> None:
+    window.code.ask_to_trust = answers = Answers(False)
+    window.open_path(project)
+    qtbot.waitUntil(lambda: bool(answers.asked))
+    data = window.editor.project.data.replace(source="digits")
+    window.editor.apply("Choose data", window.editor.project.with_section("data", data))
+    window.training.start()
+    assert len(answers.asked) == 2
+    assert not window.training.is_running
+
+
+def test_adding_a_custom_layer_asks_for_the_file_and_the_class(
+    window: MainWindow, project: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    window.code.ask_to_trust = Answers(False)
+    window.open_path(project)
+    offered: list[list[str]] = []
+
+    def choose(_parent: object, _title: str, _label: str, items: list[str], *_: object) -> tuple[str, bool]:
+        offered.append(list(items))
+        return "Other", True
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(project.parent / "own.py"), ""))
+    monkeypatch.setattr(QInputDialog, "getItem", choose)
+    id = window.editor.add_layer("custom", (0.0, 0.0))
+    assert id is not None
+    qtbot.waitUntil(lambda: bool(offered))
+    type = window.editor.network.layers[id].type
+    assert isinstance(type, Custom)
+    assert (offered, type.file, type.class_name) == ([["Twice", "Other"]], "own.py", "Other")
+    form = window.properties.form
+    assert form is not None
+    assert {"file", "class_name", "width"} <= set(form.rows)
+    assert form.rows["width"].label.text() == "width"
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("", ""))
+    count = len(window.editor.network)
+    window.editor.add_layer("custom", (0.0, 200.0))
+    qtbot.waitUntil(lambda: len(window.editor.network) == count)
+
+
+def test_a_layer_that_its_file_has_left_behind_has_an_edit_that_brings_it_up_to_date(
+    window: MainWindow, project: Path, qtbot: QtBot
+) -> None:
+    window.code.ask_to_trust = Answers(False)
+    window.open_path(project)
+    id = window.editor.network.layer("custom_1").id
+    window.code.choose_name(id, "own.py")
+    window.editor.set_fields({id}, {"factor": 3.0})
+    (project.parent / "own.py").write_text(CODE.replace("factor: float = 2.0", "gain: float = 2.0"))
+    window.code.refresh()
+    (problem,) = (p for p in window.editor.problems if p.name == "custom_1")
+    assert "no longer takes factor" in problem.message
+    assert problem.fix is not None
+    window.editor.edit(problem.fix.label, problem.fix.edit)
+    assert "gain" in window.editor.network.layers[id].type.fields
+    assert [p.severity for p in window.editor.problems if p.name == "custom_1"] == ["warning"]
+
+
+def test_a_project_without_a_file_cannot_be_trusted(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("app.user_code.show_error", lambda _parent, _title, text: said.append(text))
+    window.code.ask_to_trust = answers = Answers(True)
+    window.editor.add_layer("function", (0.0, 0.0))
+    assert not window.code.ask()
+    assert said == ["Save the project first: trust belongs to the folder that it lies in."]
+    assert not answers.asked
