@@ -7,9 +7,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal
 
-from designer import own_blocks
-from designer.library.model import OwnEntry
-from designer.own_blocks import Piece
+from designer import clipboard
+from designer.clipboard import Piece
+from designer.panels.library_model import OwnEntry
 from engine.errors import UserError
 from engine.files import write_atomically
 from engine.layers.block import Block
@@ -88,7 +88,7 @@ class BlockLibrary(QObject):
 
     def save(self, name: str, block: Block, inside: Layout) -> None:
         """Write a block; one of this name is replaced. Raises `UserError`."""
-        content = own_blocks.write(name, block, inside)
+        content = clipboard.write_block(name, block, inside)
         if len(content) > SIZE_LIMIT:
             raise UserError(f"The block takes {len(content):,} bytes; one of your blocks has at most {SIZE_LIMIT:,}.")
         path = self._path(name)
@@ -119,7 +119,7 @@ class BlockLibrary(QObject):
         entry = self.find(name)
         if entry is None:
             raise UserError(f"There is no block '{name}' any more.")
-        return own_blocks.parse(entry.payload)
+        return clipboard.read_block(entry.payload)
 
     def to_bin(self, name: str) -> bool:
         """Move a block to the desktop's bin; whether there is one and it took it."""
@@ -150,7 +150,7 @@ def _read(path: Path) -> OwnEntry | str:
             content = file.read(SIZE_LIMIT + 1)
         if len(content) > SIZE_LIMIT:
             return f"it has more than {SIZE_LIMIT:,} bytes."
-        made = own_blocks.parse(content)
+        made = clipboard.read_block(content)
     except OSError as error:
         return f"it cannot be read: {error.strerror}."
     except UserError as error:
@@ -163,4 +163,4 @@ def _read(path: Path) -> OwnEntry | str:
         f"{way}: {', '.join(ports)}"
         for way, ports in (("in", made.type.input_ports()), ("out", made.type.output_ports()))
     ]
-    return OwnEntry(name=made.name, tooltip=" · ".join(words), mime=own_blocks.MIME, payload=content)
+    return OwnEntry(name=made.name, tooltip=" · ".join(words), mime=clipboard.BLOCK_MIME, payload=content)

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from app.frame.block_commands import BlockActions
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
-    from designer.analysis_table import AnalysisTable
-    from designer.canvas.overlays.find import FindBar
+    from designer.canvas.find_bar import FindBar
     from designer.canvas.view import CanvasView
-    from designer.palette import Palette
-    from designer.problems import ProblemsPanel
-    from designer.properties import Properties
+    from designer.panels.analysis_table import AnalysisTable
+    from designer.panels.library_panel import Palette
+    from designer.panels.problems import ProblemsPanel
+    from designer.panels.properties import Properties
 
 PRELOAD_MS = 800
 BLOCKS_MS = 50

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.dialogs.compare import CompareDialog
 from designer import theme
-from designer.canvas.scene import Scene
 from designer.canvas.view import CanvasView
 from designer.editor import Editor
+from designer.scene.scene import Scene
 from engine.layers.base import LayerType
 from engine.layers.catalog import layer_type
 from engine.network import edits, rows

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 
 from designer import theme
 from designer.editor import Editor
-from designer.palette import Palette
+from designer.panels.library_panel import Palette
 from engine.layers.catalog import catalog
 
 TYPED = ("convolution", "relu", "batchnorm", "maxPooling2d", "probabilities", "lstm")

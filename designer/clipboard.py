@@ -1,14 +1,26 @@
-"""Layers on the system's clipboard, as the text they have in a project file, so that other windows can paste them."""
+"""Layers as text: on the system clipboard, in a drag, and in the files of the user's own blocks.
+
+The text is what a project file has, so that other windows can paste it.
+"""
 
 import json
+from dataclasses import dataclass
+from functools import lru_cache
 
 from PySide6.QtGui import QGuiApplication
 
 from engine.errors import UserError
+from engine.layers.base import LayerType
+from engine.layers.block import Block
+from engine.layers.catalog import layer_type
+from engine.network import edits
 from engine.network.layout import Layout
 from engine.network.network import Network
 from engine.project.network_json import read_network, write_network
 
+LAYER_MIME = "application/x-netwright-layer"
+BLOCK_MIME = "application/x-netwright-block"
+"""The formats of a drag: the key of a layer type, and a block of the user as text."""
 TEXT_LIMIT = 64 * 2**20
 _NOTHING = "The clipboard holds no layers. Copy layers in a Netwright window first."
 
@@ -42,3 +54,41 @@ def parse(text: str) -> tuple[Network, Layout]:
     if not (network.layers or layout.frames or layout.comments):
         raise UserError(_NOTHING)
     return network, layout
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is to be added as one layer: its type, and for a block of the user's own its name and what it looks like
+    inside."""
+
+    type: LayerType
+    name: str = ""
+    inside: Layout | None = None
+
+
+def piece(what: str | Piece) -> Piece:
+    """A layer type by its key, with its default values; a piece as it is. Raises `UserError` for an unknown key."""
+    return Piece(layer_type(what)()) if isinstance(what, str) else what
+
+
+@lru_cache(maxsize=64)
+def read_block(payload: bytes) -> Piece:
+    """The block that a file of the library holds, or a drag carries. Raises `UserError`."""
+    try:
+        text = payload.decode()
+    except UnicodeDecodeError:
+        raise UserError("it is not a text in UTF-8.") from None
+    try:
+        network, layout = parse(text)
+    except UserError as error:
+        raise UserError(f"it holds no block. {error}") from None
+    layers = list(network.layers.values())
+    if len(layers) != 1 or not isinstance(layers[0].type, Block):
+        raise UserError(f"expected one block, received {len(layers)} layer{'' if len(layers) == 1 else 's'}.")
+    return Piece(layers[0].type, layers[0].name, layout.within([layers[0].id]))
+
+
+def write_block(name: str, block: Block, inside: Layout) -> bytes:
+    """A block as a file of the library holds it, and the clipboard. Raises `UserError` for what cannot be a name."""
+    network, layer = edits.add_layer(Network({}, ()), block, name)
+    return as_text(network, Layout({layer.id: (0.0, 0.0)}, inside={layer.id: inside})).encode()

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject
 
-from designer import clipboard, placing
+from designer import clipboard, placement
+from designer.clipboard import Piece, piece
 from designer.document import Document
-from designer.own_blocks import Piece, piece
 from engine.errors import MisfitError, UserError
 from engine.layers.base import LayerType
 from engine.layers.block import Block, BlockInput, BlockOutput
@@ -84,7 +84,7 @@ class Editor(Document):
         network, layer = _added(self.network, made)
         if connect_from is not None:
             network = self._joined(network, connect_from, layer.id)
-        layout = self.layout.moved({layer.id: placing.snapped(at) if at else self._place(connect_from)})
+        layout = self.layout.moved({layer.id: placement.snapped(at) if at else self._place(connect_from)})
         return self._show_added(f"Add {made.name or type.label}", network, layout, layer.id, made)
 
     def insert_refusal(self, type: LayerType, into: Connection) -> str | None:
@@ -112,7 +112,7 @@ class Editor(Document):
         except UserError as error:
             self.refused.emit(str(error))
             return None
-        layout = placing.inserted(self.network, self.layout, into, layer.id, at)
+        layout = placement.inserted(self.network, self.layout, into, layer.id, at)
         return self._show_added(f"Insert {made.name or type.label}", network, layout, layer.id, made)
 
     def add_at_port(self, what: str | Piece, at: Position, port: Port, *, is_input: bool) -> str | None:
@@ -130,7 +130,7 @@ class Editor(Document):
             self.refused.emit(str(error))
             return None
         layout = self.layout.moved(
-            {layer.id: placing.with_port_at(at, len(ports), is_output=is_input, flow=self.layout.flow)}
+            {layer.id: placement.with_port_at(at, len(ports), is_output=is_input, flow=self.layout.flow)}
         )
         return self._show_added(f"Add {made.name or type.label}", network, layout, layer.id, made)
 
@@ -153,8 +153,8 @@ class Editor(Document):
 
     def _place(self, below: str | None) -> Position:
         if below is None:
-            return placing.free_place(self.layout, placing.snapped(self.centre()))
-        return placing.behind(self.layout, below)
+            return placement.free_place(self.layout, placement.snapped(self.centre()))
+        return placement.behind(self.layout, below)
 
     def _joined(self, network: Network, source: str, target: str) -> Network:
         """The network with the two layers connected, if the second can take what leaves the first."""
@@ -314,12 +314,12 @@ class Editor(Document):
         places = {id: layout.at(id) for id in clip.layers}
         written = [one.at for one in annotations.every(layout)]
         if at is None:
-            dx, dy = placing.beside(self.layout, [*places.values(), *written])
+            dx, dy = placement.beside(self.layout, [*places.values(), *written])
         else:
             corners = [*places.values(), *written]
             left, top = min(x for x, _ in corners), min(y for _, y in corners)
-            dx, dy = placing.snapped((at[0] - left, at[1] - top))
-        positions = {new_ids[id]: placing.snapped((x + dx, y + dy)) for id, (x, y) in places.items()}
+            dx, dy = placement.snapped((at[0] - left, at[1] - top))
+        positions = {new_ids[id]: placement.snapped((x + dx, y + dy)) for id, (x, y) in places.items()}
         inside = {new_ids[id]: layout.inside[id] for id in clip.layers if id in layout.inside}
         try:
             moved, marks = annotations.paste(self.layout.moved(positions), layout, (dx, dy))

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTemporaryDir, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
-from designer import dressing, icons, stylesheet
+from designer import icons, stylesheet
 from engine.drawing import colours
 
 Scheme = Literal["system", "light", "dark"]
@@ -163,7 +163,7 @@ def apply(app: QApplication, scheme: Scheme = "system") -> None:
         app.setFont(_font())
     theme.palette = palette
     app.setPalette(_qt_palette(palette))
-    dressing.dress(app, stylesheet.sheet(palette, _arrows(theme, palette)))
+    dress(app, stylesheet.sheet(palette, _arrows(theme, palette)))
     theme.changed.emit()
 
 
@@ -255,3 +255,57 @@ def _qt_palette(palette: Palette) -> QPalette:
     for one in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
         result.setColor(QPalette.ColorGroup.Disabled, one, faint)
     return result
+
+
+_DRESSED = Qt.WidgetAttribute.WA_WState_Polished
+
+
+class _Later(QObject):
+    """Dresses what was left out, when the hidden widget that it is in is shown."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Of the hidden widgets only."""
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget):
+            watched.removeEventFilter(self)
+            for widget in (watched, *watched.findChildren(QWidget)):
+                if not widget.testAttribute(_DRESSED):
+                    widget.setAttribute(_DRESSED)
+                    widget.style().polish(widget)
+                    QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+        return False
+
+
+@cache
+def _later() -> _Later:
+    return _Later()
+
+
+def dress(app: QApplication, sheet: str) -> None:
+    """Use this style sheet from now on."""
+    if not app.styleSheet():
+        app.setStyleSheet(sheet)
+        return
+    seen = _undress(app)
+    app.style().unpolish(app)  # rules that were asked for meanwhile are forgotten too
+    app.setStyleSheet(sheet)
+    app.style().polish(app)
+    for widget in seen:
+        widget.style().polish(widget)
+    for widget in seen:
+        QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+
+
+def _undress(app: QApplication) -> list[QWidget]:
+    """Takes the style sheet off every widget; returns those that are dressed again at once."""
+    seen = []
+    for widget in app.allWidgets():
+        if not widget.testAttribute(_DRESSED):
+            continue
+        widget.style().unpolish(widget)
+        if widget.isVisible() or not widget.window().isVisible():
+            seen.append(widget)
+            continue
+        widget.setAttribute(_DRESSED, False)
+        if widget.isHidden():
+            widget.installEventFilter(_later())
+    return seen

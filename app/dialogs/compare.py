@@ -26,10 +26,10 @@ from PySide6.QtWidgets import (
 
 from app.widgets import ElidedLabel, within_screen
 from designer import theme
-from designer.canvas.marks.differences import SIGNS, sign_icon
-from designer.canvas.overlays.trail import Trail
-from designer.canvas.reader import Reader
+from designer.canvas.overlays import Trail
+from designer.canvas.read_only import Reader
 from designer.editor import Editor
+from designer.scene.differences import SIGNS, sign_icon
 from engine.errors import UserError
 from engine.network.arrange import placed
 from engine.network.network import Connection

@@ -22,7 +22,7 @@ from app.child_process import ThrowAway, engine_command
 from app.dialogs.bars import Bar, Bars
 from app.widgets import Line, within_screen
 from designer import theme
-from designer.forms.rows import section_label
+from designer.forms.row import section_label
 
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _LOOKING = "Looking at the devices of this machine…"

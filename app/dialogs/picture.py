@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog
 
-from designer.canvas.save_picture import FORMATS, save_picture
+from designer.scene.picture_file import FORMATS, save_picture
 from engine.errors import UserError
 
 if TYPE_CHECKING:

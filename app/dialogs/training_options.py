@@ -27,8 +27,8 @@ from app.dialogs.trials import Advisor, BatchFinder
 from app.widgets import Line, within_screen
 from designer import theme
 from designer.forms.form import Form
-from designer.forms.rows import Row, section_label, sentence
-from designer.search_field import SearchField
+from designer.forms.row import Row, section_label, sentence
+from designer.panels.parts import SearchField
 from engine.data.facts import DataFacts
 from engine.environments.inventory import DeviceInventory
 from engine.project.assignments import as_arguments, as_json

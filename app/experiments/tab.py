@@ -25,7 +25,7 @@ from app.experiments.history import History
 from app.experiments.runs_table import RunsModel, RunsTable, state_in_words
 from app.widgets import Line
 from designer import theme
-from designer.search_field import SearchField
+from designer.panels.parts import SearchField
 from engine.errors import UserError, plural
 from engine.files import write_atomically
 from engine.runs.summary import RunSummary

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from designer import aligning
+from designer import auto_layout
 from designer.editor import Editor
 from engine.network.align import Direction, Edge
 from engine.network.layout import Layout
@@ -17,17 +17,17 @@ class AlignActions:
 
     def _align(self, edge: Edge) -> None:
         before = self._editor.layout
-        aligning.align_selection(self._editor, edge)
+        auto_layout.align_selection(self._editor, edge)
         self._show(before)
 
     def _distribute(self, direction: Direction) -> None:
         before = self._editor.layout
-        aligning.distribute_selection(self._editor, direction)
+        auto_layout.distribute_selection(self._editor, direction)
         self._show(before)
 
     def arrange(self) -> None:
         before = self._editor.layout
-        aligning.arrange_selection(self._editor)
+        auto_layout.arrange_selection(self._editor)
         self._show(before)
 
     def left(self) -> None:

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBo
 
 from app import messages
 from app.block_library import BlockLibrary
-from designer import own_blocks, theme
-from designer.library.model import OwnEntry
+from designer import clipboard, theme
+from designer.panels.library_model import OwnEntry
 from engine.errors import UserError
 from engine.layers.block import Block
 from engine.network.network import NAME_LIMIT, name_refusal
@@ -36,7 +36,7 @@ class BlockActions:
     def add(self, entry: OwnEntry) -> None:
         """Add a block to the network: behind the selected layer, else to the middle of the canvas."""
         try:
-            made = own_blocks.parse(entry.payload)
+            made = clipboard.read_block(entry.payload)
         except UserError as error:
             self._window.hint(f"{entry.name}: {error}")
             return

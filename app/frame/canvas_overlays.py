@@ -10,10 +10,9 @@ from engine.project.project import Project
 
 if TYPE_CHECKING:
     from app.window import MainWindow
-    from designer.canvas.marks.health_legend import HealthLegend
-    from designer.canvas.marks.stage_legend import StageLegend
+    from designer.canvas.legends import HealthLegend, StageLegend
     from designer.canvas.view import CanvasView
-    from designer.stage_row import StageRow
+    from designer.panels.property_sections import StageRow
     from engine.runs.events import Event
 
 UNKNOWN_WORKERS = 2
@@ -59,11 +58,11 @@ class StageView:
         assert self._canvas is not None
         staging = self._canvas.staging
         if staging.is_on and self._legend is None:
-            from designer.canvas.marks.stage_legend import StageLegend  # a start of the window does not pay for it
+            from designer.canvas.legends import StageLegend  # a start of the window does not pay for it
 
             self._legend = StageLegend(self._canvas)
         if staging.is_used and self._row is None:
-            from designer.stage_row import StageRow
+            from designer.panels.property_sections import StageRow
 
             self._row = StageRow(self._window.editor, staging)
             self._window.properties.add_part(self._row)
@@ -150,14 +149,14 @@ class LayerHealth(QObject):
 
     def show(self) -> None:
         """Draw the marks of the layers that are seen, or none."""
-        from designer.canvas.marks.health import marks
+        from designer.scene.health import marks
 
         editor, canvas = self._window.editor, self._window.canvas
         found = marks(self._layers, editor.project.network, editor.scope) if self.is_on or self._is_asked else {}
         canvas.network_scene.show_health(found)
         self._is_shown = bool(found)
         if found and self._legend is None:
-            from designer.canvas.marks.health_legend import HealthLegend
+            from designer.canvas.legends import HealthLegend
 
             self._legend = HealthLegend(canvas)
         if self._legend is not None:

@@ -8,8 +8,8 @@ from designer import theme
 
 if TYPE_CHECKING:
     from app.window import MainWindow
-    from designer.canvas.marks.legend import TintLegend
-    from designer.canvas.overlays.find import FindBar
+    from designer.canvas.find_bar import FindBar
+    from designer.canvas.legends import TintLegend
 
 
 class DialogActions:
@@ -101,7 +101,7 @@ class CanvasActions:
     def find_bar(self) -> "FindBar":
         """Made when first asked for."""
         if self._find_bar is None:
-            from designer.canvas.overlays.find import FindBar
+            from designer.canvas.find_bar import FindBar
 
             self._find_bar = FindBar(self._window.canvas)
         return self._find_bar
@@ -114,7 +114,7 @@ class CanvasActions:
 
     def tint_layers(self) -> None:
         """Parameters, FLOPs, memory, no tint, and round again."""
-        from designer.canvas.marks.legend import TintLegend, next_kind
+        from designer.canvas.legends import TintLegend, next_kind
 
         scene = self._window.canvas.network_scene
         if self.legend is None:

@@ -18,23 +18,23 @@ from engine.project.file import SUFFIX
 
 if TYPE_CHECKING:
     from app.window import MainWindow
-    from designer.analysis_table import AnalysisTable
     from designer.canvas.view import CanvasView
-    from designer.palette import Palette
-    from designer.problems import ProblemsPanel
-    from designer.properties import Properties
+    from designer.panels.analysis_table import AnalysisTable
+    from designer.panels.library_panel import Palette
+    from designer.panels.problems import ProblemsPanel
+    from designer.panels.properties import Properties
 
 MODULES = (
     "engine.runs.origin",
     "engine.network.align",
     "engine.network.arranging",
-    "designer.canvas.nodes",
-    "designer.canvas.scene",
-    "designer.canvas.keys",
+    "designer.scene.nodes",
+    "designer.scene.scene",
+    "designer.canvas.keyboard",
     "designer.canvas.view",
-    "designer.palette",
-    "designer.properties",
-    "designer.analysis_table",
+    "designer.panels.library_panel",
+    "designer.panels.properties",
+    "designer.panels.analysis_table",
 )
 """What it takes, in steps that no hand notices."""
 LEAST_PALETTE, LEAST_PROPERTIES = 200, 264
@@ -72,8 +72,7 @@ class DesignTab(QObject):
     @cached_property
     def palette(self) -> "Palette":
         """The layer library, at the left."""
-        from designer.library.memory import LibraryMemory
-        from designer.palette import Palette
+        from designer.panels.library_panel import LibraryMemory, Palette
 
         window = self._window
         palette = Palette(self._editor, memory=LibraryMemory(window.settings, window))
@@ -86,7 +85,7 @@ class DesignTab(QObject):
     @cached_property
     def properties(self) -> "Properties":
         """The form of the selected layers, at the right."""
-        from designer.properties import Properties
+        from designer.panels.properties import Properties
 
         properties = Properties(self._editor)
         properties.setMinimumWidth(LEAST_PROPERTIES)
@@ -95,7 +94,7 @@ class DesignTab(QObject):
     @cached_property
     def problems(self) -> "ProblemsPanel":
         """Errors and warnings, below."""
-        from designer.problems import ProblemsPanel
+        from designer.panels.problems import ProblemsPanel
 
         problems = ProblemsPanel(self._editor)
         problems.go_to.connect(lambda id: self.canvas.go_to(id))
@@ -111,7 +110,7 @@ class DesignTab(QObject):
     @cached_property
     def table(self) -> "AnalysisTable":
         """The table of layers, below: made when its page is seen, or once the window is."""
-        from designer.analysis_table import AnalysisTable
+        from designer.panels.analysis_table import AnalysisTable
 
         table = AnalysisTable(self._editor)
         column = QVBoxLayout(self._layers)

@@ -12,7 +12,7 @@ from app.start_page.cards import Card, CardGrid
 from app.start_page.sketch import Sketch
 from app.start_page.thumbnails import Sketcher
 from designer import theme
-from designer.search_field import SearchField
+from designer.panels.parts import SearchField
 
 MARGIN = 32
 SECTIONS = (("recent", "Recent"), ("examples", "Examples"), ("templates", "Templates"))

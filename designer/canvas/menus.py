@@ -7,10 +7,10 @@ from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
 from designer import theme
-from designer.aligning import align_menu
-from designer.canvas.marks import stages
+from designer.auto_layout import align_menu
 from designer.editor import Editor
-from designer.staging import Staging
+from designer.scene import stage_colours
+from designer.scene.pipeline_stages import Staging
 from engine.drawing import colours
 from engine.layers.block import Block
 from engine.network import annotations, edits
@@ -93,15 +93,15 @@ def _chip(number: int, *, is_current: bool) -> QIcon:
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    width = stages.chip_width(number)
+    width = stage_colours.chip_width(number)
     side = width + 4  # with the ring
     painter.scale(64 / side, 64 / side)
-    left, top = 2.0, (side - stages.HEIGHT) / 2
-    stages.paint_chip(painter, number, QPointF(left + width, top))
+    left, top = 2.0, (side - stage_colours.HEIGHT) / 2
+    stage_colours.paint_chip(painter, number, QPointF(left + width, top))
     if is_current:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.current().text, 1.2))
-        painter.drawRoundedRect(QRectF(left - 1.4, top - 1.4, width + 2.8, stages.HEIGHT + 2.8), 5, 5)
+        painter.drawRoundedRect(QRectF(left - 1.4, top - 1.4, width + 2.8, stage_colours.HEIGHT + 2.8), 5, 5)
     painter.end()
     return QIcon(picture)
 

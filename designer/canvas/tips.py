@@ -2,8 +2,8 @@
 
 from PySide6.QtCore import QPointF
 
-from designer.canvas import pictures
-from designer.canvas.scene import Scene
+from designer.scene import pictures
+from designer.scene.scene import Scene
 
 
 def text_at(scene: Scene, at: QPointF, reach: float) -> str:

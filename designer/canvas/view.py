@@ -17,31 +17,28 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 
-from designer.arranging import Arranging
+from designer.auto_layout import Arranging
 from designer.canvas import menus, tips
-from designer.canvas.annotating import Annotating
-from designer.canvas.drops import Drops
-from designer.canvas.glide import Glide
-from designer.canvas.keys import HELP, Keys
-from designer.canvas.offering import Offering
-from designer.canvas.overlays.busy import Busy
-from designer.canvas.overlays.controls import EmptyState, Hint, ZoomChip
-from designer.canvas.overlays.minimap import Minimap
-from designer.canvas.overlays.overlay import Marks
-from designer.canvas.overlays.rename import RenameField
-from designer.canvas.overlays.trail import Trail
-from designer.canvas.scene import PortHit, Scene
-from designer.canvas.sight import READABLE, Sight
+from designer.canvas.annotation_tools import Annotating
+from designer.canvas.keyboard import HELP, Keys
+from designer.canvas.minimap import Minimap
+from designer.canvas.motion import READABLE, Glide, Sight
+from designer.canvas.overlays import Busy, EmptyState, Hint, Trail, ZoomChip
+from designer.canvas.suggestions import Offering
+from designer.canvas.text_fields import RenameField
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor
 from designer.gestures.connect import Connect
+from designer.gestures.drop import Drops
 from designer.gestures.gesture import Gesture, Pointer
 from designer.gestures.lasso import Lasso
 from designer.gestures.move import Move
 from designer.gestures.pan import Pan
 from designer.gestures.reconnect import Reconnect, near_end
 from designer.gestures.select import Select
-from designer.staging import Staging
+from designer.scene.feedback import Marks
+from designer.scene.pipeline_stages import Staging
+from designer.scene.scene import PortHit, Scene
 from engine.network.layout import NODE_WIDTH, Flow, Layout
 
 _MARGIN = 14

@@ -7,7 +7,7 @@ from PySide6.QtGui import QNativeGestureEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
 from designer import theme
-from designer.canvas.scene import Scene
+from designer.scene.scene import Scene
 
 LOWEST_ZOOM = 0.1
 HIGHEST_ZOOM = 4.0

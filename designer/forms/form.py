@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from designer.forms.folding import FoldHeading
-from designer.forms.rows import Row, section_label, sentence
+from designer.forms.fold_heading import FoldHeading
+from designer.forms.row import Row, section_label, sentence
 from engine.errors import FieldError, FieldErrors
 from engine.fields import Record
 

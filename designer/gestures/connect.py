@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QPointF, Qt
 
-from designer.canvas.overlays.overlay import Loose, Marks
-from designer.canvas.scene import PortHit
 from designer.gestures.gesture import Canvas, Gesture, Pointer
+from designer.scene.feedback import Loose, Marks
+from designer.scene.scene import PortHit
 from engine.errors import UserError
 from engine.network import edits
 from engine.network.network import Connection, Network, Port

@@ -3,14 +3,14 @@
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
-from designer.canvas import walk
-from designer.canvas.scene import PortHit
+from designer.gestures import neighbours
 from designer.gestures.connect import Connect
 from designer.gestures.gesture import Canvas, Pointer
+from designer.scene.scene import PortHit
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Port
 
-_WAYS: dict[Qt.Key, walk.Way] = {
+_WAYS: dict[Qt.Key, neighbours.Way] = {
     Qt.Key.Key_Left: "left",
     Qt.Key.Key_Right: "right",
     Qt.Key.Key_Up: "up",
@@ -42,7 +42,7 @@ class ConnectByKeys(Connect):
             return f"There is no layer that {network.layers[source].name} could be connected to."
         easy = [id for id in self._able if any(hit.is_input and self._is_easy(hit) for hit in self.scene.ports_of(id))]
         choice = easy or self._able
-        self._choose(walk.towards(layout, source, walk.ENDS[layout.flow][1], choice) or choice[0])
+        self._choose(neighbours.towards(layout, source, neighbours.ENDS[layout.flow][1], choice) or choice[0])
         return None
 
     def key(self, event: QKeyEvent) -> bool:
@@ -57,7 +57,7 @@ class ConnectByKeys(Connect):
         if key in _WAYS:
             self._typed = ""
             start = self.target or self._start.port.layer
-            self._choose(walk.towards(self.editor.layout, start, _WAYS[key], self._able) or self.target)
+            self._choose(neighbours.towards(self.editor.layout, start, _WAYS[key], self._able) or self.target)
         elif key == Qt.Key.Key_Backspace:
             self._type(self._typed[:-1])
         elif event.text().isprintable() and event.text():

@@ -1,16 +1,23 @@
 """Dropping a layer from the palette: onto the canvas, or into a connection if it fits there."""
 
-from PySide6.QtCore import QPointF
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from designer import placing
-from designer.canvas.overlays.overlay import Ghost, Marks
-from designer.canvas.pictures import Content
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+
+from designer import clipboard, placement
+from designer.clipboard import BLOCK_MIME, LAYER_MIME, Piece, piece
 from designer.gestures.gesture import Canvas, Gesture, Pointer
-from designer.own_blocks import Piece, piece
+from designer.scene.feedback import Ghost, Marks
+from designer.scene.pictures import Content
+from engine.errors import UserError
 from engine.network.layout import Position
 from engine.network.network import Connection
 
-MIME = "application/x-netwright-layer"
+if TYPE_CHECKING:
+    from designer.canvas.view import CanvasView
+
 _NEAR = 18.0
 
 
@@ -63,4 +70,51 @@ class Drop(Gesture):
 
 
 def _corner(middle: QPointF) -> Position:
-    return placing.around((middle.x(), middle.y()))
+    return placement.around((middle.x(), middle.y()))
+
+
+class Drops:
+    """At most one layer hangs over the canvas."""
+
+    def __init__(self, view: "CanvasView", pointer: Callable[[QPointF, Qt.KeyboardModifier], Pointer]) -> None:
+        self._view = view
+        self._pointer = pointer
+        self._drop: Drop | None = None
+
+    def enter(self, event: QDragEnterEvent) -> None:
+        """A layer comes in; one of a type that is not known is refused in words."""
+        data = event.mimeData()
+        if not data.hasFormat(LAYER_MIME) and not data.hasFormat(BLOCK_MIME):
+            event.ignore()
+            return
+        try:
+            if data.hasFormat(LAYER_MIME):
+                self._drop = Drop(self._view, bytes(data.data(LAYER_MIME).data()).decode("utf-8", "replace"))
+            else:
+                self._drop = Drop(self._view, clipboard.read_block(bytes(data.data(BLOCK_MIME).data())))
+        except UserError as error:
+            self._view.editor.refused.emit(str(error))
+            event.ignore()
+            return
+        self._view.cancel()
+        event.acceptProposedAction()
+
+    def move(self, event: QDragMoveEvent) -> None:
+        """It follows the pointer."""
+        if self._drop is not None:
+            self._drop.move(self._pointer(event.position(), event.modifiers()))
+            event.acceptProposedAction()
+
+    def leave(self) -> None:
+        """It goes away again."""
+        if self._drop is not None:
+            self._drop.cancel()
+            self._drop = None
+
+    def drop(self, event: QDropEvent) -> None:
+        """It is let go."""
+        if self._drop is not None:
+            drop, self._drop = self._drop, None
+            drop.release(self._pointer(event.position(), event.modifiers()))
+            event.acceptProposedAction()
+            self._view.setFocus()

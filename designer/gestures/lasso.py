@@ -3,8 +3,8 @@
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPolygonF
 
-from designer.canvas.overlays.overlay import Marks
 from designer.gestures.gesture import Canvas, Gesture, Pointer
+from designer.scene.feedback import Marks
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 _STEP = 4.0

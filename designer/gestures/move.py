@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPointF, Qt
 
-from designer import placing
+from designer import placement
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from engine.network import annotations
 from engine.network.annotations import Mark
@@ -76,7 +76,7 @@ class Move(Gesture):
         """What is under the pointer goes to the grid; the others keep their distance to it."""
         layout, step = self.editor.layout, at - self._start
         x, y = self._corner()
-        to_x, to_y = placing.snapped((x + step.x(), y + step.y()))
+        to_x, to_y = placement.snapped((x + step.x(), y + step.y()))
         dx, dy = to_x - x, to_y - y
         places = {id: (px + dx, py + dy) for id, (px, py) in self._from.items() if id in layout.positions}
         return annotations.move(layout.moved(places), self._marks, (dx, dy))

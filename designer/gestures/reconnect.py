@@ -1,8 +1,8 @@
 """Moving one end of a connection, taken hold of beside its port."""
 
-from designer.canvas.scene import PortHit
 from designer.gestures.connect import Connect
 from designer.gestures.gesture import Canvas, Pointer
+from designer.scene.scene import PortHit
 from engine.network.network import Connection
 
 _NEAR = 3.0

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 
-from designer import placing
+from designer import placement
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from engine.network import annotations
 from engine.network.annotations import LEAST, Annotation, Mark
@@ -28,11 +28,11 @@ def resized(annotation: Annotation, sides: Sides, step: Position) -> tuple[Posit
     corner, size = list(annotation.at), list(annotation.size)
     for axis, side in enumerate(sides):
         if side > 0:
-            far = placing.snapped((corner[axis] + size[axis] + step[axis], 0))[0]
+            far = placement.snapped((corner[axis] + size[axis] + step[axis], 0))[0]
             size[axis] = max(far - corner[axis], LEAST[axis])
         elif side < 0:
             far = corner[axis] + size[axis]
-            corner[axis] = min(placing.snapped((corner[axis] + step[axis], 0))[0], far - LEAST[axis])
+            corner[axis] = min(placement.snapped((corner[axis] + step[axis], 0))[0], far - LEAST[axis])
             size[axis] = far - corner[axis]
     return (corner[0], corner[1]), (size[0], size[1])
 

@@ -2,8 +2,8 @@
 
 from PySide6.QtCore import QPointF, QRectF
 
-from designer.canvas.overlays.overlay import Marks
 from designer.gestures.gesture import Gesture, Pointer
+from designer.scene.feedback import Marks
 
 
 class Select(Gesture):

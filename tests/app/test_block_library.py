@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from app.block_library import BlockLibrary, library_folder
-from designer import own_blocks
+from designer import clipboard
 from engine.errors import UserError
 from engine.layers.block import Block
 from engine.network import grouping
@@ -42,7 +42,7 @@ def test_a_saved_block_comes_back_with_what_it_looks_like_inside(library: BlockL
     assert entry.name == "Residual"
     assert entry.tooltip.startswith("4 layers")
     assert (library.folder / "Residual.json").stat().st_mode & 0o777 == 0o666 & ~_umask()
-    piece = own_blocks.parse(entry.payload)
+    piece = clipboard.read_block(entry.payload)
     assert (piece.type, piece.name, piece.inside) == (block, "Residual", inside)
 
 

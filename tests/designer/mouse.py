@@ -3,11 +3,11 @@
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
-from designer.canvas.overlays.quick_add import QuickAdd
+from designer.canvas.suggestions import QuickAdd
 from designer.canvas.view import CanvasView
+from designer.clipboard import LAYER_MIME
 from designer.editor import Editor
-from designer.gestures.drop import MIME
-from designer.library.model import KEY_ROLE
+from designer.panels.library_model import KEY_ROLE
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Port
 from engine.project.project import Project
@@ -109,7 +109,7 @@ class Hand:
     def carry(self, key: str, at: QPoint, *, drop: bool = True) -> None:
         """Drags a layer type from elsewhere over the canvas, and drops it."""
         data = QMimeData()
-        data.setData(MIME, key.encode())
+        data.setData(LAYER_MIME, key.encode())
         action = Qt.DropAction.CopyAction
         self.view.dragEnterEvent(QDragEnterEvent(at, action, data, LEFT, NONE))
         self.view.dragMoveEvent(QDragMoveEvent(at, action, data, LEFT, NONE))

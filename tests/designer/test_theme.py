@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
 from designer import icons, stylesheet, theme
-from designer.canvas.marks import stages
+from designer.scene import stage_colours
 from engine.drawing import colours
 from engine.layers.catalog import built_in
 
@@ -77,10 +77,10 @@ def test_layers_in_the_colour_of_their_stage_are_readable_and_neighbours_differ_
     theme.apply(qapp, scheme)
     palette = theme.current()
     for number in range(len(colours.STAGES)):
-        ground = stages.ground(number)
+        ground = stage_colours.ground(number)
         assert contrast(palette.text, ground) >= 4.5
-        assert contrast(stages.ink(number), ground) >= 4.5
-        assert contrast(stages.number_ink(number), palette.stage(number)) >= 4.5
+        assert contrast(stage_colours.ink(number), ground) >= 4.5
+        assert contrast(stage_colours.number_ink(number), palette.stage(number)) >= 4.5
         assert contrast(palette.stage(number), palette.stage(number + 1)) > 1.1
 
 

@@ -12,7 +12,7 @@ from app.runs.curve_export import write_csv
 from app.runs.monitor import Monitor
 from app.runs.supervisor import Outcome, Supervisor
 from app.start_page.sketch import sketch_of
-from designer import clipboard, own_blocks
+from designer import clipboard
 from engine.layers.block import Block
 from engine.network import grouping
 from engine.network.arrange import arrange
@@ -37,18 +37,18 @@ def _block() -> tuple[str, Block, Layout]:
 
 @reader("block", "blocks/a.json", mutate.json_file, lambda folder: [_library(folder)])
 def read_block(folder: Path, generator: random.Random) -> None:
-    own_blocks.parse.cache_clear()
+    clipboard.read_block.cache_clear()
     library = BlockLibrary(folder / "blocks")
     library.refresh()
     for entry in library.entries:
         piece = library.piece(entry.name)
         assert isinstance(piece.type, Block)
-        own_blocks.write("other", piece.type, piece.inside or Layout())
+        clipboard.write_block("other", piece.type, piece.inside or Layout())
 
 
 def _library(folder: Path) -> bytes:
     (folder / "blocks").mkdir()
-    return own_blocks.write(*_block())
+    return clipboard.write_block(*_block())
 
 
 @reader("clipboard", "text.json", mutate.json_file, lambda folder: [_copied()])

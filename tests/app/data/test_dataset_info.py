@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.documents import EXAMPLES
 from app.window import MainWindow
-from designer.problems import way_out
+from designer.panels.problems import way_out
 from tests.app.fake_server import FakeServer
 
 

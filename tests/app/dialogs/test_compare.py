@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.dialogs import compare as module
 from app.dialogs.compare import CompareDialog
 from app.window import MainWindow
-from designer.canvas.overlays.trail import Trail
+from designer.canvas.overlays import Trail
 from engine.network import edits
 from engine.network.arrange import arrange
 from engine.network.blocks import network_in, with_network_in

@@ -9,7 +9,7 @@ from app.dialogs.environment_cards import card_texts
 from app.dialogs.presets import preset_menu
 from app.dialogs.training_options import TrainingOptionsDialog
 from designer.forms.field_editors import PathEditor
-from designer.forms.rows import sentence
+from designer.forms.row import sentence
 from engine.data.facts import DataFacts, InputFacts, classes_of
 from engine.environments.inventory import Device, DeviceInventory
 from engine.layers.types import image

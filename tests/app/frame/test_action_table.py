@@ -10,7 +10,7 @@ from app.frame.action_table import ACTIONS, MENUS, enabled_ids
 from app.frame.actions import WindowState
 from app.window import MainWindow
 
-# What the canvas does with keys itself, see designer/canvas/keys.py.
+# What the canvas does with keys itself, see designer/canvas/keyboard.py.
 CANVAS_KEYS = (
     *("Esc", "Space", "Left", "Right", "Up", "Down", "Backspace", "Shift+Del", "F2", "Tab", "Shift+Tab"),
     *("Ctrl+Left", "Ctrl+Right", "Ctrl+Up", "Ctrl+Down", "Return", "Enter"),

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QWi
 
 from app.frame.block_commands import BlockName
 from app.window import MainWindow
-from designer.library.model import OWN_ROLE, OwnEntry
+from designer.panels.library_model import OWN_ROLE, OwnEntry
 from engine.layers.block import Block
 from engine.network.arrange import arrange
 from engine.project.project import Project

@@ -1,8 +1,8 @@
 """The window knows how many workers there are, and offers stages as an action, a card and a field."""
 
 from app.window import MainWindow
-from designer.canvas.marks.stage_legend import StageLegend
-from designer.stage_row import StageRow
+from designer.canvas.legends import StageLegend
+from designer.panels.property_sections import StageRow
 from engine.environments.inventory import DeviceInventory
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project

@@ -3,7 +3,7 @@ from PySide6.QtGui import QNativeGestureEvent, QPointingDevice, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from designer.canvas.overlays.rename import RenameField
+from designer.canvas.text_fields import RenameField
 from designer.canvas.view import CanvasView
 from engine.layers.base import LayerType
 from engine.network.network import Network

@@ -5,8 +5,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
 
-from designer.forms.choices_editor import ChoicesEditor
-from designer.forms.field_editors import PathEditor, editor_for
+from designer.forms.field_editors import ChoicesEditor, PathEditor, editor_for
 from designer.forms.form import Form
 from designer.forms.line_editors import stepped
 from designer.forms.switch import Switch

@@ -1,7 +1,7 @@
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 
-from designer.canvas.overlays.overlay import Marks
+from designer.scene.feedback import Marks
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Network
 from tests.designer.mouse import LEFT, NONE, Hand

@@ -1,0 +1,173 @@
+"""Arranging: at once where it is done in the blink of an eye, else in a process, which can be cancelled."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
+from PySide6.QtWidgets import QMenu, QWidget
+
+from designer.editor import Editor
+from engine.network import arranging
+from engine.network.align import Direction, Edge, align, arrange_part, distribute
+from engine.network.arrange import Outline, arranged, outline, positions
+from engine.network.layout import Flow, Position
+from engine.network.network import Network
+
+MANY = 800
+"""From so many layers on the window would stand still."""
+_PATIENCE_MS = 1000
+_ROOT = Path(arranging.__file__).parents[2]
+_WORDS: dict[Flow | None, str] = {None: "Arrange", "down": "Arrange top-down", "right": "Arrange left to right"}
+
+
+class Arranging(QObject):
+    """Arranges the network of an editor, one at a time."""
+
+    took_long = Signal(str)
+    """What is still going on after a second, in words."""
+    arranged = Signal(object)
+    """It is done; the `Layout` from before."""
+    ended = Signal()
+    """What was going on is over, whatever came of it."""
+
+    def __init__(self, editor: Editor, parent: QObject | None = None, *, many: int = MANY) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._many = many
+        self._process: QProcess | None = None
+        self._network: Network | None = None
+        self._shape: Outline | None = None
+        self._flow: Flow | None = None
+        self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
+        self._patience.timeout.connect(self._tell)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a process is at work."""
+        return self._process is not None
+
+    def arrange(self, flow: Flow | None = None) -> None:
+        """Arrange all layers that are shown, down or to the right, or as the network flows already. One step to undo.
+
+        What takes long goes on in the background, and is given up if the network changes meanwhile.
+        """
+        self.cancel()
+        self._network, self._flow = self._editor.network, flow
+        self._shape = outline(self._network, self._editor.layout, flow)
+        if len(self._shape.names) < self._many:
+            self._take(positions(self._shape))
+            return
+        process = self._process = QProcess(self)
+        environment = QProcessEnvironment.systemEnvironment()
+        paths = [str(_ROOT), *filter(None, (environment.value("PYTHONPATH"),))]
+        environment.insert("PYTHONPATH", os.pathsep.join(paths))
+        process.setProcessEnvironment(environment)
+        process.finished.connect(self._on_finished)
+        process.errorOccurred.connect(self._on_error)
+        self._patience.start()
+        process.start(sys.executable, ["-m", "engine.network.arranging"])
+        process.write(arranging.request(self._shape))
+        process.closeWriteChannel()
+
+    def cancel(self) -> bool:
+        """Give up what is going on; whether anything was."""
+        process, self._process = self._process, None
+        if process is None:
+            return False
+        self._patience.stop()
+        process.blockSignals(True)
+        process.kill()
+        process.waitForFinished()
+        process.deleteLater()
+        self.ended.emit()
+        return True
+
+    def _tell(self) -> None:
+        if self._shape is not None:
+            self.took_long.emit(f"Arranging {len(self._shape.names):,} layers…")
+
+    def _on_error(self, error: QProcess.ProcessError) -> None:
+        if error == QProcess.ProcessError.FailedToStart:
+            self._fail()
+
+    def _on_finished(self, code: int) -> None:
+        process, shape = self._process, self._shape
+        if process is None or shape is None:
+            return
+        told = bytes(process.readAllStandardOutput().data())
+        try:
+            if code:
+                raise ValueError(f"exit {code}")
+            places = arranging.answer(shape, told)
+        except ValueError:
+            self._fail()
+            return
+        self._end(process)
+        self._take(places)
+
+    def _fail(self) -> None:
+        if self._process is not None:
+            self._end(self._process)
+            self._editor.refused.emit("The network could not be arranged: the process that does it ended too early.")
+
+    def _end(self, process: QProcess) -> None:
+        self._process = None
+        self._patience.stop()
+        process.deleteLater()
+        self.ended.emit()
+
+    def _take(self, places: dict[str, Position]) -> None:
+        if self._editor.network is not self._network:
+            self._editor.refused.emit("The network has changed meanwhile: it was not arranged.")
+            return
+        before = self._editor.layout
+        self._editor.apply_here(_WORDS[self._flow], layout=arranged(before, places, self._flow))
+        self.arranged.emit(before)
+
+
+EDGES: tuple[Edge, ...] = ("left", "centre", "right", "top", "middle", "bottom")
+DIRECTIONS: tuple[Direction, ...] = ("horizontally", "vertically")
+
+
+def align_selection(editor: Editor, edge: Edge) -> None:
+    """Put the selected layers in line."""
+    if len(editor.selection) > 1:
+        _move(editor, f"Align {edge}", align(editor.layout, editor.selection, edge))
+
+
+def distribute_selection(editor: Editor, direction: Direction) -> None:
+    """Put the selected layers at equal steps."""
+    if len(editor.selection) > 2:
+        _move(editor, f"Distribute {direction}", distribute(editor.layout, editor.selection, direction))
+
+
+def arrange_selection(editor: Editor) -> None:
+    """Lay only the selected layers out in rows, where they are."""
+    if len(editor.selection) > 1:
+        _move(editor, "Arrange selection", arrange_part(editor.network, editor.layout, editor.selection))
+
+
+def _move(editor: Editor, text: str, places: Mapping[str, Position]) -> None:
+    changed = {id: at for id, at in places.items() if at != editor.layout.at(id)}
+    if changed:
+        editor.apply_here(text, layout=editor.layout.moved(changed))
+
+
+def align_menu(editor: Editor, parent: QWidget) -> QMenu:
+    """All of it as a menu, for the selected layers."""
+    menu = QMenu("Align", parent)
+    for edge in EDGES:
+        menu.addAction(f"Align {edge}", lambda edge=edge: align_selection(editor, edge))
+        if edge == "right":
+            menu.addSeparator()
+    menu.addSeparator()
+    for direction in DIRECTIONS:
+        action = menu.addAction(
+            f"Distribute {direction}", lambda direction=direction: distribute_selection(editor, direction)
+        )
+        action.setEnabled(len(editor.selection) > 2)
+    menu.addSeparator()
+    menu.addAction("Arrange selection", lambda: arrange_selection(editor))
+    return menu

@@ -1,0 +1,155 @@
+"""The small bar over the canvas that finds layers: by name, type or problem."""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton
+
+from designer import theme
+from designer.canvas.view import CanvasView
+from designer.panels.parts import SearchField
+from engine.network.search import find_layers
+
+_MARGIN = 14
+_WIDTH = 188
+NONE = "None found"
+
+
+class FindBar(QFrame):
+    """Stands at the top right of the canvas while it is open. What is found is selected and comes into sight."""
+
+    def __init__(self, view: CanvasView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._found: list[str] = []
+        self._at = -1
+        theme.mark(self, "role", "card")
+        self.field = SearchField("Name, type or problem", "Find a layer")
+        self.field.setFixedWidth(_WIDTH)
+        self.field.textChanged.connect(self._search)
+        self.field.installEventFilter(self)
+        self.count = QLabel()
+        self.count.setFont(theme.figures(self.count.font()))
+        self.count.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.count.setMinimumWidth(self.count.fontMetrics().horizontalAdvance(NONE) + 8)
+        theme.mark(self.count, "role", "muted")
+        self._lay_out()
+        self.hide()
+        view.installEventFilter(self)
+        view.editor.analysis_changed.connect(self._on_changed)
+        theme.changed.connect(self._dress)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 6, 6, 6)
+        row.setSpacing(4)
+        row.addWidget(self.field)
+        row.addWidget(self.count)
+        self._buttons: list[tuple[QToolButton, str]] = []
+        for icon, tip, slot in (
+            ("chevron-up", "Previous (Shift+Enter)", self.previous),
+            ("chevron-down", "Next (Enter or F3)", self.next),
+            ("close", "Close (Esc)", self.close_bar),
+        ):
+            button = QToolButton()
+            button.setToolTip(tip)
+            button.setAccessibleName(tip)
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            button.clicked.connect(slot)
+            self._buttons.append((button, icon))
+            row.addWidget(button)
+        self._dress()
+
+    def _dress(self) -> None:
+        for button, icon in self._buttons:
+            button.setIcon(theme.icon(icon, "muted"))
+
+    def open(self) -> None:
+        """Show it with the keyboard in it, and what was looked for last, ready to be typed over."""
+        self._place()
+        self.show()
+        self.raise_()
+        self.field.setFocus()
+        self.field.selectAll()
+        self._on_changed()
+
+    def close_bar(self) -> None:
+        """Hide it; the keyboard goes back to the canvas, where what was found stays selected."""
+        self._view.setFocus()  # first: hiding what has the keyboard would go on to the next layer, as Tab does
+        self.hide()
+
+    def next(self) -> None:
+        """Go to the next layer that was found, round and round; ask what to find if the bar is closed."""
+        if self.isHidden():
+            self.open()
+        else:
+            self._go(self._at + 1)
+
+    def previous(self) -> None:
+        """Go to the one before."""
+        if self.isHidden():
+            self.open()
+        else:
+            self._go(self._at - 1 if self._at >= 0 else -1)
+
+    def _search(self) -> None:
+        """Look for another text, and go to the first that fits, or stay where it still fits."""
+        editor = self._view.editor
+        self._found = find_layers(editor.network, editor.report_here.problems, self.field.text())
+        chosen = [index for index, id in enumerate(self._found) if id in editor.selection]
+        self._at = -1
+        self._go(chosen[0] if chosen else 0)
+
+    def _on_changed(self, _report: object = None) -> None:
+        """Count anew after an edit, without going anywhere."""
+        if not self.isHidden():
+            editor = self._view.editor
+            now = self._found[self._at] if 0 <= self._at < len(self._found) else ""
+            self._found = find_layers(editor.network, editor.report_here.problems, self.field.text())
+            self._at = self._found.index(now) if now in self._found else -1
+            self._show_count()
+
+    def _go(self, index: int) -> None:
+        if self._found:
+            self._at = index % len(self._found)
+            self._view.go_to(self._found[self._at])
+            self.field.setFocus()
+        self._show_count()
+
+    def _show_count(self) -> None:
+        total = len(self._found)
+        text = f"{self._at + 1:,} of {total:,}" if self._at >= 0 else f"{total:,} found"
+        if not total:
+            text = NONE if self.field.text().strip() else ""
+        self.count.setText(text)
+        theme.mark(self.field, "invalid", "true" if text == NONE else "false")
+
+    def _place(self) -> None:
+        self.adjustSize()
+        self.move(max(_MARGIN, self._view.width() - self.width() - _MARGIN), _MARGIN)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys of the field; the place when the canvas changes its size."""
+        if watched is self._view and event.type() == QEvent.Type.Resize and not self.isHidden():
+            self._place()
+        if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._key(event)
+        return super().eventFilter(watched, event)
+
+    def _key(self, event: QKeyEvent) -> bool:
+        is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        match event.key():
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_F3:
+                self.previous() if is_back else self.next()
+            case Qt.Key.Key_Down:
+                self.next()
+            case Qt.Key.Key_Up:
+                self.previous()
+            case Qt.Key.Key_Escape:
+                self.close_bar()
+            case _:
+                return False
+        return True
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """No key that the field leaves goes on to the canvas, where it would move layers."""
+        event.accept()

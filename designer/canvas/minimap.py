@@ -1,0 +1,123 @@
+"""The whole network in a corner, with a frame around what is visible; a click goes there."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtWidgets import QWidget
+
+from designer import theme
+from designer.scene.scene import Scene
+from designer.scene.tint import box_colour
+from engine.drawing import colours
+from engine.network.annotations import every
+
+SIZE = QSize(138, 110)
+_PADDING = 10.0
+_DELAY_MS = 30
+
+
+class Minimap(QWidget):
+    """Paints the network into a picture when it changed, and only the frame when the view moves."""
+
+    moved = Signal(QPointF)
+
+    def __init__(self, scene: Scene, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedSize(SIZE)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip("Overview: click to go there")
+        self._scene = scene
+        self._picture: QPixmap | None = None
+        self._area = QRectF()
+        self._visible = QRectF()
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.setInterval(_DELAY_MS)
+        self._late.timeout.connect(self.refresh)
+        editor = scene.editor
+        for signal in (editor.project_changed, editor.analysis_changed, editor.selection_changed):
+            signal.connect(self._refresh_soon)
+        theme.changed.connect(self.refresh)
+
+    def _refresh_soon(self) -> None:
+        if not self._late.isActive():
+            self._late.start()
+
+    def refresh(self) -> None:
+        """Paint the network anew."""
+        self._picture = None
+        self.update()
+
+    def show_visible(self, visible: QRectF) -> None:
+        """Put the frame around what is visible now; without anything hidden there is no overview."""
+        self._visible = visible
+        box = self._scene.content_box()
+        self.setVisible(not box.isEmpty() and not visible.contains(box))
+        if self.isVisible():
+            if box != self._area:
+                self._area, self._picture = box, None
+            self.update()
+
+    def _scale(self) -> tuple[float, QPointF]:
+        room = QRectF(self.rect()).adjusted(_PADDING, _PADDING, -_PADDING, -_PADDING)
+        scale = min(room.width() / max(self._area.width(), 1), room.height() / max(self._area.height(), 1))
+        return scale, room.center() - self._area.center() * scale
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._picture is None:
+            self._picture = self._painted()
+        palette = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(palette.line, 1))
+        painter.setBrush(palette.panel)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        painter.drawPixmap(0, 0, self._picture)
+        scale, shift = self._scale()
+        frame = QRectF(self._visible.topLeft() * scale + shift, self._visible.size() * scale)
+        frame = frame.united(QRectF(frame.center().x() - 6, frame.center().y() - 4, 12, 8))
+        inside = frame.intersected(QRectF(self.rect()).adjusted(4, 4, -4, -4))
+        painter.setPen(QPen(palette.accent, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(inside, 3, 3)
+        painter.end()
+
+    def _painted(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self.size() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(self._scene.nodes.nodes) < 500)
+        scale, shift = self._scale()
+        painter.translate(shift)
+        painter.scale(scale, scale)
+        palette = theme.current()
+        for annotation in every(self._scene.annotations.layout):
+            colour = QColor(colours.TONES[annotation.tone])
+            painter.setPen(QPen(palette.mixed(colour, palette.panel, 0.5), 0))
+            painter.setBrush(palette.mixed(colour, palette.panel, 0.18))
+            painter.drawRect(QRectF(*annotation.at, *annotation.size))
+        for kind, boxes in self._scene.nodes.overview().items():
+            if kind != "selected":
+                colour = palette.error if kind == "error" else box_colour(kind)
+                if kind != "warning":
+                    # The pen keeps a layer in sight that is smaller than a pixel.
+                    painter.setPen(QPen(colour, 0))
+                    painter.setBrush(colour)
+                    painter.drawRects(boxes)
+        painter.end()
+        return picture
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._go(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons():
+            self._go(event.position())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+    def _go(self, at: QPointF) -> None:
+        scale, shift = self._scale()
+        self.moved.emit((at - shift) * (1 / scale))

@@ -1,0 +1,236 @@
+"""What lies over the canvas: the zoom, the hint beside the pointer, and what to do first on an empty one."""
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from designer import theme
+from designer.editor import Editor
+from engine.layers.block import Block
+from engine.network.blocks import names_of, network_in
+
+
+class ZoomChip(QFrame):
+    """Minus, the zoom in percent, plus, and Fit."""
+
+    zoom_out = Signal()
+    zoom_in = Signal()
+    zoom_reset = Signal()
+    fit = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(3, 2, 3, 2)
+        row.setSpacing(0)
+        self._button(row, "−", "Zoom out", self.zoom_out, 24)
+        self._percent = self._button(row, "100 %", "Actual size", self.zoom_reset, 52)
+        self._button(row, "+", "Zoom in", self.zoom_in, 24)
+        self._button(row, "Fit", "Show the whole network (F)", self.fit, 34)
+        self.adjustSize()
+
+    def _button(self, row: QHBoxLayout, text: str, tip: str, signal: object, width: int) -> QToolButton:
+        button = QToolButton(self)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setFixedSize(width, 24)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        font = theme.figures(button.font())
+        font.setPixelSize(12)
+        button.setFont(font)
+        button.clicked.connect(signal)
+        row.addWidget(button)
+        return button
+
+    def show_zoom(self, zoom: float) -> None:
+        """Show a zoom; 1 is 100 %."""
+        percent = f"{zoom * 100:.0f}" if zoom >= 0.01 else f"{zoom * 100:.1g}"
+        self._percent.setText(f"{percent} %")
+
+
+class Hint(QLabel):
+    """A few words beside the pointer while something is drawn or dropped."""
+
+    _WIDTH = 320
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._over = parent
+        self.setProperty("role", "chip")
+        self.setWordWrap(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def say(self, text: str, at: QPoint) -> None:
+        """Say this below a point, inside the parent; nothing hides it."""
+        self.setVisible(bool(text))
+        if not text:
+            return
+        self.setText(text)
+        width = min(self._WIDTH, self.fontMetrics().horizontalAdvance(text) + 24)
+        self.resize(width, self.heightForWidth(width))
+        room = self._over.size()
+        x = min(at.x() + 16, room.width() - self.width() - 8)
+        y = at.y() + 20
+        if y + self.height() > room.height() - 8:
+            y = at.y() - self.height() - 12
+        self.move(max(8, x), max(8, y))
+        self.raise_()
+
+
+class EmptyState(QWidget):
+    """Says what to do first, and offers it as a button."""
+
+    example_requested = Signal()
+    add_input_requested = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        picture = QLabel(self)
+        picture.setPixmap(theme.icon("network", "muted").pixmap(40, 40))
+        self._picture = picture
+        title = QLabel("Drag an image input here", self)
+        title.setProperty("role", "title")
+        help = QLabel("Layers are in the library on the left. Connect them by dragging from port to port.", self)
+        help.setProperty("role", "muted")
+        for label in (picture, title, help):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(label)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.setContentsMargins(0, 8, 0, 0)
+        row.addStretch()
+        for text, signal in (
+            ("Start from an example", self.example_requested),
+            ("Add an image input", self.add_input_requested),
+        ):
+            button = QPushButton(text, self)
+            button.clicked.connect(signal)
+            row.addWidget(button)
+        row.addStretch()
+        column.addLayout(row)
+        theme.changed.connect(self._dress)
+        self.adjustSize()
+
+    def _dress(self) -> None:
+        self._picture.setPixmap(theme.icon("network", "muted").pixmap(40, 40))
+
+
+class Busy(QFrame):
+    """What is going on, a bar without an end, and Cancel."""
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 8, 8, 8)
+        row.setSpacing(12)
+        self._text = QLabel(self)
+        bar = QProgressBar(self)
+        bar.setRange(0, 0)
+        bar.setTextVisible(False)
+        bar.setFixedSize(96, 4)
+        bar.setAccessibleName("Progress")
+        button = QPushButton("Cancel", self)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Escape on the canvas does the same
+        button.setToolTip("Leave everything as it is (Esc)")
+        button.clicked.connect(self.cancelled)
+        for widget in (self._text, bar, button):
+            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.hide()
+
+    def say(self, text: str) -> None:
+        """Show this, at the top in the middle of the canvas."""
+        self._text.setText(text)
+        self.adjustSize()
+        self.place()
+        self.show()
+        self.raise_()
+
+    def place(self) -> None:
+        """Stay in the middle when the canvas has another size."""
+        over = self.parentWidget()
+        if over is not None:
+            self.move((over.width() - self.width()) // 2, 16)
+
+
+_LONGEST_NAME = 24
+
+
+class Trail(QFrame):
+    """`Network › stage_1 › bottleneck`, at the top left of the canvas. Hidden while no block is open."""
+
+    def __init__(self, editor: Editor, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self.setProperty("role", "card")
+        self.setAccessibleName("Open block")
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(5, 2, 10, 2)
+        self._row.setSpacing(0)
+        self.hide()
+        editor.scope_changed.connect(self._show)
+        editor.project_changed.connect(self._show)
+
+    def _show(self, _what: object = None) -> None:
+        path = self._editor.scope
+        self.setVisible(bool(path))
+        while (item := self._row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        if not path:
+            return
+        names = ("Network", *names_of(self._editor.project.network, path))
+        for depth, name in enumerate(names[:-1]):
+            self._row.addWidget(self._button(name, path[:depth]))
+            self._row.addWidget(self._text("›", "muted"))
+        self._row.addWidget(self._text(f" {_short(names[-1])}", "strong", names[-1]))
+        *outer, id = path
+        type = network_in(self._editor.project.network, outer).layers[id].type
+        if isinstance(type, Block) and type.repeat > 1:
+            self._row.addWidget(self._text(f"  the first of {type.repeat:,} copies", "muted"))
+        for index in range(self._row.count()):
+            if (item := self._row.itemAt(index)) is not None and (widget := item.widget()) is not None:
+                widget.show()
+        self.adjustSize()
+
+    def _button(self, name: str, path: tuple[str, ...]) -> QToolButton:
+        button = QToolButton(self)
+        button.setText(_short(name))
+        button.setToolTip(f"Go back to {name}")
+        button.setAccessibleName(f"Go back to {name}")
+        button.setFixedHeight(24)
+        button.setFont(self._small(button))
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(lambda: self._go_back(path))
+        return button
+
+    def _go_back(self, path: tuple[str, ...]) -> None:
+        """Leave all blocks down to a path; the one that was left last is selected, as leaving by key has it."""
+        left = self._editor.scope[len(path)]
+        self._editor.open_scope(path)
+        self._editor.set_selection({left})
+
+    def _text(self, text: str, role: str, tip: str = "") -> QLabel:
+        label = QLabel(text, self)
+        label.setProperty("role", role)
+        label.setToolTip(tip)
+        label.setFont(self._small(label))
+        return label
+
+    def _small(self, widget: QWidget) -> QFont:
+        font = theme.figures(widget.font())
+        font.setPixelSize(12)
+        return font
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -1,0 +1,301 @@
+"""Offering layers where one is wanted: on the ground, at a loose end of a connection, in the place of another layer."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QPointF
+
+from designer import clipboard, placement
+from designer.clipboard import Piece
+from designer.panels.library_model import OwnEntry
+from designer.scene.feedback import Loose, Marks
+from designer.scene.scene import PortHit
+from engine.errors import UserError
+from engine.layers.block import BlockInput, BlockOutput
+from engine.layers.types import TensorType
+from engine.network import offers
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
+from engine.network.network import Connection, Port
+
+if TYPE_CHECKING:
+    from designer.canvas.view import CanvasView
+from collections.abc import Collection
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+
+from designer import theme
+from designer.panels.library_model import KEY_ROLE, OWN_ROLE, REFUSAL_ROLE, LibraryFilter, LibraryModel, families
+from designer.panels.library_view import LibraryView
+from designer.panels.parts import SearchField
+from engine.network.offers import Offers
+
+
+class Offering:
+    """Opens the popup of the canvas and does what is chosen in it. There is at most one."""
+
+    def __init__(self, view: "CanvasView") -> None:
+        self._view = view
+        self._editor = view.editor
+        self.popup: QuickAdd | None = None
+        """What is open now."""
+        self.own: Sequence[OwnEntry] = ()
+        """The blocks of the user's own."""
+
+    def close(self) -> None:
+        """Close what is open: what it was about may be gone."""
+        if self.popup is not None:
+            self.popup.hide()
+
+    def at_ground(self, at: QPoint) -> None:
+        """A layer with its middle at a point of the view."""
+        place = placement.around(self._scene_point(at).toTuple())
+        self._open("Add a layer…", None, at, lambda what: self._editor.add_layer(what, place), own=self.own)
+
+    def into(self, connection: Connection, at: QPoint) -> None:
+        """A layer in the middle of a connection."""
+        place = placement.around(self._scene_point(at).toTuple())
+        found = offers.takers(self._editor.analysis.type_at(connection.source))
+        own = self._own_for(self._editor.analysis.type_at(connection.source), gives=True)
+        self._open(
+            "Insert a layer…", found, at, lambda what: self._editor.insert_layer(what, place, connection), own=own
+        )
+
+    def below(self, id: str) -> None:
+        """A layer that takes what leaves this one; it goes below it."""
+        layer = self._editor.network.layers[id]
+        ports = layer.type.output_ports()
+        if not ports:
+            return
+        x, y = self._editor.layout.at(id)
+        found = offers.takers(self._editor.analysis.type_at(Port(id, ports[0])))
+        at = self._view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT))
+        own = self._own_for(self._editor.analysis.type_at(Port(id, ports[0])))
+        self._open(f"Add a layer behind {layer.name}…", found, at, self._editor.add_layer, own=own)
+
+    def at_port(self, port: PortHit, at: QPoint) -> None:
+        """A layer at the other end of a connection that starts at a port and ends at a point of the view."""
+        editor, end = self._editor, self._scene_point(at)
+        name = editor.network.layers[port.port.layer].name
+        if port.is_input:
+            known = offers.known_inputs(editor.network, editor.analysis, port.port)
+            found = offers.feeders(editor.network.layers[port.port.layer].acting, port.port.name, known)
+            found = {**found, BlockInput.key: ""}  # gives what arrives at the block
+        else:
+            found = offers.takers(editor.analysis.type_at(port.port))
+        own = () if port.is_input else self._own_for(editor.analysis.type_at(port.port))
+        ends = (end, port.at) if port.is_input else (port.at, end)
+        prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
+
+        def choose(what: str | Piece) -> None:
+            editor.add_at_port(what, (end.x(), end.y()), port.port, is_input=port.is_input)
+
+        self._open(prompt, found, at, choose, Marks(loose=Loose(*ends)), own)
+
+    def replacement(self, id: str, at: QPoint) -> None:
+        """Another type for a layer."""
+        editor = self._editor
+        found = offers.substitutes(editor.network, editor.analysis, id)
+        prompt = f"Replace {editor.network.layers[id].name} with…"
+
+        def choose(what: str | Piece) -> None:
+            if isinstance(what, str):
+                editor.replace_layer(id, what)
+
+        self._open(prompt, found, at, choose)
+
+    def _open(
+        self,
+        prompt: str,
+        found: offers.Offers | None,
+        at: QPoint,
+        choose: Callable[[str | Piece], object],
+        marks: Marks | None = None,
+        own: Sequence[OwnEntry] = (),
+    ) -> None:
+        self.close()
+        # The ports of a block stand inside one only.
+        without = () if self._editor.scope else (BlockInput.key, BlockOutput.key)
+        if found is not None:
+            found = {key: why for key, why in found.items() if key not in without}
+        popup = QuickAdd(prompt, found, self._view, own, without)
+        popup.chosen.connect(lambda key: self._choose(key, choose))
+        popup.own_chosen.connect(lambda entry: self._choose_own(entry, choose))
+        popup.closed.connect(self._on_closed)
+        self.popup = popup
+        self._view.network_scene.show_marks(marks or Marks())
+        popup.open_at(self._view.viewport().mapToGlobal(at))
+
+    def _own_for(self, given: TensorType | None, *, gives: bool = False) -> list[OwnEntry]:
+        """The blocks of the user's own that take what would arrive, and where it is wanted give something."""
+        found = []
+        for entry in self.own:
+            with contextlib.suppress(UserError):
+                type = clipboard.read_block(entry.payload).type
+                count = len(type.input_ports())
+                if count and (type.output_ports() or not gives) and not offers.refusal(type, [given] * count):
+                    found.append(entry)
+        return found
+
+    def _choose(self, key: str, choose: Callable[[str | Piece], object]) -> None:
+        before = self._editor.network
+        choose(key)
+        if self._editor.network is not before:
+            self._view.type_used.emit(key)
+
+    def _choose_own(self, entry: OwnEntry, choose: Callable[[str | Piece], object]) -> None:
+        try:
+            choose(clipboard.read_block(entry.payload))
+        except UserError as error:
+            self._editor.refused.emit(f"{entry.name}: {error}")
+
+    def _on_closed(self) -> None:
+        self.popup = None
+        self._view.network_scene.show_marks(Marks())
+        self._view.setFocus()
+
+    def _scene_point(self, at: QPoint) -> QPointF:
+        return self._view.viewportTransform().inverted()[0].map(QPointF(at))
+
+
+WIDTH, HEIGHT = 264, 332
+_EDGE = 8
+_BELOW = 10
+
+
+class QuickAdd(QFrame):
+    """The layer library in a popup. With offers, what fits comes first and the rest is muted and says why."""
+
+    chosen = Signal(str)
+    """The key of the layer type. The popup is closed by then."""
+    own_chosen = Signal(object)
+    """The `OwnEntry` of a block of the user's own, then."""
+    closed = Signal()
+
+    def __init__(
+        self,
+        prompt: str,
+        offers: Offers | None,
+        parent: QWidget,
+        own: Sequence[OwnEntry] = (),
+        without: Collection[str] = (),
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        theme.mark(self, "role", "popup")
+        self.setAccessibleName(prompt)
+        self.setFixedSize(WIDTH, HEIGHT)
+        self.search = SearchField(prompt, prompt)
+        self.search.textChanged.connect(self._filter)
+        self.search.installEventFilter(self)
+        groups = _groups(offers)
+        if groups is None and without:
+            known = {title: [key for key in keys if key not in without] for title, keys in families().items()}
+            groups = {title: keys for title, keys in known.items() if keys}
+        self.model = LibraryModel(self, groups, offers)
+        self.model.show_own(own)
+        self.filter = LibraryFilter(self.model)
+        self.view = LibraryView()
+        self.view.setDragEnabled(False)
+        self.view.setRootIsDecorated(False)
+        self.view.set_flat()
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setModel(self.filter)
+        self.view.ensurePolished()  # else Qt measures the rows before they are dressed
+        self.view.expandAll()
+        self.view.setItemsExpandable(False)
+        self.view.clicked.connect(self._on_click)
+        self.view.chosen.connect(self._take)
+        self.view.own_chosen.connect(self._take_own)
+        self.empty = QLabel()
+        self.empty.setWordWrap(True)
+        theme.mark(self.empty, "role", "muted")
+        self.empty.hide()
+        self.why = QLabel()
+        self.why.setWordWrap(True)
+        self.why.setMargin(8)
+        theme.mark(self.why, "role", "help")
+        self.why.hide()
+        self.view.selectionModel().currentChanged.connect(self._explain)
+        self._lay_out()
+        if offers is not None and groups:
+            self.view.setCurrentIndex(next(one for one in self.view.entries() if one.data(KEY_ROLE)))
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 4)
+        column.setSpacing(4)
+        top = QVBoxLayout()
+        top.setContentsMargins(8, 0, 8, 0)
+        top.setSpacing(8)
+        top.addWidget(self.search)
+        top.addWidget(self.empty)
+        column.addLayout(top)
+        column.addWidget(self.view, 1)
+        column.addStretch()
+        column.addWidget(self.why)
+
+    def open_at(self, at: QPoint) -> None:
+        """Show it with the search field below a point of the screen, and all of it on the screen."""
+        room = self.screen().availableGeometry().adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE)
+        x = min(at.x() - 16, room.right() + 1 - self.width())
+        y = min(at.y() + _BELOW, room.bottom() + 1 - self.height())
+        self.move(max(x, room.left()), max(y, room.top()))
+        self.show()
+        self.search.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _filter(self, text: str) -> None:
+        self.filter.search(text)
+        self.view.expandAll()
+        self.view.select_best(text)
+        is_empty = not self.filter.rowCount()
+        self.empty.setText(f"No layer matches “{text}”.")
+        self.empty.setVisible(is_empty)
+        self.view.setVisible(not is_empty)
+
+    def _explain(self, index: QModelIndex) -> None:
+        """Say below the list why the current type does not fit."""
+        why = index.data(REFUSAL_ROLE)
+        self.why.setText(why or "")
+        self.why.setVisible(bool(why))
+
+    def _on_click(self, index: QModelIndex) -> None:
+        if key := index.data(KEY_ROLE):
+            self._take(key)
+        elif isinstance(own := index.data(OWN_ROLE), OwnEntry):
+            self._take_own(own)
+
+    def _take(self, key: str) -> None:
+        if self.isVisible():
+            self.hide()
+            self.chosen.emit(key)
+
+    def _take_own(self, entry: OwnEntry) -> None:
+        if self.isVisible():
+            self.hide()
+            self.own_chosen.emit(entry)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """While searching, the arrows move through the results, Enter takes one, Escape closes."""
+        if watched is self.search and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Escape:
+                self.hide()
+                return True
+            return self.view.take_key(event.key())
+        return super().eventFilter(watched, event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """A click beside it hides it too."""
+        super().hideEvent(event)
+        self.closed.emit()
+        self.deleteLater()
+
+
+def _groups(offers: Offers | None) -> dict[str, list[str]] | None:
+    """What fits, then what does not; None, that is families, where nothing is said or all is alike."""
+    if offers is None:
+        return None
+    fits = [key for key, why in offers.items() if not why]
+    rest = [key for key, why in offers.items() if why]
+    return {title: keys for title, keys in (("Fits here", fits), ("Does not fit", rest)) if keys}

@@ -1,0 +1,153 @@
+"""The words of a frame or a comment, edited in their place on the canvas."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+
+from designer import theme
+from designer.editor import Editor
+from engine.network import annotations
+from engine.network.annotations import Mark
+from engine.network.layout import TITLE_LIMIT
+from engine.network.network import name_refusal
+
+
+def _take(editor: Editor, mark: Mark, text: str, merge: str) -> None:
+    found = annotations.find(editor.layout, mark)
+    if found is not None and text != annotations.words(found):
+        what = "Change title" if mark.kind == "frame" else "Change comment"
+        editor.edit_layout(what, lambda layout: annotations.reword(layout, mark, text), merge=merge)
+
+
+class TitleField(QLineEdit):
+    """A line over the title of a frame. Enter takes it, or a click elsewhere; Escape leaves the old one."""
+
+    closed = Signal()
+
+    def __init__(self, editor: Editor, mark: Mark, merge: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._editor, self._mark, self._merge = editor, mark, merge
+        self._is_open = True
+        self.setAccessibleName("Title of the frame")
+        self.setPlaceholderText("Title")
+        self.setMaxLength(TITLE_LIMIT)
+        found = annotations.find(editor.layout, mark)
+        self.setText(annotations.words(found) if found is not None else "")
+        self.selectAll()
+        self.returnPressed.connect(self.finish)
+
+    def finish(self, *, takes: bool = True) -> None:
+        """Close it, and take what was written or leave it."""
+        if self._is_open:
+            self._is_open = False
+            if takes:
+                _take(self._editor, self._mark, self.text(), self._merge)
+            self.closed.emit()
+            self.hide()
+            self.deleteLater()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.finish(takes=False)
+            return
+        super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:  # the field's own menu
+            self.finish()
+
+
+class TextField(QPlainTextEdit):
+    """A sheet over a comment. Ctrl+Enter takes it, or a click elsewhere; Escape leaves the old one."""
+
+    closed = Signal()
+
+    def __init__(self, editor: Editor, mark: Mark, merge: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._editor, self._mark, self._merge = editor, mark, merge
+        self._is_open = True
+        self.setAccessibleName("Text of the comment")
+        self.setAccessibleDescription("Ctrl+Enter takes the text, Escape leaves the old one")
+        self.setPlaceholderText("Ctrl+Enter is done")
+        self.setTabChangesFocus(True)
+        found = annotations.find(editor.layout, mark)
+        self.setPlainText(annotations.words(found) if found is not None else "")
+        self.selectAll()
+
+    def finish(self, *, takes: bool = True) -> None:
+        """Close it, and take what was written or leave it."""
+        if self._is_open:
+            self._is_open = False
+            if takes:
+                _take(self._editor, self._mark, self.toPlainText(), self._merge)
+            self.closed.emit()
+            self.hide()
+            self.deleteLater()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.key() == Qt.Key.Key_Escape:
+            self.finish(takes=False)
+        elif is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.finish()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:  # the field's own menu
+            self.finish()
+
+
+class RenameField(QLineEdit):
+    """A line over the layer's name. Enter takes the name if it can be one; Escape leaves the old one."""
+
+    closed = Signal()
+    refusal = Signal(str)
+
+    def __init__(self, editor: Editor, id: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._id = id
+        self._is_open = True
+        self.setAccessibleName("Name of the layer")
+        self.setText(editor.network.layers[id].name)
+        self.selectAll()
+        self.textChanged.connect(self._judge)
+        self.returnPressed.connect(self._take)
+
+    def _refusal(self) -> str | None:
+        network = self._editor.network
+        layer = network.layers.get(self._id)
+        if layer is None or self.text() == layer.name:
+            return None
+        return name_refusal(self.text(), network.by_name)
+
+    def _judge(self) -> None:
+        why = self._refusal()
+        theme.mark(self, "invalid", "true" if why else "false")
+        self.refusal.emit(why or "")
+
+    def _take(self) -> None:
+        if self._refusal() is None:
+            if self._id in self._editor.network.layers:
+                self._editor.rename(self._id, self.text())
+            self._close()
+
+    def _close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self.refusal.emit("")
+            self.closed.emit()
+            self.deleteLater()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self._close()
+            return
+        super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._close()

@@ -1,0 +1,160 @@
+"""What panels are put together from: a header, a table of facts, a line across, a part with a heading."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from designer import theme
+from designer.forms.row import section_label
+
+UNKNOWN = "not known yet"
+
+
+class Square(QWidget):
+    """A small square in the colour of a layer family."""
+
+    def __init__(self, side: int = 12) -> None:
+        super().__init__()
+        self._family = ""
+        self.setFixedSize(QSize(side, side))
+
+    def set_family(self, family: str) -> None:
+        """Take the colour of a family."""
+        self._family = family
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A rounded square."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.current().family(self._family))
+        painter.drawRoundedRect(self.rect(), 3, 3)
+
+
+class Header(QWidget):
+    """Family, name, and what the selected thing is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.square = Square()
+        self.title = QLabel()
+        theme.mark(self.title, "role", "strong")
+        self.summary = QLabel()
+        self.summary.setWordWrap(True)
+        theme.mark(self.summary, "role", "help")
+        self.note = QLabel()
+        self.note.setWordWrap(True)
+        theme.mark(self.note, "role", "help")
+        self.note.hide()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(16, 16, 16, 12)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        grid.addWidget(self.square, 0, 0, Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(self.title, 0, 1)
+        grid.addWidget(self.summary, 1, 1)
+        grid.addWidget(self.note, 2, 1)
+        grid.setColumnStretch(1, 1)
+        self._name = ""
+
+    def say(self, title: str, summary: str, family: str = "", note: str = "") -> None:
+        """Show other words; without a family there is no square."""
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+        self._name = title
+        self.title.setToolTip(title)
+        self.summary.setText(summary)
+        self.square.setVisible(bool(family))
+        self.square.set_family(family)
+        self._elide()
+
+    def _elide(self) -> None:
+        room = self.width() - 32 - (self.square.width() + 8)
+        metrics = self.title.fontMetrics()
+        self.title.setText(metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, max(room, 80)))
+
+    def resizeEvent(self, event: object) -> None:
+        """Long names are elided in the middle."""
+        self._elide()
+
+
+class FactsTable(QWidget):
+    """Labels at the left, values at the right; a value can be marked and copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setVerticalSpacing(8)
+        self._grid.setColumnStretch(1, 1)
+        self._rows: list[tuple[QLabel, QLabel]] = []
+
+    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """Show these lines."""
+        while len(self._rows) < len(facts):
+            self._add_row()
+        for index, (label, value) in enumerate(self._rows):
+            is_used = index < len(facts)
+            label.setVisible(is_used)
+            value.setVisible(is_used)
+            if is_used:
+                label.setText(facts[index][0])
+                value.setText(facts[index][1])
+                theme.mark(value, "role", "muted" if facts[index][1] == UNKNOWN else None)
+
+    def _add_row(self) -> None:
+        label, value = QLabel(), QLabel()
+        theme.mark(label, "role", "muted")
+        label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)  # as the value: else a pixel off
+        value.setFont(theme.figures(value.font()))
+        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+        value.setWordWrap(True)
+        line = len(self._rows)
+        self._grid.addWidget(label, line, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(value, line, 1, Qt.AlignmentFlag.AlignTop)
+        self._rows.append((label, value))
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The lines that are shown."""
+        return [(label.text(), value.text()) for label, value in self._rows if not value.isHidden()]
+
+
+def separator() -> QFrame:
+    """A line across."""
+    line = QFrame()
+    theme.mark(line, "role", "separator")
+    return line
+
+
+def section(title: str, spacing: int) -> tuple[QWidget, QVBoxLayout]:
+    """A part of the panel under a line, with its heading."""
+    part = QWidget()
+    column = QVBoxLayout(part)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(separator())
+    inner = QVBoxLayout()
+    inner.setContentsMargins(16, 12, 16, 16)
+    inner.setSpacing(spacing)
+    inner.addWidget(section_label(title))
+    column.addLayout(inner)
+    return part, inner
+
+
+class SearchField(QLineEdit):
+    """One line; the cross appears with the first letter. Qt's own has one colour, dark on dark."""
+
+    def __init__(self, placeholder: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setPlaceholderText(placeholder)
+        self.setAccessibleName(name)
+        self._cross = QAction(theme.icon("close", "muted"), "Clear the search", self)
+        self._cross.triggered.connect(self.clear)
+        self.addAction(self._cross, QLineEdit.ActionPosition.TrailingPosition)
+        self._cross.setVisible(False)
+        self.textChanged.connect(lambda text: self._cross.setVisible(bool(text)))

@@ -1,0 +1,316 @@
+"""The panel at the right: the selected layers' fields, what the analysis says about them, or the whole network."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from designer import theme
+from designer.canvas.texts import short_count
+from designer.editor import Editor
+from designer.forms.form import LABEL_WIDTH, Form
+from designer.forms.line_editors import LineEditor
+from designer.forms.row import Row
+from designer.panels.parts import UNKNOWN, FactsTable, Header, section, separator
+from designer.panels.problems import unbroken
+from designer.panels.property_sections import BlockPorts, LayerHelp
+from engine.fields import Record, Text
+from engine.layers.base import LayerType
+from engine.layers.block import BlockInput, BlockOutput
+from engine.layers.weighted import GROUP as WEIGHTS
+from engine.network import edits
+from engine.network.analysis import Facts
+from engine.network.blocks import names_of
+from engine.network.counts import layers_in_words
+from engine.network.freezing import frozen_parameters, is_frozen, is_in_frozen
+from engine.network.memory import activation_bytes, all_known, bytes_in_words
+from engine.network.network import Layer, name_refusal
+from engine.project.checks.check import memory_of
+
+
+class _Named(Record):
+    """The name of a layer, as a form has it."""
+
+    name = Text("", help="Letters, digits and _; unique in the network")
+
+
+class Properties(QScrollArea):
+    """Shows and edits what is selected. One form a layer type is made when first needed, and kept."""
+
+    def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._forms: dict[type[LayerType], Form] = {}
+        self._form: Form | None = None
+        self._has_weights_folded = True
+        self._layers: tuple[Layer, ...] = ()
+        self._ids: tuple[str, ...] = ()
+        self._visit = 0
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName("Properties")
+        self.header = Header()
+        self.facts = FactsTable()
+        self.hint = QLabel()
+        self.hint.setWordWrap(True)
+        theme.mark(self.hint, "role", "help")
+        self._make_name()
+        self._lay_out()
+        editor.selection_changed.connect(self._on_selection_changed)
+        editor.analysis_changed.connect(self._on_changed)
+        self._on_selection_changed()
+
+    def _make_name(self) -> None:
+        self._name_form = Form(_Named(), has_headings=False)
+        self._name_form.changed.connect(self._on_renamed)
+        self.name_row: Row = self._name_form.rows["name"]
+        self.name_row.has_default = False
+        assert isinstance(self.name_row.widget, LineEditor)
+        self.name_edit: LineEditor = self.name_row.widget
+
+    def _lay_out(self) -> None:
+        content = QWidget()
+        theme.mark(content, "role", "panel")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        self._layer_part, layer_column = section("Layer", 6)
+        layer_column.addWidget(self._name_form)
+        self._form_place = QHBoxLayout()
+        layer_column.addLayout(self._form_place)
+        self.ports = BlockPorts(self._editor)
+        layer_column.addWidget(self.ports)
+        self.help = LayerHelp()
+        layer_column.addWidget(self.help)
+        column.addWidget(self._layer_part)
+        self._more = QVBoxLayout()
+        column.addLayout(self._more)
+        facts_part, facts_column = section("Analysis", 8)
+        facts_column.addWidget(self.facts)
+        facts_column.addWidget(self.hint)
+        column.addWidget(facts_part)
+        column.addWidget(separator())
+        column.addStretch(1)
+        self.setWidget(content)
+
+    @property
+    def form(self) -> Form | None:
+        """The form of the selected layers' fields, where they are of one type."""
+        return self._form
+
+    def add_part(self, part: QWidget) -> None:
+        """Put a further part between the fields and the analysis."""
+        self._more.addWidget(part)
+
+    def focus_first(self) -> None:
+        """Put the keyboard into the first field; where the layers have none, into the name."""
+        rows = [*(self._form.rows.values() if self._form else ()), self.name_row]
+        for row in rows:
+            if row.widget.isVisible() and row.widget.isEnabled():
+                row.widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                self.ensureWidgetVisible(row.widget)
+                return
+
+    # What is shown
+
+    def _on_selection_changed(self, _ids: object = None) -> None:
+        ids = tuple(id for id in self._editor.network.layers if id in self._editor.selection)
+        self._visit += 1
+        self._show(ids, keep_typing=False)
+
+    def _on_changed(self, _report: object = None) -> None:
+        # The selection is told after the analysis: layers that were just removed may still be shown.
+        ids = tuple(id for id in self._ids if id in self._editor.network.layers)
+        self._show(ids, keep_typing=ids == self._ids)
+
+    def _show(self, ids: tuple[str, ...], *, keep_typing: bool) -> None:
+        self._ids = ids
+        self._layers = tuple(self._editor.network.layers[id] for id in ids)
+        self.setUpdatesEnabled(False)
+        try:
+            self._show_form(keep_typing)
+            match self._layers:
+                case ():
+                    self._show_network()
+                case (layer,):
+                    self._show_layer(layer, keep_typing)
+                case _:
+                    self._show_several()
+        finally:
+            self.setUpdatesEnabled(True)
+
+    def _show_form(self, keep_typing: bool) -> None:
+        types = {type(layer.type) for layer in self._layers}
+        form = self._form_of(self._layers[0].type) if len(types) == 1 else None
+        if form is not self._form:
+            if self._form is not None:
+                self._form.hide()
+            self._form = form
+        self._layer_part.setVisible(bool(form) or len(self._layers) == 1)
+        self.help.setVisible(form is not None and bool(self._layers[0].type.key))
+        if form is None:
+            return
+        self.help.show_type(type(self._layers[0].type))
+        values = [layer.type for layer in self._layers]
+        form.set_record(values[0], keep_typing=keep_typing)
+        form.set_several({name for name in form.rows if len({getattr(value, name) for value in values}) > 1})
+        form.set_problems(self._field_problems())
+        form.setVisible(bool(form.rows))
+
+    def _form_of(self, type_: LayerType) -> Form:
+        form = self._forms.get(type(type_))
+        if form is None:
+            form = self._forms[type(type_)] = Form(type_, folded=(WEIGHTS,), parent=self._layer_part)
+            form.set_folded(WEIGHTS, self._has_weights_folded)
+            form.changed.connect(self._on_edited)
+            form.folding_changed.connect(self._on_folded)
+            self._form_place.addWidget(form)
+        return form
+
+    def _on_folded(self, group: str, is_folded: bool) -> None:
+        """Layers of all types show their weights' fields, or none does."""
+        self._has_weights_folded = is_folded
+        for form in self._forms.values():
+            form.set_folded(group, is_folded)
+
+    def _field_problems(self) -> dict[str, str]:
+        ids = set(self._ids)
+        found = [p for p in self._editor.report_here.problems if p.layer in ids and p.severity == "error" and p.field]
+        return {problem.field: problem.message for problem in reversed(found)}
+
+    def _show_layer(self, layer: Layer, keep_typing: bool) -> None:
+        kind = layer.type
+        summary = kind.summary() if kind.key else "The type is not known here; it is kept as it is."
+        state = "Bypassed: its input goes past it. " if layer.bypassed else ""
+        what = f"{state}{kind.label} · {summary[:1].lower()}{summary[1:]}"
+        note = f"No ONNX form: {kind.onnx_refusal}" if kind.onnx_refusal else ""
+        self.header.say(layer.name, what, kind.family, note)
+        self._name_form.show()
+        self._name_form.set_record(_Named(name=layer.name), keep_typing=keep_typing)
+        self._name_form.set_problems({})
+        self.ports.show_block(layer)
+        facts = self._editor.analysis.facts.get(layer.id)
+        sources = self._editor.network.incoming[layer.id]
+        lines = []
+        ports = kind.input_ports()
+        for port in ports:
+            given = self._editor.analysis.type_at(sources[port]) if port in sources else None
+            lines.append(("Input" if len(ports) == 1 else f"Input {port}", given.short() if given else UNKNOWN))
+        lines += self._outputs(kind, facts)
+        rests = is_frozen(kind) or self._is_in_frozen()
+        frozen = ", frozen" if rests and facts and facts.parameters else ""
+        lines.append(("Parameters", f"{facts.parameters:,}{frozen}" if facts else UNKNOWN))
+        lines.append(("FLOPs a sample", short_count(facts.flops) if facts else UNKNOWN))
+        batch = self._editor.project.training.mini_batch_size
+        kept = activation_bytes(facts, batch) if facts else None
+        lines.append((f"Activations, batch {batch:,}", UNKNOWN if kept is None else bytes_in_words(kept)))
+        self.facts.show_facts(lines)
+        problems = [p for p in self._editor.report_here.problems if p.layer == layer.id]
+        self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
+
+    def _outputs(self, kind: LayerType, facts: Facts | None) -> Iterator[tuple[str, str]]:
+        """What leaves each port."""
+        ports = kind.output_ports() or ("",)
+        for port in ports:
+            known = facts and (facts.at(port) if port in facts.ports else facts.output)
+            yield "Output" if len(ports) == 1 else f"Output {port}", known.short() if known else UNKNOWN
+
+    def _is_in_frozen(self) -> bool:
+        """Whether the open block, or one around it, is frozen."""
+        return is_in_frozen(self._editor.project.network, self._editor.scope)
+
+    def _show_several(self) -> None:
+        self.ports.hide()
+        self._name_form.hide()
+        types = {layer.type.label for layer in self._layers}
+        families = {layer.type.family for layer in self._layers}
+        what = next(iter(types)) if len(types) == 1 else f"{len(types)} types"
+        family = families.pop() if len(families) == 1 else ""
+        self.header.say(f"{len(self._layers):,} layers", what, family)
+        facts = self._editor.analysis.facts
+        known = [facts[id] for id in self._ids if id in facts]
+        batch = self._editor.project.training.mini_batch_size
+        kept = sum(activation_bytes(f, batch) or 0 for f in known)
+        self.facts.show_facts(
+            [
+                ("Parameters", f"{sum(f.parameters for f in known):,}"),
+                ("FLOPs a sample", short_count(sum(f.flops for f in known))),
+                (f"Activations, batch {batch:,}", bytes_in_words(kept)),
+            ]
+        )
+        self._hint("" if self._form else "Layers of one type can be changed together.")
+
+    def _show_network(self) -> None:
+        network, analysis = self._editor.network, self._editor.analysis
+        self._layer_part.hide()
+        names = names_of(self._editor.project.network, self._editor.scope)
+        self.header.say(names[-1] if names else "Network", "Nothing is selected")
+        outputs = [(port, analysis.type_at(port)) for port in network.output_ports]
+        lines = [
+            ("Layers", layers_in_words(network, has_word=False)),
+            ("Connections", f"{len(network.connections):,}"),
+        ]
+        for layer in (*network.inputs, *(x for x in network.layers.values() if isinstance(x.type, BlockInput)))[:6]:
+            facts = analysis.facts.get(layer.id)
+            lines.append((f"Input {layer.name}", facts.output.short() if facts else UNKNOWN))
+        for port, given in outputs[:6]:
+            lines.append((f"Output {network.layers[port.layer].name}", given.short() if given else UNKNOWN))
+        for layer in [x for x in network.layers.values() if isinstance(x.type, BlockOutput)][:6]:
+            facts = analysis.facts.get(layer.id)
+            lines.append((f"Output {layer.name}", facts.output.short() if facts else UNKNOWN))
+        least = "" if all_known(network, analysis) else "at least "
+        lines.append(("Parameters", f"{least}{analysis.parameters:,}"))
+        if frozen := analysis.parameters if self._is_in_frozen() else frozen_parameters(network, analysis):
+            lines.append(("Frozen parameters", f"{frozen:,}"))
+        memory = memory_of(self._editor.here, analysis, self._editor.facts)
+        lines.append(("FLOPs a sample", f"{'' if memory.is_whole else 'at least '}{short_count(analysis.flops)}"))
+        self.facts.show_facts([*lines, *self._memory_lines()])
+        self._hint(
+            "Select a layer to see and change its fields."
+            if network.layers
+            else "Drag a layer from the library onto the canvas, or double-click it there."
+        )
+
+    def _memory_lines(self) -> list[tuple[str, str]]:
+        """What a training step takes, part by part."""
+        if not self._editor.analysis.facts:
+            return []
+        memory = memory_of(self._editor.here, self._editor.analysis, self._editor.facts)
+        least = memory.hedge
+        rest = "" if all_known(self._editor.network, self._editor.analysis) else "at least "
+        return [
+            (f"Activations, batch {memory.batch:,}", least + bytes_in_words(memory.activations)),
+            ("Weights", rest + bytes_in_words(memory.weights)),
+            ("Gradients", rest + bytes_in_words(memory.gradients)),
+            (f"State of {self._editor.project.training.solver}", rest + bytes_in_words(memory.optimizer)),
+            ("Memory to train", least + bytes_in_words(memory.total)),
+        ]
+
+    def _hint(self, text: str) -> None:
+        self.hint.setText(unbroken(text))
+        self.hint.setVisible(bool(text))
+
+    # What is edited
+
+    def _on_edited(self, _record: object, field: str) -> None:
+        assert self._form is not None
+        value = getattr(self._form.record, field)
+        self._editor.set_fields(self._ids, {field: value}, merge=f"field.{self._visit}.{field}")
+
+    def _on_renamed(self, record: _Named, _field: str) -> None:
+        (layer,) = self._layers
+        why = name_refusal(record.name, self._editor.network.by_name) if record.name != layer.name else None
+        self._name_form.set_problems({"name": why} if why else {})
+        if why is None:
+            self._editor.edit_network(
+                f"Rename to {record.name}",
+                lambda network: edits.rename(network, layer.id, record.name),
+                merge=f"name.{self._visit}",
+            )
+
+    def sizeHint(self) -> QSize:
+        """As wide as the drawings have it."""
+        return QSize(LABEL_WIDTH + 188, 600)

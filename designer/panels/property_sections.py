@@ -1,0 +1,291 @@
+"""What the properties say of a block beside its fields: a way into it, and its ports, whose names are edited here."""
+
+import html
+import re
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from designer import theme
+from designer.editor import Editor
+from designer.forms.fold_heading import FoldHeading
+from designer.forms.form import LABEL_WIDTH, Form
+from designer.panels.parts import section
+from designer.scene.pipeline_stages import Staging
+from engine.fields import Int, Record
+from engine.layers.base import LayerType
+from engine.layers.block import Block, BlockInput, BlockOutput
+from engine.layers.names import torch_names
+from engine.layers.reference import paragraphs
+from engine.network.network import NAME_LIMIT, Layer, name_refusal
+
+_HINT = "A double click on the block opens it too, and Alt+Down."
+_NO_PORTS = "It has no ports. Open it and add block inputs and outputs."
+
+
+class PortName(QLineEdit):
+    """The name of one port: the layer inside that stands for it."""
+
+    taken = Signal(str, str)
+    """The id of the layer inside, and the name it shall have."""
+    refusal = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setMaxLength(NAME_LIMIT)
+        self.port = ""
+        self._name = ""
+        self._others: frozenset[str] = frozenset()
+        self.textEdited.connect(self._judge)
+        self.editingFinished.connect(self._take)
+
+    def show_port(self, layer: Layer, names: frozenset[str], what: str) -> None:
+        """Show a port; what is being typed stays."""
+        if (self.port, self._name) != (layer.id, layer.name):
+            self.port, self._name = layer.id, layer.name
+            self.setText(layer.name)
+            theme.mark(self, "invalid", "false")
+        self._others = names - {layer.name}
+        self.setAccessibleName(what)
+
+    def _refusal(self) -> str | None:
+        return name_refusal(self.text(), self._others)
+
+    def _judge(self) -> None:
+        why = self._refusal()
+        theme.mark(self, "invalid", "true" if why else "false")
+        self.refusal.emit(why or "")
+
+    def _take(self) -> None:
+        if self._refusal() is not None:
+            self._back()
+        elif self.text() != self._name:
+            self.taken.emit(self.port, self.text())
+
+    def _back(self) -> None:
+        self.setText(self._name)
+        self._judge()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape brings the old name back."""
+        if event.key() == Qt.Key.Key_Escape and self.text() != self._name:
+            self._back()
+        else:
+            super().keyPressEvent(event)
+
+
+class BlockPorts(QWidget):
+    """Shown where one block is selected."""
+
+    def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._id = ""
+        self.open = QPushButton("Open block")
+        self.open.clicked.connect(self._open)
+        self.hint = QLabel(_HINT)
+        self.why = QLabel()
+        for label in (self.hint, self.why):
+            label.setWordWrap(True)
+            theme.mark(label, "role", "help")
+        self.why.hide()
+        self._grid = QGridLayout()
+        self._grid.setVerticalSpacing(6)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self._grid.setColumnStretch(1, 1)
+        self.rows: list[tuple[QLabel, PortName]] = []
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 6, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.open)
+        column.addWidget(self.hint)
+        column.addLayout(self._grid)
+        column.addWidget(self.why)
+
+    def show_block(self, layer: Layer) -> None:
+        """Show the ports of a block, or nothing of another layer."""
+        self.setVisible(isinstance(layer.type, Block))
+        if not isinstance(layer.type, Block):
+            return
+        self._id = layer.id
+        inner = layer.type.network
+        kinds = ((BlockInput, "Input"), (BlockOutput, "Output"))
+        ports = [(inner.layers[id], what) for kind, what in kinds for id in layer.type.ids(kind)]
+        while len(self.rows) < len(ports):
+            self._add_row()
+        names = frozenset(inner.by_name)
+        for index, (label, line) in enumerate(self.rows):
+            is_used = index < len(ports)
+            label.setVisible(is_used)
+            line.setVisible(is_used)
+            if is_used:
+                port, what = ports[index]
+                label.setText(what)
+                line.show_port(port, names, f"{what} {port.name} of the block")
+        self._say("" if ports else _NO_PORTS)
+
+    def _add_row(self) -> None:
+        label, line = QLabel(), PortName()
+        theme.mark(label, "role", "muted")
+        line.refusal.connect(self._say)
+        line.taken.connect(self._rename)
+        self._grid.addWidget(label, len(self.rows), 0)
+        self._grid.addWidget(line, len(self.rows), 1)
+        self.rows.append((label, line))
+
+    def _say(self, text: str) -> None:
+        self.why.setText(text)
+        self.why.setVisible(bool(text))
+
+    def _rename(self, port: str, name: str) -> None:
+        self._editor.rename_port(self._id, port, name)
+
+    def _open(self) -> None:
+        self._editor.open_block(self._id)
+
+
+class HelpHeading(FoldHeading):
+    """The heading that unfolds the help of a layer type."""
+
+    def __init__(self) -> None:
+        self._of = ""
+        super().__init__("Help")
+
+    def set_type(self, type: type[LayerType]) -> None:
+        """Say of which type the help is."""
+        self._of = type.label
+        self._describe()
+
+    def _describe(self) -> None:
+        self.setAccessibleName(f"Help for {self._of}, {'unfolded' if self.isChecked() else 'folded'}")
+        self.setToolTip(f"{'Hide' if self.isChecked() else 'Show'} what {self._of} does: formula, source, other names")
+        self.update()
+
+
+class LayerHelp(QWidget):
+    """A heading that unfolds the help. It stays open from layer to layer, and is written only while it is open."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._type: type[LayerType] | None = None
+        self.heading = HelpHeading()
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.RichText)
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.text.setAccessibleName("Help")
+        self.text.hide()
+        theme.mark(self.text, "role", "help")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.heading)
+        column.addWidget(self.text)
+        self.heading.toggled.connect(self._on_toggled)
+        theme.changed.connect(self._write)
+
+    def show_type(self, type: type[LayerType]) -> None:
+        """Tell of another layer type."""
+        if type is not self._type:
+            self._type = type
+            self.heading.set_type(type)
+            self._write()
+
+    def _on_toggled(self, is_open: bool) -> None:
+        self._write()
+        self.text.setVisible(is_open)
+
+    def _write(self) -> None:
+        if self.heading.isChecked() and self._type is not None:
+            self.text.setText(as_html(self._type))
+
+
+def as_html(type: type[LayerType]) -> str:
+    """The help as the label shows it. Formulas keep their lines and break where they must."""
+    parts = paragraphs(type.help()) or [(type.summary(), False)]
+    lines = [_formula(words) if is_formula else f"<p>{_prose(words)}</p>" for words, is_formula in parts]
+    names = [f"MATLAB: {type.matlab}"] if type.matlab else []
+    torch = [name.removeprefix("torch.") for name in torch_names(type)]
+    names += [f"torch: {', '.join(torch)}"] if torch else []
+    onnx = [f"No ONNX form: {type.onnx_refusal}"] if type.onnx_refusal else []
+    lines += [f"<p>{html.escape(words)}</p>" for words in (*names, *onnx)]
+    return "".join(lines).replace("<p>", '<p style="margin: 0 0 6px 0">')
+
+
+def _prose(words: str) -> str:
+    """What stands between backticks is a value or a name."""
+    return re.sub(r"`([^`]*)`", r"<i>\1</i>", html.escape(words))
+
+
+def _formula(words: str) -> str:
+    lines = "<br>".join(html.escape(line).replace("  ", "&nbsp; ") for line in words.split("\n"))
+    colour = theme.current().text.name()
+    return f'<p style="margin: 0 0 6px 8px; font-family: monospace; font-size: 11px; color: {colour}">{lines}</p>'
+
+
+class _Staged(Record):
+    """The stage of layers, as a form has it."""
+
+    stage = Int(
+        1,
+        low=1,
+        high=9999,
+        label="Stage",
+        help="The worker of the pipeline that computes the selected layers. Layers that a connection would lead "
+        "backwards from or to go along; View > Stages shows all of them",
+    )
+
+
+class StageRow(QWidget):
+    """A part of the properties of its own: hidden unless a run of the project has stages."""
+
+    def __init__(self, editor: Editor, staging: Staging) -> None:
+        super().__init__()
+        self._editor, self._staging = editor, staging
+        self.form = Form(_Staged(), has_headings=False)
+        self.form.rows["stage"].has_default = False
+        self.form.changed.connect(self._on_edited)
+        self.words = QLabel()
+        self.words.setWordWrap(True)
+        theme.mark(self.words, "role", "help")
+        part, column = section("Pipeline", 6)
+        column.addWidget(self.form)
+        column.addWidget(self.words)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(part)
+        editor.selection_changed.connect(lambda _: self.refresh())
+        staging.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the stage that the selected layers are in."""
+        staging = self._staging
+        found = staging.found if staging.is_used and self._editor.selection else None
+        self.setVisible(found is not None)
+        if found is None:
+            return
+        stage = staging.selected
+        can_edit = found.stages is not None and not self._editor.scope
+        self.form.setVisible(can_edit)
+        if can_edit:
+            self.form.set_record(_Staged(stage=1 if stage is None else stage + 1), keep_typing=False)
+            self.form.set_several({"stage"} if stage is None else set())
+        self.words.setText(self._said(stage))
+
+    def _said(self, stage: int | None) -> str:
+        found = self._staging.found
+        if found.stages is None:
+            return found.refusal
+        if self._editor.scope:
+            block = self._editor.project.network.layers[self._editor.scope[0]].name
+            return f"{block} is in stage {(stage or 0) + 1} as a whole."
+        how = "balanced by the engine" if found.is_automatic else "put by hand"
+        return f"{found.stages.count:,} stages, {how}."
+
+    def _on_edited(self, record: _Staged, _field: str) -> None:
+        self._staging.put(record.stage - 1)

@@ -1,0 +1,100 @@
+"""Where new layers go on the canvas. Pure functions of a layout."""
+
+from collections.abc import Collection
+
+from designer.scene import geometry
+from engine.network import annotations
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
+from engine.network.network import Connection, Network
+
+GRID = 8.0
+ROW = 60.0
+COLUMN = 208.0
+_ACROSS, _ALONG = 72.0, 272.0
+_GAP = 8.0
+_NUDGE = 32.0
+
+
+def snapped(at: Position) -> Position:
+    """The nearest place on the grid that moving and dropping use."""
+    return round(at[0] / GRID) * GRID, round(at[1] / GRID) * GRID
+
+
+def around(middle: Position) -> Position:
+    """Where a layer goes whose middle is at a point."""
+    return snapped((middle[0] - NODE_WIDTH / 2, middle[1] - NODE_HEIGHT / 2))
+
+
+def with_port_at(at: Position, count: int, *, is_output: bool, flow: Flow = "down") -> Position:
+    """Where a layer goes whose first of so many inputs, or outputs, is at a point."""
+    place = geometry.output_point if is_output else geometry.input_point
+    port = place((0.0, 0.0), 0, count, flow)
+    return snapped((at[0] - port.x(), at[1] - port.y()))
+
+
+def behind(layout: Layout, id: str) -> Position:
+    """Where a layer goes that follows another one."""
+    x, y = layout.at(id)
+    if layout.flow == "down":
+        return free_place(layout, (x, y + ROW))
+    return free_place_below(layout, (x + _ALONG, y))
+
+
+def free_place_below(layout: Layout, at: Position) -> Position:
+    """The first place from `at` downwards where a layer covers no other."""
+    x, y = at
+    column = sorted(py for px, py in layout.positions.values() if abs(px - x) < NODE_WIDTH + _GAP)
+    for taken in column:
+        if taken - NODE_HEIGHT - _GAP < y < taken + NODE_HEIGHT + _GAP:
+            y = taken + _ACROSS
+    return x, y
+
+
+def free_place(layout: Layout, at: Position) -> Position:
+    """The first place from `at` to the right where a layer covers no other."""
+    x, y = at
+    row = sorted(px for px, py in layout.positions.values() if abs(py - y) < NODE_HEIGHT + _GAP)
+    for taken in row:
+        if taken - NODE_WIDTH - _GAP < x < taken + NODE_WIDTH + _GAP:
+            x = taken + COLUMN
+    return x, y
+
+
+def beside(layout: Layout, placed: Collection[Position]) -> tuple[float, float]:
+    """How far to shift what is pasted, layers, frames and comments, so that nothing hides what is there."""
+    written = (one.at for one in annotations.every(layout))
+    taken = {snapped(at) for at in (*layout.positions.values(), *written)}
+    shift = 0.0
+    while any(snapped((x + shift, y + shift)) in taken for x, y in placed):
+        shift += _NUDGE
+    return shift, shift
+
+
+def inserted(network: Network, layout: Layout, into: Connection, id: str, at: Position) -> Layout:
+    """The layout with a layer put into a connection near a place; what follows moves on if there is no room."""
+    axis, along, size = (1, ROW, NODE_WIDTH) if layout.flow == "down" else (0, _ALONG, NODE_HEIGHT)
+    source, target = layout.at(into.source.layer), layout.at(into.target.layer)
+    place = list(snapped(at))
+    near = [line for line in (source[1 - axis], target[1 - axis]) if abs(line - place[1 - axis]) < size / 2]
+    place[1 - axis] = min(near, key=lambda line: abs(line - place[1 - axis]), default=place[1 - axis])
+    if place[axis] < source[axis] + along and source[axis] < target[axis]:
+        place[axis] = source[axis] + along
+    places: dict[str, Position] = {id: (place[0], place[1])}
+    lack = place[axis] + along - target[axis]
+    if lack > 0 and target[axis] > source[axis]:
+        for one in _behind(network, into.target.layer):
+            x, y = layout.at(one)
+            places[one] = (x, y + lack) if axis else (x + lack, y)
+    return layout.moved(places)
+
+
+def _behind(network: Network, start: str) -> set[str]:
+    """A layer and all that it feeds, near and far."""
+    found = {start}
+    waiting = [start]
+    while waiting:
+        for connection in network.outgoing[waiting.pop()]:
+            if connection.target.layer not in found:
+                found.add(connection.target.layer)
+                waiting.append(connection.target.layer)
+    return found

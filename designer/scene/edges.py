@@ -1,0 +1,280 @@
+"""All connections of the canvas as one item: curves gathered in tiles, each with its size beside it."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTransform
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from designer import theme
+from designer.scene import geometry, pictures
+from designer.scene.nodes import OVERVIEW_BELOW
+from engine.network.layout import Flow
+from engine.network.network import Connection
+
+LABELS_ABOVE = 0.55
+_TILE_WIDTH = 1200.0
+_TILE_HEIGHT = 720.0
+_MANY = 500
+_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
+_SLIGHT = 20.0
+Tile = tuple[int, int]
+
+
+@dataclass
+class Edge:
+    """A connection on the canvas: its curve, and its size in words with the corner where that stands.
+
+    A tag is a connection that is not drawn: its text is the name of what feeds the input, and stands there.
+    """
+
+    connection: Connection
+    path: QPainterPath
+    bounds: QRectF
+    text: str = ""
+    corner: QPointF = field(default_factory=QPointF)
+    tile: Tile = (0, 0)
+    is_tag: bool = False
+
+    def label_box(self) -> QRectF:
+        """Where the size stands, or the name."""
+        size = pictures.tag_size if self.is_tag else pictures.label_size
+        return QRectF(self.corner, QSizeF(*size(self.text)))
+
+    def distance_to(self, point: QPointF) -> float:
+        """How far a point is from the curve; a tag is hit as a whole."""
+        if self.is_tag and self.label_box().contains(point):
+            return 0.0
+        return geometry.distance_to(self.path, point)
+
+
+@dataclass
+class _Gathered:
+    edges: dict[Connection, Edge] = field(default_factory=dict)
+    path: QPainterPath | None = None
+    bounds: QRectF = field(default_factory=QRectF)
+
+
+class Edges(QGraphicsItem):
+    """The connections. The scene computes the curves; this keeps them by tile, so that little is painted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
+        self.edges: dict[Connection, Edge] = {}
+        self.selected: frozenset[Connection] = frozenset()
+        self.target: Connection | None = None
+        """The connection that what is being dropped would go into."""
+        self._tiles: dict[Tile, _Gathered] = {}
+        self._bounds = QRectF()
+
+    def boundingRect(self) -> QRectF:
+        return self._bounds
+
+    def put(self, edge: Edge) -> None:
+        """Show a connection, or show it elsewhere."""
+        self.drop(edge.connection)
+        start = edge.path.elementAt(0)
+        edge.tile = (int(start.x // _TILE_WIDTH), int(start.y // _TILE_HEIGHT))
+        self.edges[edge.connection] = edge
+        gathered = self._tiles.setdefault(edge.tile, _Gathered())
+        gathered.edges[edge.connection] = edge
+        gathered.path = None
+        if not self._bounds.contains(edge.bounds):
+            self.prepareGeometryChange()
+            self._bounds = self._bounds.united(edge.bounds)
+
+    def drop(self, connection: Connection) -> None:
+        """Show a connection no longer."""
+        edge = self.edges.pop(connection, None)
+        if edge is not None:
+            gathered = self._tiles[edge.tile]
+            del gathered.edges[connection]
+            gathered.path = None
+            if not gathered.edges:
+                del self._tiles[edge.tile]
+
+    def at(self, point: QPointF, tolerance: float) -> Connection | None:
+        """The connection nearest to a point, if it is near enough."""
+        area = QRectF(point.x() - tolerance, point.y() - tolerance, 2 * tolerance, 2 * tolerance)
+        best: tuple[float, Connection | None] = (tolerance, None)
+        for gathered in self._near(area):
+            for connection, edge in gathered.edges.items():
+                if edge.bounds.intersects(area):
+                    distance = edge.distance_to(point)
+                    if distance <= best[0]:
+                        best = (distance, connection)
+        return best[1]
+
+    def crossing(self, area: QRectF) -> list[Connection]:
+        """The connections whose boxes touch an area."""
+        return [
+            connection
+            for gathered in self._near(area)
+            for connection, edge in gathered.edges.items()
+            if edge.bounds.intersects(area)
+        ]
+
+    def _near(self, area: QRectF) -> list[_Gathered]:
+        return [gathered for gathered in self._tiles.values() if _gather(gathered).bounds.intersects(area)]
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        exposed: QRectF = option.exposedRect
+        palette = theme.current()
+        zoom = painter.worldTransform().m11()
+        visible = self._near(exposed)
+        painter.save()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        # In large networks a line of one pixel: wider ones take five times as long to paint.
+        is_large = len(self.edges) > _MANY
+        colour = palette.mixed(palette.muted, palette.canvas, 0.9 if is_large else 0.75)
+        pen = QPen(colour, 0 if is_large else 1.3)
+        if zoom < OVERVIEW_BELOW:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            pen = QPen(palette.mixed(palette.muted, palette.canvas, 0.55), 0)
+        painter.setPen(pen)
+        _paint_curves(painter, visible, exposed, zoom)
+        painter.setPen(QPen(palette.accent, max(2.0, 1.5 / zoom)))
+        for connection in (*self.selected, *((self.target,) if self.target else ())):
+            if connection in self.edges:
+                painter.drawPath(self.edges[connection].path)
+        if zoom >= LABELS_ABOVE:
+            _paint_labels(painter, visible, exposed)
+            self._mark_tags(painter, palette.accent)
+        painter.restore()
+
+    def _mark_tags(self, painter: QPainter, colour: QColor) -> None:
+        """A selected tag has a border that stands out."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour, 1.5))
+        for connection in self.selected:
+            edge = self.edges.get(connection)
+            if edge is not None and edge.is_tag:
+                box = edge.label_box()
+                painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+
+
+def _paint_curves(painter: QPainter, visible: list[_Gathered], exposed: QRectF, zoom: float) -> None:
+    """Far away a tile is one path with hard edges; near by, smoothing one joined path costs more than its curves."""
+    if zoom >= OVERVIEW_BELOW:
+        paths = [
+            edge.path
+            for gathered in visible
+            for edge in gathered.edges.values()
+            if exposed.contains(gathered.bounds) or edge.bounds.intersects(exposed)
+        ]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(paths) < _MANY)
+        for path in paths:
+            painter.drawPath(path)
+    else:
+        for gathered in visible:
+            painter.drawPath(_path(gathered))
+
+
+def _paint_labels(painter: QPainter, visible: list[_Gathered], exposed: QRectF) -> None:
+    transform: QTransform = painter.worldTransform()
+    painter.save()
+    ratio = painter.device().devicePixelRatioF()
+    sx, sy, dx, dy = transform.m11(), transform.m22(), transform.dx(), transform.dy()
+    painter.resetTransform()
+    for gathered in visible:
+        for edge in gathered.edges.values():
+            if edge.text and edge.bounds.intersects(exposed):
+                picture = pictures.tag if edge.is_tag else pictures.label
+                pixmap = picture(edge.text, sx * ratio)
+                pixmap.setDevicePixelRatio(ratio)
+                left = round((sx * edge.corner.x() + dx) * ratio) / ratio
+                top = round((sy * edge.corner.y() + dy) * ratio) / ratio
+                painter.drawPixmap(QPointF(left, top), pixmap)
+    painter.restore()
+
+
+def _gather(gathered: _Gathered) -> _Gathered:
+    """Joins the curves of a tile after one of them changed."""
+    if gathered.path is None:
+        path = QPainterPath()
+        bounds = QRectF()
+        for edge in gathered.edges.values():
+            path.addPath(edge.path)
+            bounds = bounds.united(edge.bounds)
+        gathered.path, gathered.bounds = path, bounds
+    return gathered
+
+
+def _path(gathered: _Gathered) -> QPainterPath:
+    return _gather(gathered).path or QPainterPath()
+
+
+def make_edge(
+    connection: Connection,
+    path: QPainterPath,
+    text: str,
+    is_free: Callable[[float, float, float, float], bool],
+    labels: Collection[QRectF] = (),
+    flow: Flow = "down",
+) -> Edge:
+    """A connection with its size at the first place along the curve where it covers no layer and no other size.
+
+    `is_free` says so of left, top, right and bottom of an area.
+    """
+    bounds = path.controlPointRect().adjusted(-3, -3, 3, 3)
+    if not text:
+        return Edge(connection, path, bounds)
+    width, height = pictures.label_size(text)
+    first: QPointF | None = None
+    for corner in _corners(path, width, height) if flow == "down" else _corners_above(path, width, height):
+        first = first or corner
+        left, top = corner.x(), corner.y()
+        label = QRectF(left, top, width, height)
+        if labels and any(other.intersects(label) for other in labels):
+            continue
+        if is_free(left, top + 1, left + width, top + height - 1):
+            break
+    else:
+        corner = first or QPointF()
+        label = QRectF(corner.x(), corner.y(), width, height)
+    return Edge(connection, path, bounds.united(label), text, corner)
+
+
+def make_tag(connection: Connection, name: str, port: QPointF, index: int, count: int, flow: Flow) -> Edge:
+    """A connection that is shown as a name at the input that it feeds."""
+    path, corner = geometry.tag(port, index, count, pictures.tag_size(name)[0], flow)
+    edge = Edge(connection, path, QRectF(), name, corner, is_tag=True)
+    edge.bounds = path.controlPointRect().adjusted(-3, -3, 3, 3).united(edge.label_box().adjusted(-2, -2, 2, 2))
+    return edge
+
+
+def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
+    """Where a size can stand: right or left of an upright piece of the curve, on a sloping one."""
+    first = path.elementAt(0)
+    start, end = QPointF(first.x, first.y), path.currentPosition()
+    if path.elementCount() == 2:
+        # By far the most: an upright line.
+        yield QPointF(end.x() + 5, (start.y() + end.y() - height) / 2)
+    if 0 < end.y() - start.y() < 30 and 0 < abs(end.x() - start.x()) < width:
+        # Too short to be interrupted: beside it, where it does not go.
+        side = end.x() + 6 if end.x() > start.x() else end.x() - 6 - width
+        yield QPointF(side, (start.y() + end.y() - height) / 2)
+    for share in _PLACES:
+        point, angle = path.pointAtPercent(share), path.angleAtPercent(share) % 180
+        if 50 < angle < 130:
+            yield QPointF(point.x() + 5, point.y() - height / 2)
+            yield QPointF(point.x() - 5 - width, point.y() - height / 2)
+        else:
+            yield QPointF(point.x() - width / 2, point.y() - height / 2)
+
+
+def _corners_above(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
+    """Where a size can stand where the flow is to the right: above or below a level piece, beside a steep one."""
+    first, end = path.elementAt(0), path.currentPosition()
+    if abs(end.y() - first.y) < _SLIGHT and 0 < end.x() - first.x < 2 * width:
+        yield QPointF((first.x + end.x() - width) / 2, min(first.y, end.y()) - height - 2)
+    for share in _PLACES:
+        point, angle = path.pointAtPercent(share), path.angleAtPercent(share) % 180
+        if 30 < angle < 150:
+            yield QPointF(point.x() + 6, point.y() - height / 2)
+            yield QPointF(point.x() - 6 - width, point.y() - height / 2)
+        else:
+            yield QPointF(point.x() - width / 2, point.y() - height - 2)
+            yield QPointF(point.x() - width / 2, point.y() + 2)

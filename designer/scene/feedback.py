@@ -1,0 +1,127 @@
+"""What a gesture shows above the network while it lasts: a loose connection, a frame, a layer about to be dropped."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from designer import theme
+from designer.scene import geometry, pictures
+from designer.scene.pictures import Content
+from engine.network.layout import Flow, Position
+
+GROWN = 6.5
+
+
+@dataclass(frozen=True)
+class Loose:
+    """A connection that is being drawn: from an output down to an input, one of them still the pointer."""
+
+    start: QPointF
+    end: QPointF
+    is_refused: bool = False
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """A layer that is not yet there."""
+
+    at: Position
+    content: Content
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Everything a gesture shows. A new value takes the place of the old one."""
+
+    hover: QPointF | None = None
+    lit: tuple[QPointF, ...] = ()
+    loose: Loose | None = None
+    more: tuple[Loose, ...] = ()
+    """Further connections that are drawn to the same point."""
+    band: QRectF | None = None
+    lasso: QPolygonF | None = None
+    ghost: Ghost | None = None
+    flow: Flow = "down"
+
+    def all_loose(self) -> tuple[Loose, ...]:
+        """Every connection that is being drawn."""
+        return (self.loose, *self.more) if self.loose else ()
+
+    def bounds(self) -> QRectF:
+        """The box around all of it."""
+        box = QRectF()
+        points = [self.hover] if self.hover else []
+        points += self.lit
+        for point in points:
+            box = box.united(QRectF(point.x() - 8, point.y() - 8, 16, 16))
+        for loose in self.all_loose():
+            curve = geometry.direct_curve(loose.start, loose.end, self.flow)
+            box = box.united(curve.controlPointRect().adjusted(-10, -10, 10, 10))
+        if self.band:
+            box = box.united(self.band.adjusted(-4, -4, 4, 4))
+        if self.lasso:
+            box = box.united(self.lasso.boundingRect().adjusted(-4, -4, 4, 4))
+        if self.ghost:
+            m = pictures.MARGIN
+            box = box.united(geometry.node_rect(self.ghost.at).adjusted(-m, -m, m, m))
+        return box
+
+
+class Overlay(QGraphicsItem):
+    """Paints the marks, above everything else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.marks = Marks()
+        self._bounds = QRectF()
+
+    def show_marks(self, marks: Marks) -> None:
+        """Show these marks and no others."""
+        if marks != self.marks:
+            self.prepareGeometryChange()
+            self.marks = marks
+            self._bounds = marks.bounds()
+            self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._bounds
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        palette = theme.current()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for point in self.marks.lit:
+            pictures.paint_port(painter, point, GROWN - 1, palette.accent)
+        if self.marks.hover:
+            pictures.paint_port(painter, self.marks.hover, GROWN, palette.accent)
+        for loose in self.marks.all_loose():
+            self._paint_loose(painter, loose, palette)
+        if self.marks.ghost:
+            self._paint_ghost(painter, self.marks.ghost)
+        if self.marks.band or self.marks.lasso:
+            zoom = painter.worldTransform().m11()
+            filling = palette.mixed(palette.accent, palette.canvas, 0.5)
+            filling.setAlphaF(0.18)
+            painter.setPen(QPen(palette.accent, 1 / zoom))
+            painter.setBrush(filling)
+            if self.marks.band:
+                painter.drawRect(self.marks.band)
+            if self.marks.lasso:
+                painter.drawPolygon(self.marks.lasso, Qt.FillRule.OddEvenFill)
+
+    def _paint_loose(self, painter: QPainter, loose: Loose, palette: theme.Palette) -> None:
+        style = Qt.PenStyle.DashLine if loose.is_refused else Qt.PenStyle.SolidLine
+        colour = palette.error if loose.is_refused else palette.accent
+        painter.setPen(QPen(colour, 2.0, style, Qt.PenCapStyle.RoundCap))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(geometry.direct_curve(loose.start, loose.end, self.marks.flow))
+        for point in (loose.start, loose.end):
+            pictures.paint_port(painter, point, GROWN - 1, colour)
+
+    def _paint_ghost(self, painter: QPainter, ghost: Ghost) -> None:
+        painter.save()
+        painter.setOpacity(0.75)
+        painter.translate(*ghost.at)
+        pictures.paint(painter, ghost.content)
+        painter.restore()

@@ -1,0 +1,288 @@
+"""All layers of the canvas as one item: visible ones are copied from pictures, far away they are coloured boxes."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPainter, QPixmap, QTransform
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from designer import theme
+from designer.scene import geometry, pictures, stage_colours, tint
+from designer.scene.pictures import Content
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
+
+OVERVIEW_BELOW = 0.35
+_PICTURE_BYTES = 96 * 2**20
+_MANY = 120
+
+
+@dataclass
+class Node:
+    """A layer on the canvas: what it says, why it complains, and its picture."""
+
+    id: str
+    content: Content
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    messages: tuple[str, ...] = ()
+    pixmap: QPixmap | None = field(default=None, repr=False)
+    scale: float = 0.0
+
+    def show(self, content: Content) -> bool:
+        """Say something else; whether that changes the picture."""
+        if content == self.content:
+            return False
+        self.content, self.pixmap = content, None
+        return True
+
+
+class Nodes(QGraphicsItem):
+    """The layers. Knows no network: the scene tells it what stands where."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
+        self.nodes: dict[str, Node] = {}
+        self.index = Index()
+        self.is_zooming = False
+        """While the zoom changes, pictures of another zoom will do."""
+        self._bounds = QRectF()
+        self._bytes = 0
+        self._overview: dict[str, list[QRectF]] | None = None
+
+    def boundingRect(self) -> QRectF:
+        return self._bounds
+
+    def rect(self, id: str) -> QRectF:
+        """What has to be painted again when a layer changes."""
+        m = pictures.MARGIN + 2
+        return geometry.node_rect(self.index.positions[id]).adjusted(-m, -m, m, m)
+
+    def measure(self) -> None:
+        """Take the new places of layers into account."""
+        self._overview = None
+        m = pictures.MARGIN + 2
+        bounds = self.index.bounds().adjusted(-m, -m, m, m)
+        if bounds != self._bounds:
+            self.prepareGeometryChange()
+            self._bounds = bounds
+
+    def stretch(self, id: str) -> None:
+        """Make room for a layer that is being moved; `measure` makes it exact."""
+        self._overview = None
+        if not self._bounds.contains(rect := self.rect(id)):
+            self.prepareGeometryChange()
+            self._bounds = self._bounds.united(rect)
+
+    def forget_overview(self) -> None:
+        """Boxes changed their colours."""
+        self._overview = None
+
+    def forget_pictures(self) -> None:
+        """Paint everything anew, in other colours."""
+        for node in self.nodes.values():
+            node.pixmap = None
+        self._bytes = 0
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        transform = painter.worldTransform()
+        exposed: QRectF = option.exposedRect
+        painter.save()
+        if transform.m11() < OVERVIEW_BELOW:
+            self._paint_overview(painter, exposed)
+        else:
+            self._paint_pictures(painter, transform, exposed)
+        painter.restore()
+
+    def _paint_pictures(self, painter: QPainter, transform: QTransform, exposed: QRectF) -> None:
+        ratio = painter.device().devicePixelRatioF()
+        scale = transform.m11() * ratio
+        m = pictures.MARGIN
+        visible = list(self.index.inside(exposed.adjusted(-m, -m, m, m)))
+        make_do = self.is_zooming and len(visible) > _MANY
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, not make_do)
+        sx, sy, dx, dy = transform.m11(), transform.m22(), transform.dx(), transform.dy()
+        for id in visible:
+            node = self.nodes[id]
+            x, y = self.index.positions[id]
+            pixmap = node.pixmap
+            if pixmap is None or (node.scale != scale and not make_do):
+                pixmap = self._picture(node, scale)
+            left = round((sx * (x - m) + dx) * ratio) / ratio
+            top = round((sy * (y - m) + dy) * ratio) / ratio
+            if node.scale == scale:
+                pixmap.setDevicePixelRatio(ratio)
+                painter.drawPixmap(QPointF(left, top), pixmap)
+            else:
+                size = QRectF(left, top, (NODE_WIDTH + 2 * m) * sx, (NODE_HEIGHT + 2 * m) * sy)
+                painter.drawPixmap(size, pixmap, QRectF(0, 0, pixmap.width(), pixmap.height()))
+
+    def _picture(self, node: Node, scale: float) -> QPixmap:
+        if self._bytes > _PICTURE_BYTES:
+            self.forget_pictures()
+        node.pixmap, node.scale = pictures.picture(node.content, scale), scale
+        self._bytes += node.pixmap.width() * node.pixmap.height() * 4
+        return node.pixmap
+
+    def _paint_overview(self, painter: QPainter, exposed: QRectF) -> None:
+        """One call a colour for the whole network; selected and faulty layers stand out."""
+        palette = theme.current()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(palette.canvas)
+        for kind, boxes in self.overview().items():
+            if kind not in ("selected", "error", "warning"):
+                painter.setBrush(palette.mixed(tint.box_colour(kind), palette.node, 0.8))
+                painter.drawRects(boxes)
+        for kind, colour in (("warning", palette.warning), ("error", palette.error), ("selected", palette.accent)):
+            if boxes := self.overview().get(kind, []):
+                painter.setPen(colour)
+                painter.setBrush(colour)
+                painter.drawRects(boxes)
+        self._paint_numbers(painter)
+
+    def _paint_numbers(self, painter: QPainter) -> None:
+        """The number of each stage at the first of its boxes, as large as near by."""
+        scale = 1 / painter.worldTransform().m11()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for kind, boxes in self.overview().items():
+            if (stage := stage_colours.box_stage(kind)) is not None:
+                first = min(boxes, key=lambda box: (box.top(), box.left()))
+                painter.save()
+                painter.translate(first.left(), first.center().y())
+                painter.scale(scale, scale)
+                stage_colours.paint_chip(
+                    painter, stage, QPointF(stage_colours.chip_width(stage) / 2, -stage_colours.HEIGHT / 2)
+                )
+                painter.restore()
+
+    def overview(self) -> dict[str, list[QRectF]]:
+        """The boxes of all layers by family or by tint, and again those that are selected or faulty."""
+        if self._overview is None:
+            self._overview = self._boxes()
+        return self._overview
+
+    def _boxes(self) -> dict[str, list[QRectF]]:
+        boxes: dict[str, list[QRectF]] = defaultdict(list)
+        for id, node in self.nodes.items():
+            rect = geometry.node_rect(self.index.positions[id])
+            kind = _box_kind(node.content)
+            boxes[kind].append(rect)
+            if node.content.is_selected:
+                boxes["selected"].append(rect.adjusted(-12, -12, 12, 12))
+                boxes[kind].append(rect)
+            elif node.content.severity in ("error", "warning"):
+                boxes[node.content.severity].append(rect)
+        return boxes
+
+
+def _box_kind(content: Content) -> str:
+    """What the colour of a box seen from afar stands for."""
+    if content.stage is not None:
+        return stage_colours.box_kind(content.stage)
+    return content.family if content.heat is None else tint.box_kind(content.heat)
+
+
+_WIDTH = 256.0
+_HEIGHT = 128.0
+Cell = tuple[int, int]
+
+
+class Index:
+    """Positions of layers by id, found again by place."""
+
+    def __init__(self) -> None:
+        self.positions: dict[str, Position] = {}
+        self._cells: dict[Cell, dict[str, None]] = {}
+        self._bounds: QRectF | None = None
+
+    def put(self, id: str, at: Position) -> None:
+        """Put a layer somewhere, from wherever it was."""
+        old = self.positions.get(id)
+        if old == at:
+            return
+        self.positions[id] = at
+        self._bounds = None
+        new_cells = _cells_of(at)
+        if old is not None:
+            if (old_cells := _cells_of(old)) == new_cells:
+                return
+            self._leave(id, old_cells)
+        for cell in new_cells:
+            self._cells.setdefault(cell, {})[id] = None
+
+    def drop(self, id: str) -> None:
+        """Forget a layer."""
+        self._leave(id, _cells_of(self.positions.pop(id)))
+        self._bounds = None
+
+    def _leave(self, id: str, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            here = self._cells[cell]
+            del here[id]
+            if not here:
+                del self._cells[cell]
+
+    def at(self, x: float, y: float) -> str | None:
+        """The layer whose box holds a point; of several the one that was put there last."""
+        cell = self._cells.get((int(x // _WIDTH), int(y // _HEIGHT)))
+        if cell is not None:
+            for id in reversed(cell):
+                left, top = self.positions[id]
+                if 0 <= x - left <= NODE_WIDTH and 0 <= y - top <= NODE_HEIGHT:
+                    return id
+        return None
+
+    def is_free(self, left: float, top: float, right: float, bottom: float) -> bool:
+        """Whether no layer touches an area, which is small: all cells that it touches are looked through."""
+        cells, positions = self._cells, self.positions
+        for cx in range(int(left // _WIDTH), int(right // _WIDTH) + 1):
+            for cy in range(int(top // _HEIGHT), int(bottom // _HEIGHT) + 1):
+                for id in cells.get((cx, cy), ()):
+                    x, y = positions[id]
+                    if x <= right and y <= bottom and x + NODE_WIDTH >= left and y + NODE_HEIGHT >= top:
+                        return False
+        return True
+
+    def inside(self, area: QRectF) -> Iterator[str]:
+        """The layers whose boxes touch an area, in the order they were put."""
+        left, top, right, bottom = area.left(), area.top(), area.right(), area.bottom()
+        first_x, last_x = int((left) // _WIDTH), int(right // _WIDTH)
+        first_y, last_y = int((top) // _HEIGHT), int(bottom // _HEIGHT)
+        found: Iterable[str]
+        if (last_x - first_x + 1) * (last_y - first_y + 1) >= len(self._cells):
+            found = self.positions
+        else:
+            found = dict.fromkeys(
+                id
+                for cx in range(first_x, last_x + 1)
+                for cy in range(first_y, last_y + 1)
+                for id in self._cells.get((cx, cy), ())
+            )
+        for id in found:
+            x, y = self.positions[id]
+            if x <= right and y <= bottom and x + NODE_WIDTH >= left and y + NODE_HEIGHT >= top:
+                yield id
+
+    def bounds(self) -> QRectF:
+        """The box around all layers."""
+        if self._bounds is None:
+            xs = [x for x, _ in self.positions.values()] or [0.0]
+            ys = [y for _, y in self.positions.values()] or [0.0]
+            left, top = min(xs), min(ys)
+            size = (max(xs) - left + NODE_WIDTH, max(ys) - top + NODE_HEIGHT) if self.positions else (0.0, 0.0)
+            self._bounds = QRectF(left, top, *size)
+        return QRectF(self._bounds)
+
+
+def _cells_of(at: Position) -> tuple[Cell, ...]:
+    left, right = int(at[0] // _WIDTH), int((at[0] + NODE_WIDTH) // _WIDTH)
+    top, bottom = int(at[1] // _HEIGHT), int((at[1] + NODE_HEIGHT) // _HEIGHT)
+    # A layer is smaller than a cell: it touches two at most in each direction.
+    if left == right:
+        return ((left, top),) if top == bottom else ((left, top), (left, bottom))
+    if top == bottom:
+        return (left, top), (right, top)
+    return (left, top), (left, bottom), (right, top), (right, bottom)

@@ -1,0 +1,268 @@
+"""How one layer looks: painted once for a content and a zoom, then only copied to the screen."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QGuiApplication,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPixmap,
+    QPolygonF,
+)
+
+from designer import theme
+from designer.scene import geometry, health, stage_colours, tint
+from engine.drawing.curves import TAG_HEIGHT
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow
+
+MARGIN = 10.0
+"""What a picture shows around the box of its layer: ports and the sign of a problem."""
+
+_CORNER = 8.0
+_EDGE = 8.0
+_TEXT_LEFT = 19.0
+_TEXT_RIGHT = 11.0
+_CHIP_RIGHT = 8.0
+_BADGE = 8.0
+_LABEL_PADDING = 3.0
+_TAG_PADDING = 6.0
+_WIDEST_TAG = 76
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the picture of a layer says."""
+
+    name: str
+    detail: str
+    count: str
+    family: str
+    inputs: int
+    outputs: int
+    severity: str = ""
+    is_selected: bool = False
+    is_bypassed: bool = False
+    is_block: bool = False
+    heat: int | None = None
+    """How heavy the layer is beside the heaviest (see `designer.scene.tint`), if that is shown."""
+    stage: int | None = None
+    """The stage of a pipeline that the layer is in, from 0, if that is shown: instead of `count`."""
+    health: str = ""
+    """How the layer does in training (see `designer.scene.health`), if that is shown."""
+    flow: Flow = "down"
+
+
+@lru_cache(maxsize=16)
+def font(pixels: int, *, bold: bool = False) -> QFont:
+    """The interface font in a size of the canvas."""
+    result = QFont(QGuiApplication.font())
+    result.setPixelSize(pixels)
+    result.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    result.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return result
+
+
+@lru_cache(maxsize=16)
+def _metrics(pixels: int, *, bold: bool = False) -> QFontMetricsF:
+    return QFontMetricsF(font(pixels, bold=bold))
+
+
+@lru_cache(maxsize=4096)
+def _elided(text: str, width: int, pixels: int, *, bold: bool) -> str:
+    return _metrics(pixels, bold=bold).elidedText(text, Qt.TextElideMode.ElideMiddle, width)
+
+
+def forget() -> None:
+    """Forget fonts and pictures, after the font or the colours changed."""
+    for cached in (font, _metrics, _elided, label_size, label, tag_size, tag, stage_colours.font):
+        cached.cache_clear()
+
+
+def is_elided(content: Content) -> bool:
+    """Whether the picture cannot show the whole name and detail."""
+    name, detail = _lines(content)
+    return name != content.name or detail != content.detail
+
+
+def _lines(content: Content) -> tuple[str, str]:
+    room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
+    taken = _metrics(11).horizontalAdvance(content.count) + 8 if content.count else 0.0
+    if content.stage is not None:
+        taken = stage_colours.chip_width(content.stage) + 6
+    name = _elided(content.name, int(room - taken), 13, bold=True)
+    return name, _elided(content.detail, int(room - 12 if content.health else room + 6), 11, bold=False)
+
+
+def picture(content: Content, scale: float) -> QPixmap:
+    """The picture of a layer at so many device pixels a canvas unit."""
+    size = QSizeF(NODE_WIDTH + 2 * MARGIN, NODE_HEIGHT + 2 * MARGIN) * scale
+    pixmap = QPixmap(round(size.width()), round(size.height()))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(scale, scale)
+    painter.translate(MARGIN, MARGIN)
+    paint(painter, content)
+    painter.end()
+    return pixmap
+
+
+def paint(painter: QPainter, content: Content) -> None:
+    """Paint a layer with its top left corner at the origin."""
+    palette = theme.current()
+    outline, edge, border = _shapes()
+    if content.is_block:
+        _paint_stack(painter, palette)
+    painter.fillPath(outline, _ground(content))
+    family = palette.family(content.family)
+    painter.fillPath(edge, palette.mixed(family, palette.node, 0.35) if content.is_bypassed else family)
+    pen = QPen(palette.accent, 2.0) if content.is_selected else QPen(palette.line, 1.0)
+    if content.is_bypassed:
+        pen.setDashPattern([4.0, 3.0])
+        if not content.is_selected:
+            pen.setColor(palette.mixed(palette.muted, palette.node, 0.7))
+    painter.strokePath(outline if content.is_selected else border, pen)
+    _paint_texts(painter, content, palette)
+    for index in range(content.inputs):
+        paint_port(painter, geometry.input_point((0, 0), index, content.inputs, content.flow))
+    for index in range(content.outputs):
+        paint_port(painter, geometry.output_point((0, 0), index, content.outputs, content.flow))
+    if content.health:
+        health.paint_mark(painter, content.health, QPointF(NODE_WIDTH - _TEXT_RIGHT - health.RADIUS, 29.5))
+    if content.severity in ("error", "warning"):
+        _paint_badge(painter, content.severity, palette)
+
+
+def _ground(content: Content) -> QColor:
+    return tint.ground(content.heat or 0) if content.stage is None else stage_colours.ground(content.stage)
+
+
+def _paint_stack(painter: QPainter, palette: theme.Palette) -> None:
+    """Two more sheets behind a block: there is something inside. Sideways, where no size is in the way."""
+    painter.setBrush(palette.mixed(palette.node, palette.canvas, 0.7))
+    painter.setPen(QPen(palette.mixed(palette.muted, palette.node, 0.35), 1.0))
+    for step in (2, 1):
+        sheet = QRectF(20, 3.0 * step + 0.5, NODE_WIDTH - 20.5 + 3.5 * step, NODE_HEIGHT - 6.0 * step - 1)
+        painter.drawRoundedRect(sheet, _CORNER - 2, _CORNER - 2)
+
+
+@lru_cache(maxsize=1)
+def _shapes() -> tuple[QPainterPath, QPainterPath, QPainterPath]:
+    """The outline of a layer, its coloured edge, and the border, of which the edge needs none.
+
+    Paths and no clipping: what writes SVG takes no notice of that.
+    """
+    radius, right, bottom = _CORNER - 0.5, NODE_WIDTH - 0.5, NODE_HEIGHT - 0.5
+    outline = QPainterPath()
+    outline.addRoundedRect(QRectF(0.5, 0.5, NODE_WIDTH - 1, NODE_HEIGHT - 1), radius, radius)
+    left = QPainterPath()
+    left.addRect(QRectF(0, 0, _EDGE, NODE_HEIGHT))
+    border = QPainterPath(QPointF(_EDGE, 0.5))
+    border.arcTo(QRectF(right - 2 * radius, 0.5, 2 * radius, 2 * radius), 90, -90)
+    border.arcTo(QRectF(right - 2 * radius, bottom - 2 * radius, 2 * radius, 2 * radius), 0, -90)
+    border.lineTo(_EDGE, bottom)
+    return outline, outline.intersected(left), border
+
+
+def _paint_texts(painter: QPainter, content: Content, palette: theme.Palette) -> None:
+    name, detail = _lines(content)
+    ink = tint.ink(content.heat or 0) if content.stage is None else stage_colours.ink(content.stage)
+    painter.setPen(ink if content.is_bypassed else palette.text)
+    painter.setFont(font(13, bold=True))
+    painter.drawText(QPointF(_TEXT_LEFT, 18.5), name)
+    painter.setPen(QPen(ink, 1.2))
+    if content.is_bypassed:
+        width = _metrics(13, bold=True).horizontalAdvance(name)
+        painter.drawLine(QPointF(_TEXT_LEFT - 1, 14), QPointF(_TEXT_LEFT + width + 1, 14))
+    painter.setFont(font(11))
+    painter.drawText(QPointF(_TEXT_LEFT, 33), detail)
+    if content.stage is not None:
+        stage_colours.paint_chip(painter, content.stage, QPointF(NODE_WIDTH - _CHIP_RIGHT, 6))
+    elif content.count:
+        right = NODE_WIDTH - _TEXT_RIGHT - _metrics(11).horizontalAdvance(content.count)
+        painter.drawText(QPointF(right, 18.5), content.count)
+
+
+def paint_port(
+    painter: QPainter, at: QPointF, radius: float = geometry.PORT_RADIUS, ring: QColor | None = None
+) -> None:
+    """Paint a port; a grown one, or one that fits what is being connected, has a ring of its own colour."""
+    palette = theme.current()
+    painter.setPen(QPen(ring or palette.mixed(palette.muted, palette.node, 0.85), 1.3))
+    painter.setBrush(palette.canvas)
+    painter.drawEllipse(at, radius - 0.65, radius - 0.65)
+
+
+def _paint_badge(painter: QPainter, severity: str, palette: theme.Palette) -> None:
+    """A disc for an error, a triangle for a warning: two shapes, so that colour is not needed."""
+    middle = QPointF(NODE_WIDTH - 2, 2)
+    painter.setPen(QPen(palette.canvas, 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
+    painter.setBrush(palette.error if severity == "error" else palette.warning)
+    if severity == "error":
+        painter.drawEllipse(middle, _BADGE, _BADGE)
+    else:
+        corners = (QPointF(0, -_BADGE - 0.5), QPointF(_BADGE + 0.5, _BADGE - 1.5), QPointF(-_BADGE - 0.5, _BADGE - 1.5))
+        painter.drawPolygon(QPolygonF([middle + corner for corner in corners]))
+    sink = 0.0 if severity == "error" else 1.2
+    mark = QPen(palette.node, 1.7, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
+    painter.setPen(mark)
+    painter.drawLine(middle + QPointF(0, sink - 3.4), middle + QPointF(0, sink + 0.6))
+    painter.drawPoint(middle + QPointF(0, sink + 3.3))
+
+
+@lru_cache(maxsize=4096)
+def label_size(text: str) -> tuple[float, float]:
+    """Width and height of a size beside its connection."""
+    metrics = _metrics(11)
+    return metrics.horizontalAdvance(text) + 2 * _LABEL_PADDING, 14.0
+
+
+@lru_cache(maxsize=512)
+def label(text: str, scale: float) -> QPixmap:
+    """A size on the ground of the canvas, so that lines behind it do not cross it."""
+    palette = theme.current()
+    width, height = label_size(text)
+    pixmap = QPixmap(max(1, round(width * scale)), max(1, round(height * scale)))
+    pixmap.fill(palette.canvas)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(scale, scale)
+    painter.setPen(palette.muted)
+    painter.setFont(font(11))
+    painter.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, text)
+    painter.end()
+    return pixmap
+
+
+@lru_cache(maxsize=512)
+def tag_size(name: str) -> tuple[float, float]:
+    """Width and height of a name that stands at an input instead of a line."""
+    shown = _elided(name, _WIDEST_TAG, 11, bold=False)
+    return _metrics(11).horizontalAdvance(shown) + 2 * _TAG_PADDING, TAG_HEIGHT
+
+
+@lru_cache(maxsize=256)
+def tag(name: str, scale: float) -> QPixmap:
+    """The name of a layer that feeds an input, as a small round box."""
+    palette = theme.current()
+    width, height = tag_size(name)
+    pixmap = QPixmap(max(1, round(width * scale)), max(1, round(height * scale)))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(scale, scale)
+    painter.setPen(QPen(palette.mixed(palette.muted, palette.node, 0.5), 1.0))
+    painter.setBrush(palette.node)
+    painter.drawRoundedRect(QRectF(0.5, 0.5, width - 1, height - 1), (height - 1) / 2, (height - 1) / 2)
+    painter.setPen(palette.muted)
+    painter.setFont(font(11))
+    shown = _elided(name, _WIDEST_TAG, 11, bold=False)
+    painter.drawText(QRectF(0, -0.5, width, height), Qt.AlignmentFlag.AlignCenter, shown)
+    painter.end()
+    return pixmap

@@ -1,0 +1,461 @@
+"""Draws the editor's network and answers what is where. Owns no state: it is told a new value and draws the difference.
+
+The network is a few items (frames and comments, connections, layers, marks of a gesture), not one per layer: thousands
+of layers are then a few calls to paint, and looking one up goes through a grid.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from zlib import crc32
+
+from PySide6.QtCore import QObject, QPointF, QRectF, Signal
+from PySide6.QtWidgets import QGraphicsScene
+
+from designer import theme
+from designer.canvas import texts
+from designer.editor import Editor
+from designer.scene import geometry, pictures
+from designer.scene.annotations import Annotations
+from designer.scene.edges import Edge, Edges, make_edge, make_tag
+from designer.scene.feedback import Marks, Overlay
+from designer.scene.health import Mark
+from designer.scene.nodes import Node, Nodes
+from designer.scene.pictures import Content
+from designer.scene.tint import Kind, Tint, tint_by
+from engine.layers.block import Block
+from engine.network.analysis import Facts
+from engine.network.compare import difference, moved
+from engine.network.layout import Flow, Layout, Position
+from engine.network.network import Connection, Layer, Network, Port
+from engine.network.repeats import repeated
+from engine.project.checks.check import Report
+from engine.project.project import Project
+
+_FEW = 60
+_FEW_LABELS = 8
+_LANES = (12.0, 7.0, 17.0)
+_RANK = {"error": 2, "warning": 1}
+
+
+@dataclass(frozen=True)
+class PortHit:
+    """A port on the canvas."""
+
+    port: Port
+    is_input: bool
+    at: QPointF
+
+
+class Scene(QGraphicsScene):
+    """The network on the canvas."""
+
+    tint_changed = Signal(object)
+    """The `Tint` that is shown now."""
+
+    def __init__(self, editor: Editor, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.editor = editor
+        self.edges, self.nodes, self.overlay = Edges(), Nodes(), Overlay()
+        self.annotations = Annotations()
+        for item in (self.annotations, self.edges, self.nodes, self.annotations.titles, self.overlay):
+            self.addItem(item)
+        self._project = Project()
+        self._facts: Mapping[str, Facts] = {}
+        self._messages: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._selected: frozenset[str] = frozenset()
+        self.tint = Tint()
+        self.health: Mapping[str, Mark] = {}
+        """How layers do in training, where that is shown."""
+        self.stages: Mapping[str, int] = {}
+        """The stages of a pipeline, from 0, where they are shown."""
+        self._stale: list[QRectF] = []
+        self._dragged: dict[str, Position] = {}
+        self._repeats: frozenset[Connection] = frozenset()
+        """What is shown as a name at the input."""
+        self._lanes: dict[Port, float] = {}
+        """Where the connections that leave a port pass other layers; they do so together."""
+        editor.project_changed.connect(self.show_project)
+        editor.analysis_changed.connect(self.show_report)
+        editor.selection_changed.connect(self.show_selection)
+        theme.changed.connect(self.dress)
+        self._facts = editor.analysis.facts
+        self._messages = _complaints(editor.report_here)
+        self.show_project(editor.here)
+        self.show_report(editor.report_here)
+        self.show_selection(editor.selection)
+
+    @property
+    def flow(self) -> Flow:
+        """Where the network goes on the canvas."""
+        return self._project.layout.flow
+
+    # Drawing differences
+
+    def show_project(self, project: Project) -> None:
+        """Draw another value of the project."""
+        before, self._project = self._project, project
+        change = difference(before.network, project.network)
+        self._lanes.clear()
+        self.annotations.show_layout(project.layout)
+        places = moved(before.layout, project.layout) & self.nodes.nodes.keys()
+        for connection in change.disconnected:
+            self._drop_edge(connection)
+        for id in change.removed:
+            self._drop_node(id)
+        added = [id for id in project.network.layers if id in change.added] if change.added else []
+        for id in added:
+            self._put_node(project.network.layers[id])
+        news = self._look_for_repeats(before.network, project.network)
+        has_turned = before.layout.flow != project.layout.flow
+        for id in self.nodes.nodes if has_turned else change.changed:
+            self._dress_node(id)
+        displaced = (places | change.added) - change.removed
+        near = self._place({id: project.layout.at(id) for id in displaced if id in places})
+        if len(displaced) > _FEW or has_turned:
+            self._refresh_edges(project.network.connections)
+        else:
+            attached = self._attached(displaced | change.changed)
+            names = (c for id in change.changed for c in project.network.outgoing[id] if c in self._repeats)
+            self._refresh_edges({**near, **dict.fromkeys((*change.connected, *attached, *news, *names))})
+        if displaced or change.removed:
+            self.nodes.measure()
+        self._repaint()
+
+    def _look_for_repeats(self, before: Network, now: Network) -> dict[Connection, None]:
+        """The connections that are shown as names from now on, or no longer."""
+        was = self._repeats
+        if before.connections is not now.connections:
+            self._repeats = repeated(now)
+        fed = now.incoming
+        return {c: None for c in was ^ self._repeats if fed.get(c.target.layer, {}).get(c.target.name) == c.source}
+
+    def show_report(self, report: Report) -> None:
+        """Draw sizes, counts and problems that are new."""
+        before, self._facts = self._facts, report.analysis.facts
+        complaints = _complaints(report)
+        self._messages, old = complaints, self._messages
+        lines: dict[Connection, None] = {}
+        for id in self.nodes.nodes:
+            was, now = before.get(id), self._facts.get(id)
+            if was is not now or old.get(id) != complaints.get(id):
+                self._dress_node(id)
+                if was is None or now is None or was.outputs != now.outputs:
+                    lines.update(dict.fromkeys(self._project.network.outgoing[id]))
+        self._refresh_edges(lines)
+        self.show_tint(self.tint.kind)
+        self._repaint()
+
+    def show_tint(self, kind: Kind) -> None:
+        """Tint the layers by a figure, or not at all. A new heaviest layer changes the tint of all."""
+        tint = tint_by(kind, self._facts, self._project.training.mini_batch_size)
+        if tint != self.tint:
+            self.tint = tint
+            for id in self.nodes.nodes:
+                self._dress_node(id)
+            self._repaint()
+            self.tint_changed.emit(tint)
+
+    def show_health(self, health: Mapping[str, Mark]) -> None:
+        """Mark how layers do in training; those without a mark have none."""
+        was, self.health = self.health, health
+        for id in self.nodes.nodes.keys() & (was.keys() | health.keys()):
+            self._dress_node(id)
+        self._repaint()
+
+    def show_stages(self, stages: Mapping[str, int]) -> None:
+        """Draw layers in their stages of a pipeline; without any as they are otherwise."""
+        was, self.stages = self.stages, stages
+        for id in self.nodes.nodes.keys() & (was.keys() | stages.keys()):
+            if was.get(id) != stages.get(id):
+                self._dress_node(id)
+        self._repaint()
+
+    def show_selection(self, selection: frozenset[str]) -> None:
+        """Draw which layers and connections are selected."""
+        changed, self._selected = self._selected ^ selection, selection
+        for id in changed & self.nodes.nodes.keys():
+            node = self.nodes.nodes[id]
+            node.show(replace(node.content, is_selected=id in selection))
+            self._stale.append(self.nodes.rect(id))
+        if changed:
+            self.nodes.forget_overview()
+        lines = self.editor.selected_connections
+        for connection in lines ^ self.edges.selected:
+            if connection in self.edges.edges:
+                self._stale.append(self.edges.edges[connection].bounds)
+        self.edges.selected = lines
+        self.annotations.select(self.editor.selected_marks)
+        self._repaint()
+
+    def dress(self) -> None:
+        """Draw everything in the colours that hold now."""
+        pictures.forget()
+        self.nodes.forget_pictures()
+        self.update()
+
+    def drag(self, positions: Mapping[str, Position]) -> None:
+        """Draw layers elsewhere while they are dragged; the project knows nothing of it yet."""
+        was = self.nodes.index.positions
+        self._lanes.clear()
+        positions = {id: at for id, at in positions.items() if id in was}
+        steps = {(x - was[id][0], y - was[id][1]) for id, (x, y) in positions.items()}
+        for id in positions:
+            self._dragged.setdefault(id, was[id])
+        self._place(positions, look_around=False)
+        attached = self._attached(positions)
+        if len(steps) == 1 and len(positions) > 1:
+            (step,) = steps
+            inner = [c for c in attached if c.source.layer in positions and c.target.layer in positions]
+            for connection in inner:
+                del attached[connection]
+                self._shift_edge(connection, step)
+        self._refresh_edges(attached)
+        self._repaint()
+
+    def drag_annotations(self, layout: Layout) -> None:
+        """Draw the frames and comments of another layout; the project knows nothing of it yet."""
+        self.annotations.show_layout(layout)
+
+    def settle(self) -> None:
+        """Draw everything as the project has it, after a drag: connections find their way around layers anew."""
+        ids = [id for id in self._dragged if id in self.nodes.nodes]
+        if len(ids) > _FEW:
+            self._refresh_edges(self._project.network.connections)
+        else:
+            left = [geometry.node_rect(self._dragged[id]) for id in ids]
+            lines: dict[Connection, None] = {}
+            for rect in left + [self.nodes.rect(id) for id in ids]:
+                lines.update(dict.fromkeys(self.edges.crossing(rect)))
+            self._refresh_edges({**lines, **self._attached(ids)})
+        self._dragged.clear()
+        self.nodes.measure()
+        self._repaint()
+
+    def hide_connection(self, connection: Connection) -> None:
+        """Leave out a connection whose end is being moved."""
+        self._drop_edge(connection)
+        self._repaint()
+
+    def redraw_connection(self, connection: Connection) -> None:
+        """Draw a connection that was left out."""
+        self._refresh_edges([connection])
+        self._repaint()
+
+    def show_marks(self, marks: Marks) -> None:
+        """Draw what a gesture has to show."""
+        self.overlay.show_marks(replace(marks, flow=self.flow))
+
+    def show_target(self, connection: Connection | None) -> None:
+        """Draw the connection into which something would be dropped."""
+        for one in (connection, self.edges.target):
+            if one in self.edges.edges and one is not None:
+                self._stale.append(self.edges.edges[one].bounds)
+        self.edges.target = connection
+        self._repaint()
+
+    # Layers
+
+    def _put_node(self, layer: Layer) -> None:
+        content = self._content(layer)
+        messages = self._messages.get(layer.id, ("", ()))[1]
+        ports = layer.type.input_ports(), layer.type.output_ports()
+        self.nodes.nodes[layer.id] = Node(layer.id, content, *ports, messages)
+        self.nodes.index.put(layer.id, self._project.layout.at(layer.id))
+        self._stale.append(self.nodes.rect(layer.id))
+
+    def _drop_node(self, id: str) -> None:
+        self._stale.append(self.nodes.rect(id))
+        self.nodes.index.drop(id)
+        del self.nodes.nodes[id]
+        self.nodes.forget_overview()
+
+    def _dress_node(self, id: str) -> None:
+        layer = self._project.network.layers[id]
+        node = self.nodes.nodes[id]
+        node.inputs, node.outputs = layer.type.input_ports(), layer.type.output_ports()
+        node.messages = self._messages.get(id, ("", ()))[1]
+        if node.show(self._content(layer)):
+            self.nodes.forget_overview()
+            self._stale.append(self.nodes.rect(id))
+
+    def _content(self, layer: Layer) -> Content:
+        facts = self._facts.get(layer.id)
+        telling = layer.type.telling()
+        figure = self.tint.figure(facts)
+        parameters = texts.short_count(facts.parameters) if facts and facts.parameters else ""
+        return Content(
+            name=layer.name,
+            detail=" · ".join(
+                ("Bypassed", layer.type.label) if layer.bypassed else filter(None, (layer.type.label, telling))
+            ),
+            count=self.tint.text(figure) if self.tint.kind else parameters,
+            family=layer.type.family,
+            inputs=len(layer.type.input_ports()),
+            outputs=len(layer.type.output_ports()),
+            severity=self._messages.get(layer.id, ("", ()))[0],
+            is_selected=layer.id in self._selected,
+            is_bypassed=layer.bypassed,
+            is_block=isinstance(layer.type, Block),
+            heat=self.tint.level(figure) if self.tint.kind else None,
+            stage=self.stages.get(layer.id),
+            health=self.health[layer.id].state if layer.id in self.health else "",
+            flow=self.flow,
+        )
+
+    def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:
+        """Put layers elsewhere. The connections that passed there, or now do, may have to go another way."""
+        near: dict[Connection, None] = {}
+        look_around = look_around and len(positions) <= _FEW
+        for id, at in positions.items():
+            for _ in range(2):
+                rect = self.nodes.rect(id)
+                self._stale.append(rect)
+                if look_around:
+                    near.update(dict.fromkeys(self.edges.crossing(rect)))
+                self.nodes.index.put(id, at)
+            self.nodes.stretch(id)
+        return near
+
+    # Connections
+
+    def _attached(self, ids: Collection[str]) -> dict[Connection, None]:
+        network = self._project.network
+        found: dict[Connection, None] = {}
+        for id in ids:
+            found.update(dict.fromkeys(network.outgoing.get(id, ())))
+            for name, source in network.incoming.get(id, {}).items():
+                found[Connection(source, Port(id, name))] = None
+        return found
+
+    def _refresh_edges(self, connections: Iterable[Connection]) -> None:
+        known = self._project.network.layers
+        for connection in connections:
+            if connection.source.layer not in known or connection.target.layer not in known:
+                continue
+            if (old := self.edges.edges.get(connection)) is not None:
+                self._stale.append(old.bounds)
+            edge = self._edge(connection)
+            self.edges.put(edge)
+            self._stale.append(edge.bounds)
+
+    def _tag(self, connection: Connection) -> Edge:
+        names = self.nodes.nodes[connection.target.layer].inputs
+        port = self._point(connection.target, True)
+        name = self._project.network.layers[connection.source.layer].name
+        index = names.index(connection.target.name) if connection.target.name in names else 0
+        return make_tag(connection, name, port, index, len(names), self.flow)
+
+    def _edge(self, connection: Connection) -> Edge:
+        if connection in self._repeats:
+            return self._tag(connection)
+        ends = connection.source.layer, connection.target.layer
+        index = self.nodes.index
+
+        def in_the_way(x: float, y: float) -> Position | None:
+            id = index.at(x, y)
+            return None if id is None or id in ends else index.positions[id]
+
+        start, end = self._point(connection.source, False), self._point(connection.target, True)
+        # Connections of different layers that pass the same ones keep apart.
+        margin = _LANES[crc32(connection.source.layer.encode()) % len(_LANES)]
+        text = texts.sizes(self._facts.get(connection.source.layer), connection.source.name)
+        labels = []
+        for other in self._project.network.outgoing[connection.source.layer][:_FEW_LABELS]:
+            known = self.edges.edges.get(other)
+            if known is not None and known.text and other != connection:
+                labels.append(known.label_box())
+        if self._repeats:
+            for name, source in self._project.network.incoming[connection.target.layer].items():
+                other = Connection(source, Port(connection.target.layer, name))
+                if other in self._repeats:
+                    labels.append(self._tag(other).label_box())
+        lane = self._lanes.get(connection.source)
+        path, used = geometry.route(start, end, in_the_way, margin, lane, self.flow)
+        if lane is None and used is not None:
+            self._lanes[connection.source] = used
+        return make_edge(connection, path, text, index.is_free, labels, self.flow)
+
+    def _drop_edge(self, connection: Connection) -> None:
+        if connection in self.edges.edges:
+            self._stale.append(self.edges.edges[connection].bounds)
+            self.edges.drop(connection)
+
+    def _shift_edge(self, connection: Connection, step: Position) -> None:
+        old = self.edges.edges[connection]
+        shifted = replace(
+            old,
+            path=old.path.translated(*step),
+            bounds=old.bounds.translated(*step),
+            corner=old.corner + QPointF(*step),
+        )
+        self._stale += [old.bounds, shifted.bounds]
+        self.edges.put(shifted)
+
+    def _repaint(self) -> None:
+        if len(self._stale) > _FEW:
+            self.update()
+        else:
+            for rect in self._stale:
+                self.update(rect)
+        self._stale.clear()
+
+    # What is where
+
+    def content_box(self) -> QRectF:
+        """The box around all layers, frames and comments."""
+        return self.nodes.index.bounds().united(self.annotations.content_box())
+
+    def node_at(self, at: QPointF) -> str | None:
+        """The layer at a point."""
+        return self.nodes.index.at(at.x(), at.y())
+
+    def nodes_in(self, area: QRectF) -> frozenset[str]:
+        """The layers that touch an area."""
+        return frozenset(self.nodes.index.inside(area))
+
+    def port_at_layer(self, port: Port, is_input: bool) -> PortHit:
+        """Where a port of a layer is."""
+        return PortHit(port, is_input, self._point(port, is_input))
+
+    def _point(self, port: Port, is_input: bool) -> QPointF:
+        node, at = self.nodes.nodes[port.layer], self.nodes.index.positions[port.layer]
+        names = node.inputs if is_input else node.outputs
+        index = names.index(port.name) if port.name in names else 0
+        place = geometry.input_point if is_input else geometry.output_point
+        return place(at, index, len(names), self.flow)
+
+    def ports_of(self, id: str) -> list[PortHit]:
+        """All ports of a layer, inputs first."""
+        node = self.nodes.nodes[id]
+        inputs = [self.port_at_layer(Port(id, name), True) for name in node.inputs]
+        return inputs + [self.port_at_layer(Port(id, name), False) for name in node.outputs]
+
+    def port_at(self, at: QPointF, tolerance: float) -> PortHit | None:
+        """The nearest port, if it is near enough."""
+        area = QRectF(at.x() - tolerance, at.y() - tolerance, 2 * tolerance, 2 * tolerance)
+        hits = [hit for id in self.nodes.index.inside(area) for hit in self.ports_of(id)]
+        near = [((hit.at - at).manhattanLength(), n) for n, hit in enumerate(hits)]
+        best = min(near, default=None)
+        return hits[best[1]] if best and best[0] <= tolerance * 1.3 else None
+
+    def nearest(self, connections: Iterable[Connection], at: QPointF, tolerance: float) -> Connection | None:
+        """The one of these connections that is nearest to a point, if it is near enough."""
+        shown = [self.edges.edges[one] for one in connections if one in self.edges.edges]
+        near = min(((edge.distance_to(at), edge.connection) for edge in shown), default=None)
+        return near[1] if near is not None and near[0] <= tolerance else None
+
+    def connection_at(self, at: QPointF, tolerance: float) -> Connection | None:
+        """The connection at a point."""
+        return self.edges.at(at, tolerance)
+
+
+def _complaints(report: Report) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """The worst severity and all messages of each layer that has problems."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for problem in report.problems:
+        if problem.layer:
+            severity, messages = found.get(problem.layer, ("", ()))
+            worst = max(severity, problem.severity, key=lambda s: _RANK.get(s, 0))
+            found[problem.layer] = (worst, (*messages, problem.message))
+    return found

@@ -1,0 +1,100 @@
+"""Heavy layers in a warm ground: which figure counts, how heavy each layer is beside the heaviest, and the colours.
+
+Colour never says it alone: a tinted layer shows the figure in place of its number of parameters.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtGui import QColor
+
+from designer import theme
+from designer.canvas.texts import short_count
+from designer.scene import stage_colours
+from engine.network.analysis import Facts
+from engine.network.memory import activation_bytes, bytes_in_words
+
+Kind = Literal["", "parameters", "flops", "memory"]
+KINDS: tuple[Kind, ...] = ("parameters", "flops", "memory")
+LABELS: Mapping[Kind, str] = {"": "", "parameters": "Parameters", "flops": "FLOPs", "memory": "Memory"}
+HELP: Mapping[Kind, str] = {
+    "": "",
+    "parameters": "Learnable numbers of each layer",
+    "flops": "Floating-point operations of each layer a sample",
+    "memory": "What training keeps of each layer's output, at the mini-batch size",
+}
+
+STEPS = 10
+"""So many tints: few enough that equal layers share a picture, more than an eye tells apart."""
+
+_BOX = "heat "
+_GROUND_SHARE = 0.45
+_LEAST_SHARE = 0.04
+
+
+@dataclass(frozen=True)
+class Tint:
+    """What is tinted by, and the figure of the heaviest layer."""
+
+    kind: Kind = ""
+    batch: int = 1
+    highest: int = 0
+
+    def figure(self, facts: Facts | None) -> int:
+        """How heavy a layer is; 0 where that is not known."""
+        if facts is None:
+            return 0
+        match self.kind:
+            case "parameters":
+                return facts.parameters
+            case "flops":
+                return facts.flops
+            case "memory":
+                return activation_bytes(facts, self.batch) or 0
+        return 0
+
+    def text(self, figure: int) -> str:
+        """A figure as a layer and the legend say it; a layer without any says nothing."""
+        if not figure:
+            return ""
+        return bytes_in_words(figure) if self.kind == "memory" else short_count(figure)
+
+    def level(self, figure: int) -> int:
+        """From 0, next to nothing beside the heaviest layer, to `STEPS`, the heaviest."""
+        return round(STEPS * figure / self.highest) if self.highest else 0
+
+
+def tint_by(kind: Kind, facts: Mapping[str, Facts], batch: int) -> Tint:
+    """The tint of a whole network."""
+    tint = Tint(kind, batch)
+    return Tint(kind, batch, max(map(tint.figure, facts.values()), default=0)) if kind else Tint()
+
+
+def ground(level: int) -> QColor:
+    """The ground of a layer of this level."""
+    palette = theme.current()
+    share = _LEAST_SHARE + (_GROUND_SHARE - _LEAST_SHARE) * level / STEPS if level else 0.0
+    return palette.mixed(palette.family("Recurrent"), palette.node, share)
+
+
+def ink(level: int) -> QColor:
+    """What is muted on a plain layer, and has to be read on a warm one."""
+    palette = theme.current()
+    return palette.mixed(palette.text, ground(level), 0.85) if level else palette.muted
+
+
+def box_kind(level: int) -> str:
+    """The name of a level among the colours of boxes seen from afar."""
+    return f"{_BOX}{level}"
+
+
+def box_colour(kind: str) -> QColor:
+    """The colour of a box seen from afar: of a family, of a level, or of a stage."""
+    palette = theme.current()
+    if (stage := stage_colours.box_stage(kind)) is not None:
+        return palette.stage(stage)
+    if not kind.startswith(_BOX):
+        return palette.family(kind)
+    share = int(kind.removeprefix(_BOX)) / STEPS
+    return palette.mixed(palette.family("Recurrent"), palette.mixed(palette.muted, palette.node, 0.35), share)
