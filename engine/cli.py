@@ -48,8 +48,6 @@ COMMANDS = (
 )
 _TOGETHER = dict.fromkeys(("pause", "checkpoint", "validate", "set", "watch"), "control") | {"restore": "delete"}
 """Commands that share a file."""
-TRAINING = ("train", "resume")
-"""Commands that need torch in the end."""
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 
 
@@ -86,14 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def program() -> None:
     """The command as a process of its own, which ends here.
 
-    Where torch was loaded it ends at once: to take that down module by module takes as long as a small run, and a
-    library that is being loaded must not be taken down at all.
+    Where torch was loaded it ends at once: taking it down module by module takes as long as a small run.
     """
-    words = sys.argv[1:]
-    if words and words[0] in TRAINING and "--detach" not in words:
-        from engine.environments.loading import begin_loading
-
-        begin_loading()
     try:
         code = main()
     except SystemExit as end:  # of the parser, which has said why
@@ -101,8 +93,7 @@ def program() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()
-    loading = sys.modules.get("engine.environments.loading")
-    if "torch" in sys.modules or (loading is not None and loading.has_begun()):
+    if "torch" in sys.modules:
         os._exit(code)
     sys.exit(code)
 

@@ -5,16 +5,12 @@ from the declarations, so a new option or layer field is one line in one class. 
 are plain objects and fields plain descriptors, because the window imports all of them before it shows itself.
 """
 
-from typing import Final
-
 from engine.field_kinds.field import JSON, Field, Visible
-from engine.field_kinds.lists import Floats, Ints, Padding, PaddingValue, Range, Size
+from engine.field_kinds.lists import FIELD_KINDS, Floats, Ints, Padding, PaddingValue, Range, Size
 from engine.field_kinds.numbers import Float, Int
 from engine.field_kinds.quoting import QUOTE_LIMIT, is_unicode, path_part, printable, quoted
 from engine.field_kinds.record import MOST_ERRORS, Record, all_problems, set_by_text
 from engine.field_kinds.words import Bool, Choice, Choices, FilePath, Text
-
-FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Range, Size, Padding)
 
 __all__ = [
     "FIELD_KINDS",

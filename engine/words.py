@@ -1,6 +1,35 @@
-"""Figures as people read them."""
+"""Figures as text for people: durations, sizes in bytes, percentages."""
+
+import math
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
 
-def percent(share: float, places: int = 0) -> str:
+def format_percent(share: float, places: int = 0) -> str:
     """A share of one in per cent, `places` behind the point, as in `4.2 %`."""
     return f"{100 * share:.{places}f} %"
+
+
+def format_duration(seconds: float) -> str:
+    """`1 h 2 m`, `4 m 36 s`, `0.8 s`."""
+    if not math.isfinite(seconds):
+        return "?"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours:,} h {minutes} m"
+    return f"{minutes} m {rest} s" if minutes else f"{rest} s"
+
+
+def format_bytes(count: int) -> str:
+    """`612 B`, `3.1 MiB`, `28 MiB`: two or three digits that matter."""
+    if count < 1024:
+        return f"{count:,} B"
+    value, unit = count / 1024, _UNITS[0]
+    for unit in _UNITS:
+        if value < 1023.5 or unit == _UNITS[-1]:
+            break
+        value /= 1024
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"

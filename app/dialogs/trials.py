@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWi
 
 from app.child_process import ThrowAway, engine_command
 from designer import theme
-from engine.network.memory import bytes_in_words
 from engine.project.file import dumps
 from engine.project.project import Project
+from engine.words import format_bytes
 
 STOP = "Stop"
 
@@ -167,7 +167,7 @@ class Advisor(Trials):
         if "way" in line:
             way = line["way"]
             step = "time not known" if way["seconds"] is None else f"{way['step']} a step"
-            words = f"{way['name']}: {step}, {bytes_in_words(way['memory_bytes'])}"
+            words = f"{way['name']}: {step}, {format_bytes(way['memory_bytes'])}"
             words += " a worker" if way["workers"] > 1 else ""
             notes = [note for note in (way["note"], "" if way["fits"] else "does not fit") if note]
             self._ways.append(words + (f" ({'; '.join(notes)})" if notes else ""))

@@ -24,8 +24,7 @@ from engine.project.options.metrics import in_a_line, is_share
 from engine.runs.query import Order, matching, order_by
 from engine.runs.summary import DAMAGED, RunSummary
 from engine.runs.table import as_csv, score_names
-from engine.runs.words import duration
-from engine.words import percent
+from engine.words import format_duration, format_percent
 
 Index = QModelIndex | QPersistentModelIndex
 FIRST = ("run", "state", "created", "seconds", "epochs")
@@ -66,7 +65,7 @@ def figure_of(name: str, value: float | None) -> str:
     if value is None:
         return ""
     if is_share(name.rpartition(".")[2]) and value == value:
-        return percent(value, 2)
+        return format_percent(value, 2)
     return f"{value:#.4g}".rstrip(".")
 
 
@@ -86,7 +85,7 @@ def text_of(run: RunSummary, column: str) -> str:
             return when(run.created)
         case "seconds":
             seconds = run.number("seconds")
-            return "" if seconds is None else duration(seconds)
+            return "" if seconds is None else format_duration(seconds)
         case "epochs":
             epochs = run.number("epochs")
             return "" if epochs is None else f"{epochs:,.0f}"

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolTip, QVBoxLayout
 
 from designer import theme
 from engine.runs.confusion import Confusion
-from engine.words import percent
+from engine.words import format_percent
 
 _MOST_LABEL = 120
 _GAP = 6
@@ -62,7 +62,7 @@ class ConfusionChart(QWidget):
         """One cell in words."""
         table, name = self.table, self.table.classes
         count, of = table.counts[row][column], table.of_class[row]
-        share = f" ({percent(count / of, 1)})" if of else ""
+        share = f" ({format_percent(count / of, 1)})" if of else ""
         if row == column:
             return f"{count:,} of {of:,} {name[row]} were recognised{share}"
         return f"{count:,} of {of:,} {name[row]} were taken for {name[column]}{share}"
@@ -183,14 +183,14 @@ class ConfusionChart(QWidget):
             for row, share in enumerate(self.table.recall):
                 if self.table.of_class[row]:
                     at = QRectF(grid.right() + _GAP, self._cell(grid, row, 0).center().y() - 8, 60, 16)
-                    painter.drawText(at, left, percent(share))
+                    painter.drawText(at, left, format_percent(share))
         if cell.width() >= 34:
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(QRectF(0, grid.bottom() + 3, grid.left() - _GAP, 16), right, "Precision")
             for column, share in enumerate(self.table.precision):
                 if self.table.taken_for[column]:
                     at = QRectF(self._cell(grid, 0, column).left(), grid.bottom() + 3, cell.width(), 16)
-                    painter.drawText(at, Qt.AlignmentFlag.AlignCenter, percent(share))
+                    painter.drawText(at, Qt.AlignmentFlag.AlignCenter, format_percent(share))
 
     def event(self, event: QEvent) -> bool:
         """The pointer tells a cell in words."""

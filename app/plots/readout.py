@@ -8,7 +8,7 @@ from app.plots.drawing import Drawing
 from app.plots.scales import figure
 from app.plots.series import Floats
 from designer import theme
-from engine.runs.words import duration
+from engine.words import format_duration
 
 
 def readings(drawing: Drawing, step: float, smoothed: tuple[Floats, Floats]) -> list[tuple[str, str]]:
@@ -41,7 +41,7 @@ def _where(drawing: Drawing, step: float) -> list[tuple[str, str]]:
     if across.along == "epochs":
         found.append(("epoch", f"{place:,.2f}"))
     if across.along == "time":
-        found.append(("time", duration(place)))
+        found.append(("time", format_duration(place)))
     return found
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF
 
 from app.plots.series import Floats
 from app.plots.timeline import Along
-from engine.words import percent
+from engine.words import format_percent
 
 # No tick is useful below this: beyond it a float has no digits left.
 _TINY = 1e-300
@@ -135,7 +135,7 @@ def figure(value: float, is_percent: bool) -> str:
     if math.isinf(value):
         return "infinite"
     if is_percent:
-        return percent(value, 1)
+        return format_percent(value, 1)
     if value == 0 or 0.001 <= abs(value) < 100_000:
         digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
         return f"{value:,.{min(digits, 5)}f}"

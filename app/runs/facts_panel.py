@@ -31,8 +31,8 @@ from engine.runs.events import (
     StateChanged,
 )
 from engine.runs.folder import RunFolder
-from engine.runs.words import bytes_in_words, duration, metric_value
-from engine.words import percent
+from engine.runs.summary import format_metric
+from engine.words import format_bytes, format_duration, format_percent
 
 MOST_LINES = 8
 
@@ -80,7 +80,7 @@ DONE = {
 def waiting(event: Progress) -> str:
     """What the steps waited for, as far as it is worth a word: `data 12 %, workers 30 %`."""
     shares = (("data", event.data_share), ("workers", event.communication_share))
-    return ", ".join(f"{what} {percent(share)}" for what, share in shares if share >= 0.01)
+    return ", ".join(f"{what} {format_percent(share)}" for what, share in shares if share >= 0.01)
 
 
 class FactsPanel(QWidget):
@@ -341,7 +341,7 @@ class FactsPanel(QWidget):
             case Health():
                 self.more.show_watched("layers", is_on=True)
             case Best():
-                self.progress.set("Best", f"{metric_value(event.objective, event.value)} at {event.iteration:,}")
+                self.progress.set("Best", f"{format_metric(event.objective, event.value)} at {event.iteration:,}")
             case Requested():
                 self._on_request(event)
             case Refused():
@@ -401,7 +401,7 @@ class FactsPanel(QWidget):
 
     def _on_part(self, points: Points) -> None:
         last = {name: values[-1] for name, values in points.values.items() if values}
-        text = " · ".join(_whole(metric_value(name, value)) for name, value in sorted(last.items()))
+        text = " · ".join(_whole(format_metric(name, value)) for name, value in sorted(last.items()))
         self.progress.set(points.split.capitalize(), text)
 
     def _show_progress(self, event: Progress, since_s: float) -> None:
@@ -410,15 +410,15 @@ class FactsPanel(QWidget):
         self.bar.setValue(round(1000 * event.iteration / total) if total else 0)
         self.epoch.setText(f"Epoch {event.epoch:,} of {epochs}")
         left = max(0.0, event.remaining_s - since_s) if math.isfinite(event.remaining_s) else math.nan
-        self.left.setText(f"{duration(left)} left" if math.isfinite(left) else "")
+        self.left.setText(f"{format_duration(left)} left" if math.isfinite(left) else "")
         table = self.progress
         table.set("Iteration", f"{event.iteration:,} of {total:,}")
-        table.set("Elapsed", duration(event.elapsed_s + since_s))
-        table.set("Remaining", duration(left) if math.isfinite(left) else "")
+        table.set("Elapsed", format_duration(event.elapsed_s + since_s))
+        table.set("Remaining", format_duration(left) if math.isfinite(left) else "")
         table.set("Learn rate", f"{event.rate:.4g}")
         table.set("Throughput", f"{event.samples_per_second:,.0f} samples/s")
         table.set("Waiting", waiting(event))
-        self.where.set("Memory", bytes_in_words(event.memory_bytes))
+        self.where.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")
 
     def _tick(self) -> None:
         """Clocks go on between events."""

@@ -23,12 +23,11 @@ from designer.scene import tint
 from designer.scene.health import STATES, WORDS, State, paint_mark
 from designer.scene.tint import KINDS, Kind, Tint
 from engine.errors import plural
-from engine.network.memory import bytes_in_words
 from engine.network.stages import Stages
 from engine.project.checks.strategies import wrong_count
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.staging import stage_bytes
-from engine.words import percent
+from engine.words import format_bytes, format_percent
 
 _MARGIN = 14
 _GAP = 8
@@ -355,7 +354,7 @@ class StageLegend(QFrame):
             members = sum(stage == number for stage in stages.of.values())
             chip.show_number(number)
             layers.setText(plural(members, "layer") if members else "no layer")
-            takes.setText(f"{percent(stages.shares[number])} of work, {bytes_in_words(bytes[number])}")
+            takes.setText(f"{format_percent(stages.shares[number])} of work, {format_bytes(bytes[number])}")
             takes.setToolTip("Share of the floating-point operations, and memory of the worker in training, about")
 
     def _add_row(self) -> None:

@@ -34,9 +34,10 @@ from designer import theme
 from designer.editor import Editor
 from engine.files import write_atomically
 from engine.network.analysis import Analysis, Facts
-from engine.network.memory import activation_bytes, bytes_in_words
+from engine.network.memory import activation_bytes
 from engine.network.network import Network
 from engine.network.table import table_rows
+from engine.words import format_bytes
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs a sample", "Activations")
@@ -67,7 +68,7 @@ class Line:
         """What stands in a cell."""
         number = {3: self.parameters, 4: self.flops, 5: self.activations}.get(column)
         if column in _NUMBERS:
-            return "" if number is None else bytes_in_words(number) if column == 5 else f"{number:,}"
+            return "" if number is None else format_bytes(number) if column == 5 else f"{number:,}"
         return (self.name, self.type, self.output)[column]
 
     def key(self, column: int) -> tuple[float | str, ...]:
@@ -180,7 +181,7 @@ class LayersModel(QAbstractTableModel):
         """The texts of the last line."""
         parameters = sum(line.parameters or 0 for line in self.lines)
         flops = sum(line.flops or 0 for line in self.lines)
-        kept = bytes_in_words(sum(line.activations or 0 for line in self.lines))
+        kept = format_bytes(sum(line.activations or 0 for line in self.lines))
         count = len(self.lines)
         return (f"{count:,} layer{'' if count == 1 else 's'}", "", "", f"{parameters:,}", f"{flops:,}", kept)
 

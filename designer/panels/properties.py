@@ -23,9 +23,10 @@ from engine.network.analysis import Facts
 from engine.network.blocks import names_of
 from engine.network.counts import layers_in_words
 from engine.network.freezing import frozen_parameters, is_frozen, is_in_frozen
-from engine.network.memory import activation_bytes, all_known, bytes_in_words
+from engine.network.memory import activation_bytes, all_known
 from engine.network.network import Layer, name_refusal
 from engine.project.checks.check import memory_of
+from engine.words import format_bytes
 
 
 class _Named(Record):
@@ -206,7 +207,7 @@ class Properties(QScrollArea):
         lines.append(("FLOPs a sample", short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
         kept = activation_bytes(facts, batch) if facts else None
-        lines.append((f"Activations, batch {batch:,}", UNKNOWN if kept is None else bytes_in_words(kept)))
+        lines.append((f"Activations, batch {batch:,}", UNKNOWN if kept is None else format_bytes(kept)))
         self.facts.show_facts(lines)
         problems = [p for p in self._editor.report_here.problems if p.layer == layer.id]
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
@@ -238,7 +239,7 @@ class Properties(QScrollArea):
             [
                 ("Parameters", f"{sum(f.parameters for f in known):,}"),
                 ("FLOPs a sample", short_count(sum(f.flops for f in known))),
-                (f"Activations, batch {batch:,}", bytes_in_words(kept)),
+                (f"Activations, batch {batch:,}", format_bytes(kept)),
             ]
         )
         self._hint("" if self._form else "Layers of one type can be changed together.")
@@ -282,11 +283,11 @@ class Properties(QScrollArea):
         least = memory.hedge
         rest = "" if all_known(self._editor.network, self._editor.analysis) else "at least "
         return [
-            (f"Activations, batch {memory.batch:,}", least + bytes_in_words(memory.activations)),
-            ("Weights", rest + bytes_in_words(memory.weights)),
-            ("Gradients", rest + bytes_in_words(memory.gradients)),
-            (f"State of {self._editor.project.training.solver}", rest + bytes_in_words(memory.optimizer)),
-            ("Memory to train", least + bytes_in_words(memory.total)),
+            (f"Activations, batch {memory.batch:,}", least + format_bytes(memory.activations)),
+            ("Weights", rest + format_bytes(memory.weights)),
+            ("Gradients", rest + format_bytes(memory.gradients)),
+            (f"State of {self._editor.project.training.solver}", rest + format_bytes(memory.optimizer)),
+            ("Memory to train", least + format_bytes(memory.total)),
         ]
 
     def _hint(self, text: str) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF
 from designer import theme
 from engine.layers.block import Block
 from engine.network.network import Network
-from engine.words import percent
+from engine.words import format_percent
 
 State = Literal["good", "warning", "error"]
 STATES: tuple[State, ...] = ("good", "warning", "error")
@@ -51,12 +51,12 @@ def judged(figures: Sequence[float], largest: float) -> Mark:
     if dead >= 1:
         return Mark("error", f"All its units give zero for every sample · {words}")
     if dead >= MANY_DEAD:
-        return Mark("warning", f"{percent(dead)} of its units give zero for every sample · {words}")
+        return Mark("warning", f"{format_percent(dead)} of its units give zero for every sample · {words}")
     if gradient == 0:
         return Mark("warning", f"No gradient reaches it · {words}")
     if 0 < gradient < VANISHING * largest:
         return Mark("warning", f"Next to no gradient reaches it, {gradient / largest:.0e} of the largest · {words}")
-    share = f" · {percent(dead)} of units zero" if dead > 0 else ""
+    share = f" · {format_percent(dead)} of units zero" if dead > 0 else ""
     return Mark("good", words[:1].upper() + words[1:] + share)
 
 

@@ -13,7 +13,8 @@ from designer import theme
 from designer.canvas.texts import short_count
 from designer.scene import stage_colours
 from engine.network.analysis import Facts
-from engine.network.memory import activation_bytes, bytes_in_words
+from engine.network.memory import activation_bytes
+from engine.words import format_bytes
 
 Kind = Literal["", "parameters", "flops", "memory"]
 KINDS: tuple[Kind, ...] = ("parameters", "flops", "memory")
@@ -58,7 +59,7 @@ class Tint:
         """A figure as a layer and the legend say it; a layer without any says nothing."""
         if not figure:
             return ""
-        return bytes_in_words(figure) if self.kind == "memory" else short_count(figure)
+        return format_bytes(figure) if self.kind == "memory" else short_count(figure)
 
     def level(self, figure: int) -> int:
         """From 0, next to nothing beside the heaviest layer, to `STEPS`, the heaviest."""

@@ -13,7 +13,6 @@ from engine.build import user_code
 from engine.build.names import unique
 from engine.build.plan import Logits, NamedCall, Plan, Step, plan
 from engine.custom.targets import is_users
-from engine.environments.loading import complete
 from engine.errors import UserError
 from engine.layers.addons import AddOn
 from engine.layers.catalog import add_on_of
@@ -185,7 +184,6 @@ def _add_call(
 def _of_add_on(add_on: AddOn, target: str) -> Callable[..., Any]:
     """What an add-on calls. Raises `UserError` where its package does not have it, or cannot be imported."""
     path, _, name = target.rpartition(".")
-    complete()  # who knows what of torch it takes
     try:
         found: Callable[..., Any] = getattr(importlib.import_module(path), name)
     except Exception as error:

@@ -19,7 +19,6 @@ from torch import nn
 from engine.custom import known, trust
 from engine.custom.expression import parsed, tensor_names
 from engine.custom.targets import is_expression, split_code, split_expression
-from engine.environments.loading import complete
 from engine.errors import FieldError, UserError
 
 _modules: dict[str, ModuleType] = {}
@@ -108,7 +107,6 @@ def _module(file: str) -> ModuleType:
     _names[where] = file
     # Known before it runs: dataclasses, and what torch looks up by a class's module, want to find it.
     sys.modules[name] = module
-    complete()  # who knows what of torch it takes
     text = data.decode("utf-8-sig")
     linecache.cache[where] = (len(text), None, text.splitlines(keepends=True), where)
     try:

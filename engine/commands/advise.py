@@ -8,8 +8,8 @@ from typing import Any
 
 from engine.commands.common import Commands, add_project, note, print_json, read_project, refusal, table
 from engine.errors import EXIT_DONE
-from engine.network.memory import bytes_in_words
 from engine.project.file import dumps
+from engine.words import format_bytes
 
 
 def register(commands: Commands) -> None:
@@ -57,5 +57,5 @@ def run(arguments: argparse.Namespace) -> int:
 def _row(way: dict[str, Any]) -> tuple[str, ...]:
     notes = [way["note"]] if way["note"] else []
     notes += [] if way["fits"] else ["does not fit"]
-    memory = f"{bytes_in_words(way['memory_bytes'])} each"
+    memory = f"{format_bytes(way['memory_bytes'])} each"
     return way["name"], str(way["workers"]), memory, way["step"], "; ".join(notes)

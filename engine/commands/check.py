@@ -16,7 +16,7 @@ from engine.commands.common import (
 )
 from engine.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
 from engine.layers.block import Block
-from engine.network.memory import activation_bytes, bytes_in_words
+from engine.network.memory import activation_bytes
 from engine.network.problems import Problem
 from engine.network.stages import Stages
 from engine.network.table import table_rows
@@ -25,6 +25,7 @@ from engine.project.code import measure
 from engine.project.project import Project
 from engine.project.staging import asked_workers, has_stages, shown_stages, stage_bytes
 from engine.runs.origin import origin
+from engine.words import format_bytes
 
 MOST_NAMES = 8
 """So many layers of a stage are named."""
@@ -113,7 +114,7 @@ def _stage_lines(project: Project, report: Report) -> Iterator[str]:
     for number, (share, held) in enumerate(zip(stages.shares, memory, strict=True)):
         names = [layer.name for id, layer in project.network.layers.items() if stages.of.get(id) == number]
         shown = ", ".join(names) if len(names) <= MOST_NAMES else f"{', '.join(names[:MOST_NAMES])}, ..."
-        work = f"{100 * share:.0f} % of the work, about {bytes_in_words(held)} a worker"
+        work = f"{100 * share:.0f} % of the work, about {format_bytes(held)} a worker"
         yield f"stage {number + 1}: {plural(len(names), 'layer')}, {work}{f': {shown}' if names else ''}"
 
 
@@ -125,10 +126,10 @@ def _print(project: Project, report: Report, problems: list[Problem]) -> None:
         numbers = ("?", "?", "?", "?")
         if facts:
             kept = activation_bytes(facts, memory.batch)
-            kept_words = "?" if kept is None else bytes_in_words(kept)
+            kept_words = "?" if kept is None else format_bytes(kept)
             numbers = (facts.output.short(), f"{facts.parameters:,}", f"{facts.flops:,}", kept_words)
         rows.append((row.path, row.label, *numbers))
-    sums = (f"{report.analysis.parameters:,}", f"{report.analysis.flops:,}", bytes_in_words(memory.activations))
+    sums = (f"{report.analysis.parameters:,}", f"{report.analysis.flops:,}", format_bytes(memory.activations))
     rows.append(("total", "", "", *sums))
     print("\n".join(table(rows, right=(3, 4, 5))))
     print(f"memory: {memory.in_words()} with {project.training.solver}, estimated")

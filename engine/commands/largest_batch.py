@@ -7,9 +7,9 @@ from typing import Any
 
 from engine.commands.common import Commands, add_project, facts_of, note, print_json, read_project, refusal
 from engine.errors import EXIT_DONE, UserError
-from engine.network.memory import bytes_in_words
 from engine.project.file import dumps
 from engine.runs.origin import origin
+from engine.words import format_bytes
 
 
 def register(commands: Commands) -> None:
@@ -57,5 +57,5 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _words(tried: dict[str, Any]) -> str:
     share = f" ({tried['samples']:,} a worker)" if tried["samples"] != tried["batch"] else ""
-    fits = tried["refusal"] or f"fits: {bytes_in_words(tried['bytes'])}, {1000 * tried['seconds']:.1f} ms a step"
+    fits = tried["refusal"] or f"fits: {format_bytes(tried['bytes'])}, {1000 * tried['seconds']:.1f} ms a step"
     return f"{tried['batch']:>9,}{share} on {tried['device']}: {fits}"

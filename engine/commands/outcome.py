@@ -14,7 +14,8 @@ from engine.project.project import Project
 from engine.project.targets import in_order
 from engine.runs.folder import RunFolder
 from engine.runs.origin import origin
-from engine.runs.words import duration, metric_value
+from engine.runs.summary import format_metric
+from engine.words import format_duration
 
 
 def add_outcome(command: argparse.ArgumentParser) -> None:
@@ -83,10 +84,10 @@ def _summary(result: dict[str, Any]) -> None:
     """The outcome, for a person."""
     print(f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}")
     done = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
-    print(f"{done} in {duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
+    print(f"{done} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
     for part in ("validation", "test"):
         if result.get(part):
-            print(f"{part}: " + ", ".join(metric_value(name, float(v)) for name, v in result[part].items()))
+            print(f"{part}: " + ", ".join(format_metric(name, float(v)) for name, v in result[part].items()))
     if result.get("held_back_by"):
         print(result["held_back_by"])
     print(f"run: {result['run_dir']}")

@@ -24,7 +24,8 @@ from engine.runs.events import (
     Started,
     StateChanged,
 )
-from engine.runs.words import duration, metric_value
+from engine.runs.summary import format_metric
+from engine.words import format_duration
 
 LINE_EVERY_S = 5.0
 
@@ -86,7 +87,7 @@ class ProgressPrinter:
                 self._clear()
 
     def _points(self, points: Points) -> None:
-        shown = ", ".join(metric_value(name, values[-1]) for name, values in points.values.items() if values)
+        shown = ", ".join(format_metric(name, values[-1]) for name, values in points.values.items() if values)
         if points.split == "test":
             self.say(f"test: {shown}")
         else:
@@ -101,7 +102,7 @@ class ProgressPrinter:
         epochs = self._started.epochs if self._started else 0
         curves = "  ".join(self._last.values())
         facts = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}  {curves}"
-        tail = f"{event.samples_per_second:,.0f} samples/s  {duration(event.remaining_s)} left"
+        tail = f"{event.samples_per_second:,.0f} samples/s  {format_duration(event.remaining_s)} left"
         if self._is_terminal:
             self._bar(event.iteration / total if total else 0.0, f"{facts}  {tail}")
         else:

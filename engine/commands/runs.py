@@ -11,9 +11,9 @@ from engine.fields import printable
 from engine.runs.creating import runs_beside
 from engine.runs.history import list_runs
 from engine.runs.query import matching, order_by
-from engine.runs.summary import RunSummary
+from engine.runs.summary import RunSummary, format_metric
 from engine.runs.table import as_csv
-from engine.runs.words import duration, metric_value
+from engine.words import format_duration
 
 LONGEST_CHANGES = 60
 LONGEST_CELL = 200
@@ -73,7 +73,7 @@ def _row(run: RunSummary) -> tuple[str, ...]:
     changed = "; ".join(map(str, run.changes))
     told = (
         *(run.path.name, run.state, when, run.environment, "" if epochs is None else f"{epochs:.0f}"),
-        "" if seconds is None else duration(seconds),
+        "" if seconds is None else format_duration(seconds),
         _result(run),
         ", ".join(run.notes.tags),
         changed if len(changed) <= LONGEST_CHANGES else f"{changed[: LONGEST_CHANGES - 1]}…",
@@ -87,5 +87,5 @@ def _result(run: RunSummary) -> str:
     for part in ("test.", "validation."):
         of_part = {name.removeprefix(part): value for name, value in scores.items() if name.startswith(part)}
         if of_part:
-            return ", ".join(metric_value(name, value) for name, value in of_part.items())
+            return ", ".join(format_metric(name, value) for name, value in of_part.items())
     return ""

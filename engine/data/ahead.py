@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from engine.errors import UserError
-from engine.runs.words import duration
+from engine.words import format_duration
 
 R = TypeVar("R")
 MOST_THREADS = 8
@@ -79,7 +79,7 @@ def _wait(job: Job[R], futures: Sequence[Future[object]]) -> None:
             return
         if len(found.not_done) == left:
             raise UserError(
-                f"Nothing was read from {job.where} for {duration(SILENCE_S)}. Look whether the disk or the network "
-                "drive that it lies on answers, and resume the run."
+                f"Nothing was read from {job.where} for {format_duration(SILENCE_S)}. Check that the disk or network "
+                "drive it lies on answers, and resume the run."
             )
         left = len(found.not_done)

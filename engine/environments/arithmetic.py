@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from engine.environments.choose import Placement
-from engine.environments.inventory import can_share
+from engine.environments.inventory import DeviceInventory, can_share
 from engine.errors import UserError, plural
 from engine.network.analysis import Analysis, analyse
 from engine.project.checks.strategies import pieces_of_batch, stages_of
@@ -154,3 +154,18 @@ def better_alone(placement: Placement, work: Work) -> str:
         f"One process (cpu) is expected to be faster: dividing a step saves about {1000 * saved:.2g} ms of computing, "
         f"and adding up the gradients takes about {1000 * cost:.2g} ms."
     )
+
+
+def hardware_text(placement: Placement, inventory: DeviceInventory) -> str:
+    """What a run executes on, for its progress: `Some CPU, 2 workers with 1 thread each`."""
+    count = len(placement.workers)
+    if placement.workers[0].device == "cpu":
+        threads = placement.workers[0].threads
+        each = "1 thread" if threads == 1 else f"up to {threads:,} threads"
+        return f"{inventory.cpu_model}, " + (each if count == 1 else f"{count:,} workers with {each} each")
+    used = {place.device for place in placement.workers}
+    models = [device.model for device in inventory.devices if device.name in used]
+    names = ", ".join(
+        f"{models.count(model)} × {model}" if models.count(model) > 1 else model for model in dict.fromkeys(models)
+    )
+    return f"{names} ({', '.join(place.device for place in placement.workers)})"

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from engine.environments.arithmetic import step_s, words, work_of
+from engine.environments.arithmetic import hardware_text, step_s, words, work_of
 from engine.environments.choose import MOST_AUTOMATIC_WORKERS, Placement, refusal, resolve
 from engine.environments.inventory import DeviceInventory, can_share
-from engine.environments.machine.devices import hardware
 from engine.layers.base import LayerType
 from engine.network.analysis import Analysis, analyse
 from engine.network.freezing import type_at
@@ -95,7 +94,7 @@ def placed(placement: Placement, project: Project, inventory: DeviceInventory, s
     return {
         "environment": placement.write(),
         "places": [asdict(worker) for worker in placement.workers],
-        "hardware": hardware(placement, inventory),
+        "hardware": hardware_text(placement, inventory),
         "sentence": placement.sentence,
         "arithmetic": words(placement, project, samples),
     }

@@ -17,10 +17,11 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from engine.environments.seat import WorkerSpec
 from engine.errors import RunError
 
 ROOT = Path(__file__).parents[2]
@@ -31,34 +32,6 @@ _F_SETPIPE_SZ = 1031
 _DRIVERS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
 """What a process has open whose driver for NVIDIA, AMD or Intel has begun; the last is Linux's inside Windows."""
 _SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-
-
-@dataclass(frozen=True)
-class Seat:
-    """What a worker is told: the run, who it is, where the workers meet, its pipes, its parent."""
-
-    folder: str
-    rank: int
-    meeting: str
-    reports: int
-    requests: int
-    parent: int
-    strategy: str = ""
-    checkpoint: int = -1
-    """The run goes on from the checkpoint after so many iterations; negative: it begins."""
-    rate_factor: float = 1.0
-    """What the learn rates of the checkpoint are multiplied by."""
-    asked: str = ""
-    """Requests, one a line, that are obeyed before the first step after a checkpoint."""
-
-    def write(self) -> str:
-        """As text, for the command line of a fresh interpreter."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def read(cls, text: str) -> "Seat":
-        """From the text of `write`."""
-        return cls(**json.loads(text))
 
 
 @dataclass
@@ -137,7 +110,7 @@ def start(
     folder: Path,
     rank: int,
     meeting: Path,
-    work: Callable[[Seat], int],
+    work: Callable[[WorkerSpec], int],
     *,
     private: Iterable[int],
     log: Path,
@@ -147,7 +120,7 @@ def start(
     asked: str = "",
 ) -> Worker:
     """Start one worker. `work` is what a forked one runs; `private` are descriptors of the coordinator's alone.
-    `checkpoint`, `rate_factor` and `asked` are those of `Seat`.
+    `checkpoint`, `rate_factor` and `asked` are those of `WorkerSpec`.
 
     Raises `RunError` if the system does not give another process.
     """
@@ -155,7 +128,7 @@ def start(
     requests_in, requests_out = os.pipe()
     widen(reports_out)
     pipes = (reports_out, requests_in)
-    seat = Seat(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor, asked)
+    seat = WorkerSpec(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor, asked)
     printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if can_fork():
@@ -174,7 +147,7 @@ def start(
             os.close(descriptor)
 
 
-def _spawn(seat: Seat, printing: int) -> "subprocess.Popen[bytes]":
+def _spawn(seat: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
     """Start a fresh interpreter as a worker."""
     return subprocess.Popen(
         [sys.executable, "-m", "engine.training.worker", seat.write()],
@@ -194,7 +167,7 @@ def widen(pipe: int) -> None:
         fcntl.fcntl(pipe, _F_SETPIPE_SZ, PIPE_BYTES)
 
 
-def _fork(seat: Seat, work: Callable[[Seat], int], private: Iterable[int], printing: int) -> int:
+def _fork(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> int:
     """Fork a child that runs `work` and never returns. Signals wait until the child has its own handlers."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -211,7 +184,7 @@ def _fork(seat: Seat, work: Callable[[Seat], int], private: Iterable[int], print
     return pid
 
 
-def _be_child(seat: Seat, work: Callable[[Seat], int], private: Iterable[int], printing: int) -> None:
+def _be_child(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> None:
     """The life of a forked child. It leaves by `os._exit`: the stack below belongs to the coordinator."""
     code = EXIT_BROKEN
     try:
@@ -232,7 +205,7 @@ def _be_child(seat: Seat, work: Callable[[Seat], int], private: Iterable[int], p
         os._exit(code)
 
 
-def begin(seat: Seat) -> None:
+def begin(seat: WorkerSpec) -> None:
     """First thing in a worker, forked or fresh: die with the coordinator, leave its keyboard, tell of a crash."""
     die_with(seat.parent)
     for number in _SIGNALS:

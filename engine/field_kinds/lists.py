@@ -8,6 +8,7 @@ from typing import Any, Final
 from engine.errors import FieldError
 from engine.field_kinds.field import JSON, Field
 from engine.field_kinds.numbers import Float, Int
+from engine.field_kinds.words import Bool, Choice, Choices, FilePath, Text
 
 
 class Ints(Field[tuple[int, ...]]):
@@ -182,3 +183,6 @@ class Padding(Field[PaddingValue]):
 
     def limits_schema(self) -> dict[str, JSON]:
         return {"anyOf": [{"enum": list(self.words)}, *self.sizes.limits_schema()["anyOf"]]}
+
+
+FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Range, Size, Padding)

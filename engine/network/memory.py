@@ -26,11 +26,11 @@ from dataclasses import dataclass, replace
 from engine.layers.block import Block
 from engine.network.analysis import Analysis, Facts
 from engine.network.network import Network
+from engine.words import format_bytes
 
 _BYTES = {"real": 4, "index": 8, "complex": 8}
 _HALVES = ("bf16", "fp16")
 _STATES = {"sgdm": 1, "adam": 2, "adamw": 2, "nadam": 2, "rmsprop": 1}
-_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Memory:
 
     def in_words(self) -> str:
         """`28 MiB at batch 128`, or `at least ...` where a size is not known, `about ...` by a rule of thumb."""
-        return f"{self.hedge}{bytes_in_words(self.total)} at batch {self.batch:,}"
+        return f"{self.hedge}{format_bytes(self.total)} at batch {self.batch:,}"
 
     @property
     def hedge(self) -> str:
@@ -142,15 +142,3 @@ def training_memory(
 def _held(facts: Facts, batch: int, way: Way) -> int | None:
     """What is held of one layer; of a block that is computed again what leaves it."""
     return activation_bytes(replace(facts, inner=()) if way.recomputing == "blocks" else facts, batch)
-
-
-def bytes_in_words(count: int) -> str:
-    """`612 B`, `3.1 MiB`, `28 MiB`: two or three digits that matter."""
-    if count < 1024:
-        return f"{count:,} B"
-    value, unit = count / 1024, _UNITS[0]
-    for unit in _UNITS:
-        if value < 1023.5 or unit == _UNITS[-1]:
-            break
-        value /= 1024
-    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"

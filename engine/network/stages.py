@@ -12,7 +12,7 @@ from engine.errors import UserError, did_you_mean, plural
 from engine.network.analysis import Analysis
 from engine.network.freezing import is_frozen, type_at
 from engine.network.network import Network
-from engine.words import percent
+from engine.words import format_percent
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Stages:
         sizes = [sum(stage == number for stage in self.of.values()) for number in range(self.count)]
         layers, work = (
             _listed([f"{n:,}" for n in sizes]),
-            _listed([percent(share) for share in self.shares]),
+            _listed([format_percent(share) for share in self.shares]),
         )
         return f"{plural(self.count, 'stage')}: {layers} layers ({work} of the work)."
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from engine.errors import FieldError
 from engine.fields import Choice, FilePath, Float, Int, Record, Text
-from engine.words import percent
+from engine.words import format_percent
 
 SOURCES = ("none", "digits", "images", "table", "arrays")
 STREAMED = ("images", "arrays")
@@ -172,7 +172,7 @@ class DataOptions(Record):
         if self.validation_share + self.test_share > 0.95:
             total = self.validation_share + self.test_share
             message = (
-                f"validation and test together take {percent(total)} of the data; leave at least 5 % for training."
+                f"validation and test together take {format_percent(total)} of the data; leave at least 5 % to train."
             )
             found.append(FieldError("validation_share", message))
         if self.source in ("images", "table", "arrays") and not self.path:

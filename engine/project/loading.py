@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.data.facts import DataFacts
-from engine.network.memory import bytes_in_words
 from engine.network.problems import Problem
 from engine.project.data import DataOptions
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
+from engine.words import format_bytes
 
 MOST_OF_FREE = 0.5
 """So much of the free memory data may take that is held by itself; the rest is for the network."""
@@ -31,9 +31,9 @@ class Loading:
 
     def sentence(self) -> str:
         """`Held in memory while training: 1.2 GiB; 12 GiB are free.`"""
-        size = bytes_in_words(self.held_bytes * self.workers)
+        size = format_bytes(self.held_bytes * self.workers)
         copies = f" for {self.workers} workers" if self.workers > 1 else ""
-        free = bytes_in_words(self.free_bytes)
+        free = format_bytes(self.free_bytes)
         why = f" It cannot be streamed: {self.because}." if self.because else ""
         if not self.is_streamed:
             return f"Held in memory while training: {size}{copies}; {free} are free.{why}"

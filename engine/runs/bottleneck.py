@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from engine.words import percent
+from engine.words import format_percent
 
 WORTH_SAYING = 0.3
 """So much of the time of all steps."""
@@ -38,9 +38,10 @@ def held_back_by(
         return _computing(1 - data - sending, is_told_apart=not _is_unknown(shares.get("communication")))
     if sending > data:
         faster = _FASTER.get(strategy, _FASTER_TOGETHER)
-        return f"Other workers hold the run back: steps waited for them for {percent(sending)} of their time. {faster}"
+        waited = format_percent(sending)
+        return f"Other workers hold the run back: steps waited for them for {waited} of their time. {faster}"
     what = "it, and for the random changes of its images," if augments else "it"
-    begin = f"Data holds the run back: steps waited for {what} for {percent(data)} of their time."
+    begin = f"Data holds the run back: steps waited for {what} for {format_percent(data)} of their time."
     if is_streamed:
         return (
             f"{begin} Hold it in memory where it fits (data.loading), keep more pictures decoded (data.decoded_cache) "
@@ -53,10 +54,10 @@ def _computing(share: float, *, is_told_apart: bool) -> str:
     """What to do where it takes most of the time. On some devices other workers are waited for in the same moments."""
     faster = "A faster device or more of them, a lower precision or a smaller network would be faster."
     if is_told_apart:
-        return f"Computing holds the run back: {percent(share)} of the time of its steps. {faster}"
+        return f"Computing holds the run back: {format_percent(share)} of the time of its steps. {faster}"
     return (
-        f"Computing, together with what workers send each other meanwhile, holds the run back: {percent(share)} of the "
-        f"time of its steps. {faster}"
+        "Computing, together with what workers send each other meanwhile, holds the run back: "
+        f"{format_percent(share)} of the time of its steps. {faster}"
     )
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Any
 
 from engine.errors import UserError
 from engine.files import open_file
+from engine.project.options.metrics import is_share
 from engine.runs.events import (
     ENDS,
     LATEST,
@@ -241,3 +243,10 @@ def _tail(path: Path) -> Iterator[Event]:
 
 def _number(value: Any) -> float | None:
     return number_in(from_json(value))
+
+
+def format_metric(name: str, value: float) -> str:
+    """`accuracy 96.4 %`, `loss 0.113`."""
+    if is_share(name) and math.isfinite(value):
+        return f"{name} {100 * value:.1f} %"
+    return f"{name} {value:.4g}"

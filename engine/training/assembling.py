@@ -12,7 +12,7 @@ from engine.build.module import build, prefixes
 from engine.build.parameters import frozen_modules
 from engine.data.normalise import fit
 from engine.environments.gang import Gang, SoloGang
-from engine.environments.launch import Seat
+from engine.environments.seat import WorkerSpec
 from engine.environments.strategies.strategy import form_of_data_parallel, strategy_for
 from engine.environments.strategies.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.environments.threads import fastest
@@ -68,7 +68,7 @@ def loss_of(setting: Setting, network: nn.Module, targets: Tensors) -> Loss:
 
 def unit_for(
     setting: Setting,
-    seat: Seat,
+    seat: WorkerSpec,
     network: nn.Module,
     precision: Precision,
     schedule: Schedule,
@@ -228,7 +228,9 @@ def _trial(precision: Precision, loss: Loss, batches: Batches) -> Step:
     return step
 
 
-def _all_learn(setting: Setting, seat: Seat, network: nn.Module, called: nn.Module, step: Step, gang: Gang) -> bool:
+def _all_learn(
+    setting: Setting, seat: WorkerSpec, network: nn.Module, called: nn.Module, step: Step, gang: Gang
+) -> bool:
     """Whether every weight gets a gradient in each step, asked where it matters: of a step of the user's nothing is
     known. A collective."""
     environment, options = setting.project.environment, setting.project.training

@@ -23,7 +23,8 @@ import torch
 from engine.environments.candidates import LEAST_RUN_S, decided, is_undecided, names
 from engine.environments.gang import Gang, SoloGang
 from engine.environments.inventory import can_share
-from engine.environments.launch import Seat, die_with
+from engine.environments.launch import die_with
+from engine.environments.seat import WorkerSpec
 from engine.environments.shared import Memory, PeerGoneError, SharedGang
 from engine.environments.threads import LEAST_GAIN, keep_to
 from engine.project.checks.strategies import pieces_of_batch
@@ -78,7 +79,7 @@ class Choice:
     note: str = ""
 
 
-def choose_place(setting: Setting, seat: Seat, reports: Reports) -> tuple[Setting, list[str]]:
+def choose_place(setting: Setting, seat: WorkerSpec, reports: Reports) -> tuple[Setting, list[str]]:
     """The setting with what was chosen in it, which the coordinator is told, and what is to be said of it."""
     if not is_undecided(setting.info):
         return setting, []
@@ -101,7 +102,7 @@ def choose_place(setting: Setting, seat: Seat, reports: Reports) -> tuple[Settin
 class _Steps:
     """Steps of one of so many workers, made anew for each number of them."""
 
-    def __init__(self, setting: Setting, seat: Seat) -> None:
+    def __init__(self, setting: Setting, seat: WorkerSpec) -> None:
         options = setting.project.training
         self._setting, self._seat = setting, seat
         self._precision = Precision(options.fitting_precision, setting.device, SoloGang())
@@ -137,7 +138,7 @@ def _part_of(batch: Batch, share: float) -> Batch:
 class _Probe:
     """The first worker's part."""
 
-    def __init__(self, setting: Setting, seat: Seat) -> None:
+    def __init__(self, setting: Setting, seat: WorkerSpec) -> None:
         self._info = setting.info
         self._steps = _Steps(setting, seat)
         self._began = time.perf_counter()
@@ -270,7 +271,7 @@ class _Twins:
     """Processes forked from the first worker, which compute with it for as long as it tries."""
 
     steps: _Steps
-    seat: Seat
+    seat: WorkerSpec
     memories: dict[int, Memory] = field(default_factory=dict)
     pipes: list[int] = field(default_factory=list)
     pids: list[int] = field(default_factory=list)

@@ -16,7 +16,7 @@ from engine.data.facts import DataFacts
 from engine.data.load import LoadedData
 from engine.environments.candidates import is_undecided
 from engine.environments.gang import Gang, ProcessGang, SoloGang
-from engine.environments.launch import Seat
+from engine.environments.seat import WorkerSpec
 from engine.environments.threads import keep_to
 from engine.layers.base import LayerType
 from engine.layers.weighted import ParameterOptions
@@ -84,7 +84,7 @@ def layers_of(setting: Setting) -> tuple[dict[str, tuple[str, ...]], Callable[[s
     return prefixes(network, setting.analysis), partial(type_at, network)
 
 
-def set_up(seat: Seat) -> Setting:
+def set_up(seat: WorkerSpec) -> Setting:
     """Read the run, take the place on the device, load the data."""
     folder = RunFolder(Path(seat.folder))
     info = folder.read_info()
@@ -110,7 +110,7 @@ def set_up(seat: Seat) -> Setting:
     return Setting(folder, info, project, analysis, data, device)
 
 
-def gang_for(seat: Seat, setting: Setting) -> Gang:
+def gang_for(seat: WorkerSpec, setting: Setting) -> Gang:
     """This worker among the others of its run."""
     size = len(setting.info["places"])
     if size == 1:

@@ -20,8 +20,9 @@ from engine.build.user_code import blame
 from engine.data.facts import PARTS
 from engine.environments.arithmetic import rate_factor
 from engine.environments.gang import Gang, SoloGang, is_lost_peer
-from engine.environments.launch import Seat, begin
+from engine.environments.launch import begin
 from engine.environments.machine.accelerators import refusal_of
+from engine.environments.seat import WorkerSpec
 from engine.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.project.checks.strategies import pieces_of_batch
 from engine.project.extent import Extent, extent
@@ -61,7 +62,7 @@ DETAIL_CHARACTERS = 4000
 _NOT_DETERMINISTIC = re.compile(r"(\w+) does not have a deterministic implementation")
 
 
-def work(seat: Seat) -> int:
+def work(seat: WorkerSpec) -> int:
     """Train in this process. Every end but a crash is reported; returns the exit code."""
     reports = Reports(seat.reports)
     try:
@@ -108,7 +109,7 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}
 
 
-def _train(seat: Seat, reports: Reports) -> tuple[Outcome, Gang]:
+def _train(seat: WorkerSpec, reports: Reports) -> tuple[Outcome, Gang]:
     """The outcome, and the gang, which is still together."""
     setting, choice = choose_place(set_up(seat), seat, reports)
     gang = gang_for(seat, setting)
@@ -220,7 +221,7 @@ def _batches_of(setting: Setting, training: Resident, whole: Extent, gang: Gang)
 
 
 def _reporter_for(
-    setting: Setting, seat: Seat, reports: Reports, unit: Unit, gang: Gang, clock: Clock, total_steps: int
+    setting: Setting, seat: WorkerSpec, reports: Reports, unit: Unit, gang: Gang, clock: Clock, total_steps: int
 ) -> Reporter:
     """What is told of the run, and what it is asked. The first worker speaks and listens for all."""
     busy = utilisation_of(setting.device, gang.size)
@@ -317,7 +318,7 @@ def _memory_bytes(device: torch.device) -> int:
 
 def main(arguments: list[str]) -> int:
     """A worker in an interpreter of its own."""
-    seat = Seat.read(arguments[0])
+    seat = WorkerSpec.read(arguments[0])
     begin(seat)
     for descriptor in (seat.reports, seat.requests):
         os.set_inheritable(descriptor, False)

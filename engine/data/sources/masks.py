@@ -31,7 +31,7 @@ from engine.data.sources.source import Array, Outline, Samples, Streams
 from engine.errors import UserError
 from engine.layers.types import image
 from engine.project.data import DataOptions
-from engine.words import percent
+from engine.words import format_percent
 
 WAY_OUT = "Expected one mask for each image, of the same name."
 
@@ -60,7 +60,7 @@ class Masks:
         what = f"The folder of masks {self.masks}"
         numbers, names = as_class_numbers(values, what, options.ignored_value)
         if share := float((numbers == IGNORED).mean()):
-            notes.append(f"{percent(share, 1)} of the pixels of the masks do not count.")
+            notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         return Outline(
             inputs=(InputFacts("image", image(1 if channels == "grey" else 3, height, width)),),
             targets=(numbers,),

@@ -32,7 +32,7 @@ from engine.data.sources.source import Array
 from engine.errors import UserError, did_you_mean
 from engine.fields import quoted
 from engine.layers.types import TensorType, features, image, sequence, volume
-from engine.words import percent
+from engine.words import format_percent
 
 RESPONSE = "y"
 MOST_CLASSES_BY_THEMSELVES = 1000
@@ -178,7 +178,7 @@ def _told(name: str, array: Array, task: str, type: TensorType) -> Iterator[str]
     per = {"sequence": "step", "image": "pixel"}.get(type.layout, "voxel")
     yield f"'{name}' was taken as {'a class' if task == 'classes' else task} a {per}."
     if type.layout != "sequence" and (share := float((array == IGNORED).mean())):
-        yield f"{percent(share, 1)} of the {per}s of '{name}' do not count."
+        yield f"{format_percent(share, 1)} of the {per}s of '{name}' do not count."
 
 
 def _labels(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:

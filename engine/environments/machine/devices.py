@@ -19,7 +19,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.environments.choose import Placement
 from engine.environments.inventory import DeviceInventory
 from engine.environments.machine.accelerators import TorchAccelerators, find
 from engine.errors import RunError
@@ -135,21 +134,6 @@ def _without_devices() -> dict[str, Any] | None:
         "torch_version": version,
         "no_devices_because": f"this torch ({version}) is built without CUDA, ROCm, XPU and MPS",
     }
-
-
-def hardware(placement: Placement, inventory: DeviceInventory) -> str:
-    """What a run executes on, for its progress: `Some CPU, 2 workers with 1 thread each`."""
-    count = len(placement.workers)
-    if placement.workers[0].device == "cpu":
-        threads = placement.workers[0].threads
-        each = "1 thread" if threads == 1 else f"up to {threads:,} threads"
-        return f"{inventory.cpu_model}, " + (each if count == 1 else f"{count:,} workers with {each} each")
-    used = {place.device for place in placement.workers}
-    models = [device.model for device in inventory.devices if device.name in used]
-    names = ", ".join(
-        f"{models.count(model)} × {model}" if models.count(model) > 1 else model for model in dict.fromkeys(models)
-    )
-    return f"{names} ({', '.join(place.device for place in placement.workers)})"
 
 
 def look() -> dict[str, Any]:

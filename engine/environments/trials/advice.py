@@ -15,12 +15,13 @@ from engine.errors import UserError
 from engine.network.analysis import Analysis, analyse
 from engine.network.balancing import crossing_bytes
 from engine.network.freezing import type_at
-from engine.network.memory import Memory, bytes_in_words
+from engine.network.memory import Memory
 from engine.project.checks.check import memory_of
 from engine.project.checks.strategies import pieces_of_batch, stages_of, strategy_problems
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.project import Project
 from engine.project.staging import stage_bytes
+from engine.words import format_bytes
 
 WAYS = ("data-parallel", "fully-sharded", "local-sgd", "pipeline")
 _UNTRIED = ("data-parallel", "", "fully-sharded", "local-sgd", "pipeline")
@@ -205,7 +206,7 @@ def advice(found: Sequence[Way]) -> str:
     missed = [way for way in found if way.is_exact and not way.fits and _may_be_faster(way, best)]
     if missed:
         least = min(missed, key=lambda way: way.memory_bytes)
-        return f"{said}, {bytes_in_words(best.memory_bytes)} a worker; {least.name} {_too_large(least)}."
+        return f"{said}, {format_bytes(best.memory_bytes)} a worker; {least.name} {_too_large(least)}."
     others = [way for way in found if way.fits and way.is_exact and way is not best]
     if not others:
         return f"{said}; nothing else can run here."
@@ -233,13 +234,13 @@ def _warning(way: Way) -> str:
 def _too_large(way: Way) -> str:
     """Why it does not fit."""
     faster = "" if way.seconds is None else "would be faster, and "
-    return f"{faster}is not expected to fit: it needs {bytes_in_words(way.memory_bytes)} of {bytes_in_words(way.room)}"
+    return f"{faster}is not expected to fit: it needs {format_bytes(way.memory_bytes)} of {format_bytes(way.room)}"
 
 
 def _none_fits(found: Sequence[Way]) -> str:
     least = min(found, key=lambda way: way.memory_bytes)
     on_gpus = " or keep weights on the CPU (fully-sharded)," if any(way.target == "multi-gpu" for way in found) else ""
     return (
-        f"None is expected to fit: {least.name} needs least, {bytes_in_words(least.memory_bytes)} a worker of "
-        f"{bytes_in_words(least.room)}; use a smaller mini-batch,{on_gpus} or gradient accumulation."
+        f"None is expected to fit: {least.name} needs least, {format_bytes(least.memory_bytes)} a worker of "
+        f"{format_bytes(least.room)}; use a smaller mini-batch,{on_gpus} or gradient accumulation."
     )

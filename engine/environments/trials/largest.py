@@ -21,12 +21,11 @@ from engine.environments.threads import calm_threads
 from engine.environments.trials.trial import Tried, attempt, refusals
 from engine.errors import UserError, plural
 from engine.network.analysis import analyse
-from engine.network.memory import bytes_in_words
 from engine.project.checks.check import memory_of
 from engine.project.environment import SEVERAL
 from engine.project.file import load
 from engine.project.project import Project
-from engine.words import percent
+from engine.words import format_bytes, format_percent
 
 SHARE = 0.5
 MOST = 2**20
@@ -100,10 +99,10 @@ class Search:
             limit = limit_bytes(placement, self._inventory, self._share)
             expected = memory_of(with_batch(self._project, worker.samples), self._analysis).total
             if limit and expected > HOPELESS * limit:
-                return Tried(worker.samples, refusal=f"about {bytes_in_words(expected)} are expected")
+                return Tried(worker.samples, refusal=f"about {format_bytes(expected)} are expected")
         tried = attempt(self._project, worker.samples, worker.device, worker.threads, steps=1, limit_bytes=limit)
         if limit and tried.bytes > limit and not tried.refusal:
-            return replace(tried, refusal=f"{bytes_in_words(tried.bytes)} are more than the {bytes_in_words(limit)}")
+            return replace(tried, refusal=f"{format_bytes(tried.bytes)} are more than the {format_bytes(limit)}")
         return tried
 
 
@@ -137,7 +136,7 @@ def _words(started: Search, found: int, samples: int | None, share: float) -> st
     if samples and found == samples:
         return f"{said}: all of the training part."
     if placement.workers[0].device == "cpu":
-        part = f"{percent(share)} of the memory"
+        part = f"{format_percent(share)} of the memory"
         said += f", with {part}{' for all workers together' if count > 1 else ''}"
     return f"{said}; more: {started.why_not}."
 

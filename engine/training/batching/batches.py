@@ -14,7 +14,6 @@ import numpy as np
 import torch
 
 from engine.environments.choose import shares
-from engine.environments.gang import Gang
 from engine.training.batching.order import Order, share_of
 from engine.training.batching.sequences import Padding, nothing
 
@@ -24,6 +23,16 @@ GATHERED_BYTES = 2**20
 Tensors = tuple[torch.Tensor, ...]
 """One for each input, output or target, samples first, in the network's order; behind them the lengths of sequences
 that are padded."""
+
+
+class WorkerRank(Protocol):
+    """Which worker of how many: all that batches need of a process group."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
 
 
 class Change(Protocol):
@@ -223,7 +232,7 @@ class Batches:
         self,
         part: Resident,
         order: Order,
-        gang: Gang,
+        group: WorkerRank,
         *,
         cut: bool = False,
         pieces: int = 1,
@@ -239,7 +248,7 @@ class Batches:
         self._cut = cut
         self._part = part
         self._change = change
-        self._rank, self._size, self._loads = gang.rank, gang.size, loads
+        self._rank, self._size, self._loads = group.rank, group.size, loads
         self._at_once = max(1, GATHERED_BYTES // (order.batch_size * part.sample_bytes))
 
     def of_epoch(self, epoch: int, first: int = 0) -> Iterator[Batch]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.environments import launch
 from engine.environments.candidates import decided, is_undecided
+from engine.environments.seat import WorkerSpec
 from engine.runs.events import Event, Message, read_event
 from engine.runs.folder import RunFolder, update_info
 from engine.training.supervision import endings
@@ -83,7 +84,7 @@ class Attempt:
         """Pass a request on to the first worker."""
         self._workers[0].ask(request)
 
-    def run(self, work: Callable[[launch.Seat], int]) -> Ending:
+    def run(self, work: Callable[[WorkerSpec], int]) -> Ending:
         """Start the workers and watch them until they have ended; none is left then."""
         meeting = self._folder.path / f".meeting-{secrets.token_hex(4)}"
         try:
@@ -100,7 +101,7 @@ class Attempt:
             shutil.rmtree(meeting, ignore_errors=True)
 
     def _start_up_to(
-        self, selector: selectors.BaseSelector, meeting: Path, work: Callable[[launch.Seat], int], count: int
+        self, selector: selectors.BaseSelector, meeting: Path, work: Callable[[WorkerSpec], int], count: int
     ) -> None:
         """Start those of so many workers that are not there yet."""
         for rank in range(len(self._workers), count):
@@ -108,7 +109,7 @@ class Attempt:
             selector.register(self._workers[rank].reports, selectors.EVENT_READ, rank)
         update_info(self._folder, workers=[worker.pid for worker in self._workers])
 
-    def _start_worker(self, rank: int, meeting: Path, work: Callable[[launch.Seat], int]) -> None:
+    def _start_worker(self, rank: int, meeting: Path, work: Callable[[WorkerSpec], int]) -> None:
         private = [self._lock]
         private += [d for worker in self._workers for d in (worker.reports, worker.requests)]
         worker = launch.start(

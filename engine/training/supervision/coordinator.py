@@ -16,7 +16,8 @@ from types import FrameType
 from typing import Any
 
 from engine.environments import launch
-from engine.environments.loading import import_torch
+from engine.environments.seat import WorkerSpec
+from engine.environments.threads import calm_threads
 from engine.errors import EXIT_RUN_FAILED, RunError, UserError
 from engine.files import remove, write_json
 from engine.project.file import load as load_project
@@ -394,7 +395,7 @@ def _uses_compiler(folder: RunFolder) -> bool:
         return True  # the workers will say what is wrong with it
 
 
-def preload(*, with_compiler: bool = True) -> Callable[[launch.Seat], int]:
+def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:
     """What a forked worker runs, with all it imports, so that a run starts at once when this was called before.
 
     torch's compiler takes as long as the rest of torch. A server that has nothing to do imports it in advance; else it
@@ -402,8 +403,9 @@ def preload(*, with_compiler: bool = True) -> Callable[[launch.Seat], int]:
     """
     if sys.platform != "linux":
         return lambda seat: launch.EXIT_BROKEN
-    import_torch()
+    calm_threads()  # before torch is imported
+    importlib.import_module("torch")
     if with_compiler:
         importlib.import_module("torch._dynamo")
-    work: Callable[[launch.Seat], int] = importlib.import_module("engine.training.worker").work
+    work: Callable[[WorkerSpec], int] = importlib.import_module("engine.training.worker").work
     return work

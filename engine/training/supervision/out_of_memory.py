@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.data.facts import DataFacts
 from engine.network.analysis import analyse
-from engine.network.memory import Memory, activation_bytes, bytes_in_words
+from engine.network.memory import Memory, activation_bytes
 from engine.network.table import table_rows
 from engine.project.checks.check import memory_of
 from engine.project.code import ready
@@ -16,6 +16,7 @@ from engine.project.file import load
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.runs.folder import RunFolder, frozen_code
+from engine.words import format_bytes
 
 MOST_ROWS = 12
 ACCUMULATION = "training.gradient_accumulation"
@@ -43,7 +44,7 @@ def in_words(error: BaseException) -> str:
     """What could not be had: the number alone where a library says much more."""
     words = str(error).strip().partition("\n")[0][:300]
     if (found := _ASKED.search(words)) is not None:
-        return f"another {bytes_in_words(int(found[1]))} could not be had"
+        return f"another {format_bytes(int(found[1]))} could not be had"
     if (found := _ASKED_OF_GPU.search(words)) is not None:
         whose = f" of the {found[3]} of GPU {found[2]}" if found[2] else " on the device"
         return f"another {found[1]} could not be had{whose}"
@@ -136,6 +137,6 @@ def _table(project: Project, samples: int) -> tuple[Memory, str]:
     rows = [(name, size) for size, name in kept[:MOST_ROWS]]
     rows += [("all activations", memory.activations), ("weights", memory.weights), ("gradients", memory.gradients)]
     rows += [("solver", memory.optimizer), ("in all", memory.total)]
-    lines = [f"{bytes_in_words(size):>10}  {name}" for name, size in rows]
+    lines = [f"{format_bytes(size):>10}  {name}" for name, size in rows]
     apart = f" in {pieces:,} pieces" if pieces > 1 else ""
     return memory, "\n".join([f"Memory of a step of {memory.batch:,} samples{apart}, estimated:", *lines])

@@ -12,21 +12,14 @@ from engine.network.arrange import placed
 from engine.network.freezing import frozen_parameters
 from engine.network.grouping import group
 from engine.network.layout import Layout
-from engine.network.memory import (
-    Memory,
-    Way,
-    activation_bytes,
-    all_known,
-    bytes_in_words,
-    optimizer_states,
-    training_memory,
-)
+from engine.network.memory import Memory, Way, activation_bytes, all_known, optimizer_states, training_memory
 from engine.network.network import Network
 from engine.project.checks.check import memory_of
 from engine.project.options.solver import DEFAULT_RATES
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.training.solvers.solver import Solver
+from engine.words import format_bytes
 from tests.builders import add, chain, classifier, layer
 
 BATCH = 5
@@ -144,7 +137,7 @@ def test_behind_an_error_there_may_be_more() -> None:
     ],
 )
 def test_bytes_in_words(count: int, words: str) -> None:
-    assert bytes_in_words(count) == words
+    assert format_bytes(count) == words
 
 
 def test_what_is_frozen_has_no_gradient_and_no_state() -> None:
@@ -191,7 +184,7 @@ def test_double_precision_takes_twice_as_much() -> None:
     analysis = analyse(cnn())
     single, double = (training_memory(analysis, 2, 2, way=Way(precision=name)) for name in ("fp32", "fp64"))
     assert double.total == 2 * single.total
-    assert double.in_words() == f"{bytes_in_words(2 * single.total)} at batch 2"
+    assert double.in_words() == f"{format_bytes(2 * single.total)} at batch 2"
 
 
 def test_half_precision_keeps_whole_weights_and_rounded_copies() -> None:

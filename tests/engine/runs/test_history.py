@@ -20,7 +20,8 @@ from engine.runs.history import last_run, list_runs, own_runs, runs_of
 from engine.runs.index import Index, index_path
 from engine.runs.log import EventLog
 from engine.runs.notes import write_notes
-from engine.runs.words import bytes_in_words, duration, metric_value
+from engine.runs.summary import format_metric
+from engine.words import format_bytes, format_duration
 
 
 def made(folder: Path, name: str, created: Any, **info: Any) -> Path:
@@ -91,15 +92,15 @@ def test_a_folder_that_cannot_be_listed(tmp_path: Path, name: str) -> None:
     [(0, "0.0 s"), (0.84, "0.8 s"), (9.94, "9.9 s"), (59.6, "1 m 0 s"), (276, "4 m 36 s"), (3725, "1 h 2 m")],
 )
 def test_durations(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_other_numbers() -> None:
-    assert duration(math.nan) == duration(math.inf) == "?"
-    assert (bytes_in_words(0), bytes_in_words(2**20 * 612), bytes_in_words(3 * 2**29)) == ("", "612 MiB", "1.5 GiB")
-    assert metric_value("accuracy", 0.964) == "accuracy 96.4 %"
-    assert metric_value("loss", 0.11312) == "loss 0.1131"
-    assert metric_value("accuracy", math.nan) == "accuracy nan"
+    assert format_duration(math.nan) == format_duration(math.inf) == "?"
+    assert (format_bytes(2**20 * 612), format_bytes(3 * 2**29)) == ("612 MiB", "1.5 GiB")
+    assert format_metric("accuracy", 0.964) == "accuracy 96.4 %"
+    assert format_metric("loss", 0.11312) == "loss 0.1131"
+    assert format_metric("accuracy", math.nan) == "accuracy nan"
 
 
 def test_the_last_run_of_a_project_is_among_those_beside_it(tmp_path: Path) -> None:

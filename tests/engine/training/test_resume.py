@@ -18,7 +18,7 @@ import torch
 
 from engine.build.user_code import defined
 from engine.custom import trust
-from engine.environments.launch import Seat
+from engine.environments.seat import WorkerSpec
 from engine.errors import UserError
 from engine.exchange.weights import load as load_weights
 from engine.files import write_json
@@ -104,7 +104,7 @@ def train(folder: RunFolder, *, checkpoint: int = -1, ask: tuple[dict[str, Any],
 
     coordinator = threading.Thread(target=listen)
     coordinator.start()
-    code = work(Seat(str(folder.path), 0, "", reports, requests, os.getpid(), checkpoint=checkpoint))
+    code = work(WorkerSpec(str(folder.path), 0, "", reports, requests, os.getpid(), checkpoint=checkpoint))
     os.close(reports)
     coordinator.join()
     for descriptor in (reading, requests, asking):

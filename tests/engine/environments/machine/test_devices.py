@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.environments.arithmetic import hardware_text
 from engine.environments.choose import resolve
 from engine.environments.inventory import Device, DeviceInventory
 from engine.environments.machine import devices
@@ -77,7 +78,7 @@ def test_why_a_torch_for_gpus_finds_none(warned: str, environ: dict[str, str], r
 
 def test_hardware_in_words() -> None:
     def words(inventory: DeviceInventory, **options: object) -> str:
-        return devices.hardware(resolve(EnvironmentOptions(**options), inventory, 64), inventory)
+        return hardware_text(resolve(EnvironmentOptions(**options), inventory, 64), inventory)
 
     cpu = DeviceInventory(4, "Some CPU")
     assert words(cpu, target="cpu", threads=1) == "Some CPU, 1 thread"
