@@ -10,9 +10,9 @@ from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal
 from designer import clipboard
 from designer.clipboard import Piece
 from designer.panels.library_model import OwnEntry
-from engine.errors import UserError
-from engine.files import write_atomically
-from engine.layers.block import Block
+from engine.core.errors import UserError
+from engine.core.files import write_atomically
+from engine.network.block import Block
 from engine.network.layout import Layout
 
 SUFFIX = ".json"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
-from engine.errors import UserError
-from engine.files import open_file, write_atomically
-from engine.project.code import moved_project
+from engine.core.errors import UserError
+from engine.core.files import open_file, write_atomically
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
 from engine.project.project import Project
+from engine.project.user_code import moved_project
 
 RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
@@ -64,7 +64,7 @@ class Documents(QObject):
     @property
     def base(self) -> Path:
         """The folder that relative data paths start at."""
-        from engine.runs.origin import origin  # a start without a project does not pay for it
+        from engine.runs.folder import origin
 
         known = self.path or self.origin
         return origin(known).base if known else Path.cwd()

@@ -40,7 +40,7 @@ class EngineServer(QObject):
 
     def __init__(self, parent: QObject | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
-        self._command = list(command or engine_command("engine.serve"))
+        self._command = list(command or engine_command("engine.cli.serve"))
         self._child: Child | None = None
         self._handed_over: list[subprocess.Popen[bytes]] = []
         self._waiting: dict[int, Request] = {}

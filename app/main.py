@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.window import MainWindow
 from designer import theme
-from engine.errors import UserError
-from engine.version import VERSION
+from engine.core.errors import UserError
+from engine.core.version import VERSION
 
 startup.imported()
 

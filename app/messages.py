@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from designer import theme
-from engine.errors import plural
+from engine.core.errors import plural
 
 Answer = Literal["save", "discard", "cancel"]
 LONGEST, LONG_WORD = 1200, 30

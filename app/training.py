@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.notifier import Herald
 from app.runs.queue_follower import Turns
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.project.file import SUFFIX, dumps
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
     from app.runs.monitor import Monitor
     from app.runs.supervisor import Outcome, Supervisor
     from app.window import MainWindow
-    from engine.environments.inventory import DeviceInventory
+    from engine.placement.inventory import DeviceInventory
     from engine.runs.folder import RunFolder
 
 
@@ -74,7 +74,7 @@ class Training(QObject):
         self._window.server.request("inventory", {}, self._take_inventory, self._window.hint)
 
     def _take_inventory(self, answer: dict[str, Any]) -> None:
-        from engine.environments.inventory import DeviceInventory
+        from engine.placement.inventory import DeviceInventory
 
         self.inventory = DeviceInventory.read(answer)
         self.inventory_changed.emit(self.inventory)
@@ -86,9 +86,9 @@ class Training(QObject):
         target = project.environment.target
         text = f"Environment {target}"
         if self.inventory is not None:
-            from engine.environments.arithmetic import batch_words
-            from engine.environments.choose import resolve
-            from engine.project.extent import batch_size
+            from engine.placement.batch_arithmetic import batch_words
+            from engine.placement.choose import resolve
+            from engine.project.training import batch_size
 
             try:
                 options = project.training

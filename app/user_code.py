@@ -17,14 +17,14 @@ from app.documents import Documents
 from app.engine_server import EngineCommand
 from app.messages import ask_to_trust, show_error
 from designer.editor import Editor
-from engine.custom import known, trust
-from engine.custom.known import Question
-from engine.custom.signature import Signature, read_signatures
-from engine.errors import UserError
-from engine.layers.custom import PYTHON, Custom, UserCode
+from engine.core.errors import UserError
+from engine.layers.user_code import PYTHON, Custom, UserCode
 from engine.network.network import Network
-from engine.project import code, own_code
+from engine.project import user_code
 from engine.project.file import dumps
+from engine.user_code import registry, trust
+from engine.user_code.registry import Question
+from engine.user_code.signature import Signature, read_signatures
 
 DELAY_MS = 250
 UNSAVED = "Save the project first: trust belongs to the folder that it lies in."
@@ -71,13 +71,13 @@ class CodeKeeper(QObject):
         """Told before the project is checked, so what is learnt here is in the check."""
         project, editor = self._editor.project, self._editor
         before, self._here = self._here, (editor.scope, editor.network)
-        files = own_code.files(project.training)
+        files = user_code.files(project.training)
         if self._seen is not None and self._seen[0] is project.network and self._seen[1] == files:
             return
         self._seen = project.network, files
-        if not code.has_code(project):
+        if not user_code.has_code(project):
             return
-        code.look(project, self._documents.base)
+        user_code.look(project, self._documents.base)
         self._delay.start()
         if before is not None and before[0] == editor.scope:
             inside = before[1]
@@ -86,29 +86,29 @@ class CodeKeeper(QObject):
     def refresh(self) -> None:
         """Read the files again: they may have changed, and so may the folder of the project."""
         project = self._editor.project
-        if code.has_code(project) and code.look(project, self._documents.base):
-            known.forget_failures()
+        if user_code.has_code(project) and user_code.look(project, self._documents.base):
+            registry.forget_failures()
             self._tried.clear()
             self._editor.recheck()
-        if code.has_code(project):
+        if user_code.has_code(project):
             self._delay.start()
 
     # Trust
 
     def is_trusted(self) -> bool:
         """Whether all code of the project may run."""
-        return not code.untrusted(self._editor.project)
+        return not user_code.untrusted(self._editor.project)
 
     def ask(self) -> bool:
         """Ask whether the project's folder is trusted, unless it is. Returns whether all code may run now."""
         project = self._editor.project
-        names = code.untrusted(project)
+        names = user_code.untrusted(project)
         if not names:
             return True
         if self._documents.path is None:
             show_error(self._window, "The code cannot be trusted yet", UNSAVED)
             return False
-        folders = code.folders(project)
+        folders = user_code.folders(project)
         if not self.ask_to_trust(self._window, names, folders):
             self.told.emit("The project's own code does not run. Network > Trust the project's code asks again.")
             return False
@@ -127,17 +127,17 @@ class CodeKeeper(QObject):
         if not self.is_trusted():
             self.ask()
             return
-        has_code = code.has_code(self._editor.project)
+        has_code = user_code.has_code(self._editor.project)
         self.told.emit("The project's code is trusted." if has_code else "The project has no code of its own.")
         if has_code:
-            known.forget_failures()
+            registry.forget_failures()
             self._tried.clear()
             self._editor.recheck()
             self.measure()
 
     def _ask_once(self) -> None:
         """Ask about what was not asked about before: a project that was opened, a layer that was added."""
-        names = code.untrusted(self._editor.project)
+        names = user_code.untrusted(self._editor.project)
         key = (str(self._documents.base), *names)
         if names and key not in self._asked and self._documents.path is not None:
             self._asked.add(key)
@@ -150,10 +150,10 @@ class CodeKeeper(QObject):
         if not self._is_started or self._command is not None:
             return
         project = self._editor.project
-        if not code.has_code(project):
+        if not user_code.has_code(project):
             return
         self._ask_once()
-        asked = set(code.open_questions(project.network, self._editor.report.analysis)) - self._tried
+        asked = set(user_code.open_questions(project.network, self._editor.report.analysis)) - self._tried
         if self._command is not None or not asked:
             return
         self._tried |= asked
@@ -171,13 +171,13 @@ class CodeKeeper(QObject):
         self._command = EngineCommand(["measure", name, "--base", str(self._documents.base), "--json"], self)
         self._command.finished.connect(self._on_measured)
         self._command.failed.connect(self._on_failed)
-        known.set_being_measured(asked)
+        registry.set_being_measured(asked)
         self._editor.recheck()
 
     def _on_measured(self, result: dict[str, Any]) -> None:
         self._end_command()
-        known.learn_answers(result["answers"])
-        code.look(self._editor.project, self._documents.base)
+        registry.learn_answers(result["answers"])
+        user_code.look(self._editor.project, self._documents.base)
         self.told.emit("")
         self._editor.recheck()
         self.measured.emit()
@@ -192,7 +192,7 @@ class CodeKeeper(QObject):
         if self._command is not None:
             self._command.deleteLater()
             self._command = None
-            known.set_being_measured(())
+            registry.set_being_measured(())
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.unlink()
@@ -257,7 +257,7 @@ class CodeKeeper(QObject):
         if chosen is None:
             return
         type = layer.type.replace(file=file).with_signature(chosen)
-        change = lambda network: code.with_type(network, id, type)  # noqa: E731  # one use, and short
+        change = lambda network: user_code.with_type(network, id, type)  # noqa: E731  # one use, and short
         self._editor.edit_network(f"Use {chosen.name} of {os.path.basename(file)}", change)
 
     def _chosen(self, found: Sequence[Signature], kind: str, file: str) -> Signature | None:
@@ -270,7 +270,7 @@ class CodeKeeper(QObject):
 def _offered(path: Path, file: str, kind: str) -> list[Signature]:
     """What in a file can be a layer. Raises `UserError` where there is nothing."""
     try:
-        text = known.read_code(path, file).decode("utf-8-sig")
+        text = registry.read_code(path, file).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(f"{file} is not UTF-8 text. Choose a Python file.") from None
     of_kind = [one for one in read_signatures(text, file) if one.kind == kind]

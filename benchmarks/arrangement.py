@@ -17,11 +17,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.layers.catalog import layer_type
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange, repeated
+from engine.network.catalog import layer_type
 from engine.network.layout import Position
 from engine.network.network import Connection, Layer, Network, Port
-from engine.network.repeats import repeated
 
 Edge = tuple[int, int]
 Places = dict[int, Position]

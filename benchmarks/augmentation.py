@@ -16,17 +16,17 @@ import torch
 from torch.nn import functional
 
 from benchmarks.peer import WORKLOADS, network
-from engine.build.module import build
-from engine.environments.gang import SoloGang
-from engine.environments.strategies.single import Single
-from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
+from engine.data.augment_mixing import Mixing
+from engine.data.augmentation import Augmentation, Image
+from engine.data.batches import GATHERED_BYTES, Batch
+from engine.lowering.module import build
 from engine.network.analysis import analyse
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
-from engine.training.augmenting.mixing import Mixing
-from engine.training.augmenting.pictures import Augmentation, Image
-from engine.training.batching.batches import GATHERED_BYTES, Batch
-from engine.training.solvers.solver import Solver
-from engine.training.steps.step import Unit
+from engine.training.solvers import Solver
+from engine.training.step import Unit
 
 ROUNDS = 12
 BATCH = 128

@@ -23,9 +23,9 @@ from designer.canvas.view import CanvasView
 from designer.editor import Editor
 from designer.scene.scene import Scene
 from engine.layers.base import LayerType
-from engine.layers.catalog import layer_type
-from engine.network import edits, rows
-from engine.network.arrange import _graph, _parts, arrange, outline
+from engine.network import edits, sugiyama
+from engine.network.arrangement import _graph, _parts, arrange, outline
+from engine.network.catalog import layer_type
 from engine.network.layout import Layout
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project.project import Project
@@ -189,8 +189,8 @@ def arranged(name: str, value: Network) -> tuple[Layout, list[str]]:
     taken = time.perf_counter() - begin
     shape = outline(value, layout)
     graph = _graph(_parts(shape)[0], shape)
-    rows.ordered(graph)
-    return layout, [name, f"{len(value):,}", f"{taken:.3f} s", f"{rows.crossings(graph, graph.rows):,}"]
+    sugiyama.ordered(graph)
+    return layout, [name, f"{len(value):,}", f"{taken:.3f} s", f"{sugiyama.crossings(graph, graph.rows):,}"]
 
 
 def table(heads: tuple[str, ...], lines: list[list[str]]) -> str:

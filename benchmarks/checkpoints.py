@@ -16,7 +16,7 @@ import torch
 from engine.runs.events import Checkpointed
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
-from engine.training.checkpoints.checkpoint import write
+from engine.training.checkpoints import write
 
 ROOT = Path(__file__).parents[1]
 PROJECT = {

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.layers.catalog import layer_type
 from engine.network import edits
+from engine.network.catalog import layer_type
 from engine.network.network import Connection, Network, Port
-from engine.project.checks.check import check
+from engine.project.check import check
 from engine.project.file import dumps, loads
 from engine.project.project import Project
 

@@ -7,11 +7,11 @@ import time
 
 import torch
 
-from engine.build.module import build
 from engine.layers.base import LayerType
-from engine.layers.catalog import layer_type
+from engine.lowering.module import build
 from engine.network import edits
 from engine.network.analysis import analyse
+from engine.network.catalog import layer_type
 from engine.network.network import Network, Port
 
 REPEATS = 8

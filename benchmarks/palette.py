@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication
 from designer import theme
 from designer.editor import Editor
 from designer.panels.library_panel import Palette
-from engine.layers.catalog import catalog
+from engine.network.catalog import catalog
 
 TYPED = ("convolution", "relu", "batchnorm", "maxPooling2d", "probabilities", "lstm")
 

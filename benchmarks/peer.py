@@ -20,8 +20,8 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from engine.layers.catalog import layer_type  # noqa: E402  # the benchmark starts this file from anywhere
 from engine.network import edits  # noqa: E402
+from engine.network.catalog import layer_type  # noqa: E402  # the benchmark starts this file from anywhere
 from engine.network.network import Layer, Network, Port  # noqa: E402
 from engine.project.data import DataOptions  # noqa: E402
 from engine.project.environment import EnvironmentOptions  # noqa: E402

@@ -20,27 +20,25 @@ from statistics import median
 import torch
 
 from benchmarks.peer import WORKLOADS, network
-from engine.build.module import build
-from engine.data.facts import TargetFacts
-from engine.environments.gang import SoloGang
-from engine.environments.launch import PIPE_BYTES, widen
-from engine.environments.strategies.single import Single
-from engine.environments.strategies.sync_batch_norm import Share
-from engine.layers.types import features
+from engine.core.types import features
+from engine.data.batches import Batches, Order, Resident
+from engine.launch.channel import Reports
+from engine.launch.start import PIPE_BYTES, widen
+from engine.lowering.module import build
 from engine.network.analysis import analyse
-from engine.project.targets import alone
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share
+from engine.project.bindings import alone
+from engine.project.dataset_info import TargetFacts
 from engine.project.training import TrainingOptions
-from engine.training.batching.batches import Batches, Resident
-from engine.training.batching.order import Order
-from engine.training.losses.choosing import loss_for
-from engine.training.metrics.hits import Accuracy
-from engine.training.progress.clock import Clock
-from engine.training.progress.garbage import looked_for_at_reports
-from engine.training.progress.recording import Recorder
-from engine.training.progress.reporting import NoRequests, Reporter
-from engine.training.solvers.solver import Solver
-from engine.training.steps.step import Unit
-from engine.training.supervision.channel import Reports
+from engine.training.fast.garbage import looked_for_at_reports
+from engine.training.losses import loss_for
+from engine.training.metrics import Accuracy
+from engine.training.recording import Clock, Recorder
+from engine.training.reporting import NoRequests, Reporter
+from engine.training.solvers import Solver
+from engine.training.step import Unit
 
 ROUNDS = 80
 LOAD = WORKLOADS["W2"]

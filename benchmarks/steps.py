@@ -16,17 +16,17 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from engine.environments.gang import SoloGang
-from engine.environments.strategies.single import Single
-from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
+from engine.data.batches import Batch, Tensors
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
-from engine.training.batching.batches import Batch, Tensors
-from engine.training.solvers.averaging import averaging
-from engine.training.solvers.solver import Solver
-from engine.training.steps.population import Population
-from engine.training.steps.precision import Precision
-from engine.training.steps.recomputing import Recomputing
-from engine.training.steps.step import Fittings, Unit
+from engine.training.clipping import Population
+from engine.training.gradient_checkpointing import Recomputing
+from engine.training.precision import Precision
+from engine.training.solvers import Solver
+from engine.training.step import Fittings, Unit
+from engine.training.weight_averaging import averaging
 
 CPU = torch.device("cpu")
 ROUNDS = 5

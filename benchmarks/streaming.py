@@ -23,14 +23,13 @@ from PIL import Image
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
+from engine.data.batches import Batches, Order, Resident
 from engine.data.load import load
-from engine.data.sources.pictures import read
-from engine.environments.gang import SoloGang
+from engine.data.sequences import Padding
+from engine.data.sources.images import read
+from engine.data.streaming import streamed
+from engine.parallel.process_group import SoloGang
 from engine.project.data import DataOptions
-from engine.training.batching.batches import Batches, Resident
-from engine.training.batching.order import Order
-from engine.training.batching.sequences import Padding
-from engine.training.batching.streaming import streamed
 
 SIZE, BATCH = 64, 64
 Pair = tuple[torch.Tensor, torch.Tensor]

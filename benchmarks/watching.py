@@ -12,8 +12,8 @@ import time
 import torch
 from torch import nn
 
-from engine.environments.gang import SoloGang
-from engine.training.progress.watching import LayerWatch, Watch
+from engine.parallel.process_group import SoloGang
+from engine.training.layer_statistics import LayerWatch, Watch
 
 STEPS = 600
 

@@ -9,16 +9,25 @@ from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signa
 from PySide6.QtWidgets import QMenu, QWidget
 
 from designer.editor import Editor
-from engine.network import arranging
-from engine.network.align import Direction, Edge, align, arrange_part, distribute
-from engine.network.arrange import Outline, arranged, outline, positions
+from engine.network import arrange_program
+from engine.network.arrangement import (
+    Direction,
+    Edge,
+    Outline,
+    align,
+    arrange_part,
+    arranged,
+    distribute,
+    outline,
+    positions,
+)
 from engine.network.layout import Flow, Position
 from engine.network.network import Network
 
 MANY = 800
 """From so many layers on the window would stand still."""
 _PATIENCE_MS = 1000
-_ROOT = Path(arranging.__file__).parents[2]
+_ROOT = Path(arrange_program.__file__).parents[2]
 _WORDS: dict[Flow | None, str] = {None: "Arrange", "down": "Arrange top-down", "right": "Arrange left to right"}
 
 
@@ -67,8 +76,8 @@ class Arranging(QObject):
         process.finished.connect(self._on_finished)
         process.errorOccurred.connect(self._on_error)
         self._patience.start()
-        process.start(sys.executable, ["-m", "engine.network.arranging"])
-        process.write(arranging.request(self._shape))
+        process.start(sys.executable, ["-m", "engine.network.arrange_program"])
+        process.write(arrange_program.request(self._shape))
         process.closeWriteChannel()
 
     def cancel(self) -> bool:
@@ -100,7 +109,7 @@ class Arranging(QObject):
         try:
             if code:
                 raise ValueError(f"exit {code}")
-            places = arranging.answer(shape, told)
+            places = arrange_program.answer(shape, told)
         except ValueError:
             self._fail()
             return

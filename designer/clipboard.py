@@ -9,11 +9,11 @@ from functools import lru_cache
 
 from PySide6.QtGui import QGuiApplication
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.layers.base import LayerType
-from engine.layers.block import Block
-from engine.layers.catalog import layer_type
 from engine.network import edits
+from engine.network.block import Block
+from engine.network.catalog import layer_type
 from engine.network.layout import Layout
 from engine.network.network import Network
 from engine.project.network_json import read_network, write_network

@@ -13,18 +13,17 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from engine.data.facts import DataFacts
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network import annotations, blocks
 from engine.network.analysis import Analysis
 from engine.network.annotations import Mark
-from engine.network.compare import difference
-from engine.network.layout import Layout
+from engine.network.layout import Layout, difference
 from engine.network.network import Connection, Network
 from engine.network.problems import Problem
-from engine.project.checks.check import Report, check, report_in
+from engine.project.check import Report, check, report_in
+from engine.project.dataset_info import DataFacts
 from engine.project.project import Project
-from engine.project.staging import with_stages_kept
+from engine.project.stage_edits import with_stages_kept
 
 # Old values share what did not change, but each keeps its own table of layers: a bound for large networks.
 UNDO_LIMIT = 200

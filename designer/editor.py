@@ -8,12 +8,13 @@ from PySide6.QtCore import QObject
 from designer import clipboard, placement
 from designer.clipboard import Piece, piece
 from designer.document import Document
-from engine.errors import MisfitError, UserError
+from engine.core.errors import MisfitError, UserError
 from engine.layers.base import LayerType
-from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.layers.catalog import layer_type
-from engine.network import annotations, blocks, edits, grouping
-from engine.network.arrange import arrange
+from engine.network import annotations, blocks, edits
+from engine.network import blocks as grouping
+from engine.network.arrangement import arrange
+from engine.network.block import Block, BlockInput, BlockOutput
+from engine.network.catalog import layer_type
 from engine.network.layout import Layout, Position
 from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
 from engine.network.problems import Problem

@@ -1,6 +1,6 @@
 """`python -m engine` is `netwright-engine`."""
 
-from engine.cli import program
+from engine.cli.main import program
 
 if __name__ == "__main__":
     program()

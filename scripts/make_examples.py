@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.facts import DataFacts
+from engine.core.files import write_atomically
 from engine.data.load import facts
-from engine.files import write_atomically
 from engine.layers.base import LayerType
-from engine.layers.catalog import layer_type
 from engine.network import edits
+from engine.network.catalog import layer_type
 from engine.network.layout import NODE_WIDTH, Layout
 from engine.network.network import Layer, Network, Port
-from engine.project.checks.check import check
+from engine.project.check import check
 from engine.project.data import DataOptions
+from engine.project.dataset_info import DataFacts
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.project.training import TrainingOptions

@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.files import write_atomically
-from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.layers.catalog import layer_type
+from engine.core.files import write_atomically
 from engine.network import edits
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
+from engine.network.block import Block, BlockInput, BlockOutput
+from engine.network.catalog import layer_type
 from engine.network.layout import Layout
 from engine.network.network import Network, Port
-from engine.project.checks.check import check
+from engine.project.check import check
 from engine.project.file import dumps
 from engine.project.project import Project
 

@@ -5,9 +5,9 @@ from pathlib import Path
 TYPES = '''
 """Layer types of a team."""
 
-from engine.fields import Float
+from engine.core.fields import Float
 from engine.layers.base import LayerType, module
-from engine.layers.types import TensorType
+from engine.core.types import TensorType
 
 
 class Swirl(LayerType):

@@ -3,11 +3,11 @@
 import torch
 from torch import nn
 
-from engine.build.module import build
 from engine.layers.base import LayerType
-from engine.layers.block import Block, BlockInput, BlockOutput
+from engine.lowering.module import build
 from engine.network import edits
 from engine.network.analysis import analyse
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network, Port
 from tests.builders import add, layer
 

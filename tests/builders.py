@@ -1,8 +1,8 @@
 """Small networks for tests, in one line each."""
 
 from engine.layers.base import LayerType
-from engine.layers.catalog import layer_type
 from engine.network import edits
+from engine.network.catalog import layer_type
 from engine.network.network import Layer, Network, Port
 
 

@@ -3,8 +3,8 @@
 import threading
 from pathlib import Path
 
+from engine.launch.channel import Reports
 from engine.runs.events import Checkpointed, Event
-from engine.training.supervision.channel import Reports
 
 
 def hold(iteration: int, go: Path) -> None:

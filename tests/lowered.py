@@ -8,9 +8,9 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from engine.build.module import resolve
+from engine.core.types import Sizes, TensorType
 from engine.layers.base import Call, LayerType
-from engine.layers.types import Sizes, TensorType
+from engine.lowering.module import resolve
 
 
 class Lowered(nn.Module):

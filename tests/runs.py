@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from engine.launch.channel import SILENCE_S
 from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
-from engine.training.supervision.vigil import SILENCE_S
 
 ROOT = Path(__file__).parents[1]
 PATIENCE_S = 100
 RUNNER = """
 import json, sys
 from pathlib import Path
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.project.file import load
-from engine.training.supervision.coordinator import coordinate, exit_code
-from engine.training.starting.preparing import prepare
+from engine.launch.coordinator import coordinate, exit_code
+from engine.launch.prepare import prepare
 
 project, folder, strategy = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 limit, patience, hold_at = int(sys.argv[4]), float(sys.argv[5]), int(sys.argv[6])

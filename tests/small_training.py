@@ -7,32 +7,29 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.custom import known, trust
-from engine.data.facts import DataFacts, InputFacts, classes_of
-from engine.environments.gang import SoloGang
-from engine.environments.strategies.single import Single
-from engine.environments.strategies.sync_batch_norm import Share
-from engine.layers.types import features
-from engine.project import own_code
-from engine.project.extent import extent
-from engine.project.targets import alone
-from engine.project.training import TrainingOptions
+from engine.core.types import features
+from engine.data.batches import Batches, Order, Resident
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share
+from engine.project import user_code
+from engine.project.bindings import alone
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.training import TrainingOptions, extent
 from engine.runs.events import Event
-from engine.training.batching.batches import Batches, Resident
-from engine.training.batching.order import Order
-from engine.training.checkpoints.keeping import Keeper, NoShelf
-from engine.training.custom.hooks import hooks_for
-from engine.training.losses.choosing import loss_for
-from engine.training.metrics.choosing import metrics_for, named
-from engine.training.plan import Plan
-from engine.training.progress.clock import Clock
-from engine.training.progress.recording import Recorder
-from engine.training.progress.reporting import Reporter
-from engine.training.progress.requests import NOTHING, Asked
-from engine.training.progress.watching import LayerWatch, Watch
-from engine.training.solvers.solver import Solver
-from engine.training.steps.step import Fittings, Unit
+from engine.runs.requests import NOTHING, Asked
+from engine.training.evaluation import metrics_for, named
+from engine.training.layer_statistics import LayerWatch, Watch
+from engine.training.losses import loss_for
+from engine.training.recording import Clock, Recorder
+from engine.training.reporting import Reporter
+from engine.training.savers import Keeper, NoShelf
+from engine.training.solvers import Solver
+from engine.training.state import Plan
+from engine.training.step import Fittings, Unit
 from engine.training.trainer import Outcome, Trainer
+from engine.training.user_code import hooks_for
+from engine.user_code import registry, trust
 
 STEPS_PER_EPOCH = 3
 FACTS = DataFacts((InputFacts("x", features(2)),), {"training": 9, "validation": 9}, classes_of("a", "b", "c"))
@@ -64,8 +61,8 @@ class Small:
     def __init__(self, folder: Path, epochs: int = 2, **given: Any) -> None:
         defaults = {"mini_batch_size": 3, "max_epochs": epochs, "validation_frequency": 2, "shuffle": "never"}
         self.options = TrainingOptions(**{**defaults, **given})
-        files = own_code.files(self.options)
-        known.look(files, folder)
+        files = user_code.files(self.options)
+        registry.look(files, folder)
         if files:
             trust.grant(folder)
         torch.manual_seed(0)
@@ -89,7 +86,7 @@ class Small:
             share=Share(),
             rate=lambda step: 0.1 / (step + 1),
             fittings=Fittings(
-                custom_step=own_code.target(options, "step_function"),
+                custom_step=user_code.target(options, "step_function"),
                 watch=Watch(
                     network.parameters(),
                     gang,

@@ -8,12 +8,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from engine.errors import FieldErrors, MisfitError
-from engine.fields import Bool, Choice, Choices, Field, Float, Int, Ints, Padding, Range, Record
+from engine.core.errors import FieldErrors, MisfitError
+from engine.core.fields import Bool, Choice, Choices, Field, Float, Int
+from engine.core.list_fields import Ints, Padding, Range
+from engine.core.records import Record
+from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
-from engine.layers.catalog import catalog
 from engine.layers.recurrent import RecurrentLayer
-from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from engine.network.catalog import catalog
 from engine.network.network import Network
 from tests.builders import add, layer
 

@@ -6,8 +6,8 @@ from PySide6.QtGui import QGuiApplication
 from app.documents import Documents
 from app.engine_server import EngineServer
 from designer.editor import Editor
-from engine.data.facts import DataFacts
 from engine.project.data import DataOptions
+from engine.project.dataset_info import DataFacts
 
 DELAY_MS = 200
 

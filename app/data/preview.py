@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles, class_colour
 from app.widgets import ElidedLabel
 from designer import theme
-from engine.data.facts import PARTS, DataFacts
+from engine.project.dataset_info import PARTS, DataFacts
 from engine.project.options.augmentation import AUGMENTATION
 from engine.project.project import Project
 from engine.project.training import TrainingOptions

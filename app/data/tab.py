@@ -28,9 +28,9 @@ from app.widgets import Line
 from designer import theme
 from designer.editor import Editor
 from designer.forms.form import Form
-from engine.data.facts import DataFacts
-from engine.project.augmentation import augmentation_problems
+from engine.project.check_augmentation import augmentation_problems
 from engine.project.data import PATTERNS, DataOptions
+from engine.project.dataset_info import DataFacts
 
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 340

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 from app.frame.action_table import ACTIONS, MENUS
 from app.widgets import within_screen
 from designer import theme
+from engine.core.version import VERSION
 from engine.layers.addons import AddOn
-from engine.layers.catalog import add_ons, layer_type
-from engine.version import VERSION
+from engine.network.catalog import add_ons, layer_type
 
 ABOUT = (
     "Design, train and understand neural networks.\n\n"

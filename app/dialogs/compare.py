@@ -30,8 +30,8 @@ from designer.canvas.overlays import Trail
 from designer.canvas.read_only import Reader
 from designer.editor import Editor
 from designer.scene.differences import SIGNS, sign_icon
-from engine.errors import UserError
-from engine.network.arrange import placed
+from engine.core.errors import UserError
+from engine.network.arrangement import placed
 from engine.network.network import Connection
 from engine.project.compare import KINDS, Comparison, Difference, Kind, compare
 from engine.project.file import SUFFIX, load

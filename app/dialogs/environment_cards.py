@@ -10,15 +10,15 @@ from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter,
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from designer import theme
-from engine.environments.arithmetic import rate_factor, words
-from engine.environments.choose import Placement, refusal, resolve
-from engine.environments.inventory import DeviceInventory
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network.analysis import Analysis, analyse
 from engine.network.network import Network
+from engine.placement.batch_arithmetic import rate_factor, words
+from engine.placement.choose import Placement, refusal, resolve
+from engine.placement.inventory import DeviceInventory
 from engine.project.environment import TARGETS, EnvironmentOptions
-from engine.project.extent import batch_size
 from engine.project.project import Project
+from engine.project.training import batch_size
 
 COLUMNS = 3
 _PADDING = 14

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app.engine_server import EngineCommand
 from app.messages import breakable
 from designer import theme
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.project.file import SUFFIX, save
 from engine.project.project import Project
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from engine.data.facts import DataFacts
 from engine.network.analysis import Analysis, analyse
 from engine.network.problems import Problem
-from engine.project import own_code
-from engine.project.checks.check import check
-from engine.project.checks.output_problems import loss_problems
-from engine.project.checks.strategies import strategy_problems
+from engine.project import user_code
+from engine.project.check import check
+from engine.project.check_outputs import loss_problems
+from engine.project.check_strategies import strategy_problems
+from engine.project.dataset_info import DataFacts
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -52,14 +52,14 @@ class OptionJudge:
         problems = (*check(candidate, self._facts).problems, *loss_problems(meant, self._analysis, self._facts))
         said = (p for p in problems if p.severity == "error" and p.field.startswith(SECTION))
         # Code is looked at when saved. What was received stands in the field right above the message.
-        found = _by_name(p for p in said if p.field.removeprefix(SECTION) not in own_code.FIELDS)
+        found = _by_name(p for p in said if p.field.removeprefix(SECTION) not in user_code.FIELDS)
         return {name: re.sub(r", received [\d,]+\.$", ".", message) for name, message in found.items()}
 
     def _in_code(self, options: TrainingOptions) -> dict[str, str]:
         """What the text of the user's files says is wrong with them. Nothing of it runs."""
         if self._base is None:
             return {}
-        found = own_code.problems(options, own_code.look_in(self._base))
+        found = user_code.problems(options, user_code.look_in(self._base))
         return _by_name(p for p in found if p.severity == "error")
 
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QToolButton, QVB
 from designer import theme
 from designer.forms.field_editors import ChoiceEditor
 from designer.forms.line_editors import HEIGHT, NumberEditor, parsed
-from engine.errors import FieldError
-from engine.fields import Choice, Field, Float, Int
-from engine.project.options.phases import MOST, UNITS, Phase
+from engine.core.errors import FieldError
+from engine.core.fields import Choice, Field, Float, Int
+from engine.project.options.schedule import MOST, UNITS, Phase
 from engine.project.training import TrainingOptions
 
 _SCHEDULE = Choice("none", options=TrainingOptions.schedule_chain.schedules, notes=TrainingOptions.schedule.notes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from designer.scene.picture_file import FORMATS, save_picture
-from engine.errors import UserError
+from engine.core.errors import UserError
 
 if TYPE_CHECKING:
     from app.window import MainWindow

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.project.presets import BUILT_IN, NOTES, Presets
 from engine.project.training import TrainingOptions
 

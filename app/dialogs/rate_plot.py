@@ -8,10 +8,9 @@ from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from designer import theme
-from engine.errors import plural
-from engine.project.extent import Extent, extent
+from engine.core.errors import plural
 from engine.project.schedules import rate_at
-from engine.project.training import TrainingOptions
+from engine.project.training import Extent, TrainingOptions, extent
 
 STAND_IN = 100
 """Iterations an epoch where no data says how many."""

@@ -29,15 +29,13 @@ from designer import theme
 from designer.forms.form import Form
 from designer.forms.row import Row, section_label, sentence
 from designer.panels.parts import SearchField
-from engine.data.facts import DataFacts
-from engine.environments.inventory import DeviceInventory
-from engine.project.assignments import as_arguments, as_json
+from engine.placement.inventory import DeviceInventory
+from engine.project.dataset_info import DataFacts
 from engine.project.environment import EnvironmentOptions
-from engine.project.extent import batch_size
-from engine.project.presets import Presets
+from engine.project.presets import Presets, as_arguments, as_json
 from engine.project.project import Project
-from engine.project.training import TrainingOptions
-from engine.project.unused import unused_options
+from engine.project.relevance import unused_options
+from engine.project.training import TrainingOptions, batch_size
 
 ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"

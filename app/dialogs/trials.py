@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWi
 
 from app.child_process import ThrowAway, engine_command
 from designer import theme
+from engine.core.text import format_bytes
 from engine.project.file import dumps
 from engine.project.project import Project
-from engine.words import format_bytes
 
 STOP = "Stop"
 
@@ -117,7 +117,7 @@ class BatchFinder(Trials):
     def command(self, path: Path) -> list[str]:
         """The process that tries."""
         samples = ["--samples", str(self.samples)] if self.samples else []
-        return engine_command("engine.environments.trials.largest", [str(path), *samples])
+        return engine_command("engine.launch.largest_batch", [str(path), *samples])
 
     def take(self, line: dict[str, Any]) -> None:
         """Each trial, and what it comes to."""
@@ -160,7 +160,7 @@ class Advisor(Trials):
         """The process that tries."""
         self._ways = []
         self.use_button.hide()
-        return engine_command("engine.environments.trials.advising", [str(path)])
+        return engine_command("engine.launch.advise_program", [str(path)])
 
     def take(self, line: dict[str, Any]) -> None:
         """A line for each way, and the advice above them."""

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app import messages
 from app.experiments.tab import ExperimentsTab
-from engine.errors import UserError, plural
+from engine.core.errors import UserError, plural
 from engine.project.file import load
 from engine.project.project import Project
 from engine.runs.folder import RunFolder

@@ -11,8 +11,8 @@ from app.experiments.runs_table import figure_of, label_of, state_in_words, text
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.runs.notes import Notes, tags_in
+from engine.runs.query import score_names
 from engine.runs.summary import RunSummary
-from engine.runs.table import score_names
 
 SAVE_MS = 800
 FACTS = ("created", "seconds", "environment", "epochs")

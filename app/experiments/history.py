@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.child_process import ENDING_S, Child, engine_command
 from app.experiments import run_reader
-from engine.errors import UserError
-from engine.runs.creating import runs_beside
+from engine.core.errors import UserError
+from engine.runs.create import runs_beside
 from engine.runs.folder import RunFolder
 from engine.runs.history import is_of, own_runs
 from engine.runs.notes import write_notes

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.runs.bin import discard, restore
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.history import in_order, list_runs

@@ -20,11 +20,10 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
 from app.runs.facts_panel import STATES
 from designer import theme
+from engine.core.text import format_duration, format_percent
 from engine.project.options.metrics import in_a_line, is_share
-from engine.runs.query import Order, matching, order_by
+from engine.runs.query import Order, as_csv, matching, order_by, score_names
 from engine.runs.summary import DAMAGED, RunSummary
-from engine.runs.table import as_csv, score_names
-from engine.words import format_duration, format_percent
 
 Index = QModelIndex | QPersistentModelIndex
 FIRST = ("run", "state", "created", "seconds", "epochs")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from app.experiments.runs_table import figure_of, label_of, state_in_words, text_of
 from engine.project.project import SECTIONS
 from engine.runs.options import in_order, shown
+from engine.runs.query import option_names, score_names
 from engine.runs.summary import RunSummary
-from engine.runs.table import option_names, score_names
 
 FACTS = ("created", "seconds", "environment", "epochs")
 

@@ -26,10 +26,10 @@ from app.experiments.runs_table import RunsModel, RunsTable, state_in_words
 from app.widgets import Line
 from designer import theme
 from designer.panels.parts import SearchField
-from engine.errors import UserError, plural
-from engine.files import write_atomically
+from engine.core.errors import UserError, plural
+from engine.core.files import write_atomically
+from engine.runs.query import as_csv
 from engine.runs.summary import RunSummary
-from engine.runs.table import as_csv
 
 if TYPE_CHECKING:
     from app.experiments.compare import ComparePage

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from designer import auto_layout
 from designer.editor import Editor
-from engine.network.align import Direction, Edge
+from engine.network.arrangement import Direction, Edge
 from engine.network.layout import Layout
 
 

@@ -8,8 +8,8 @@ from app import messages
 from app.block_library import BlockLibrary
 from designer import clipboard, theme
 from designer.panels.library_model import OwnEntry
-from engine.errors import UserError
-from engine.layers.block import Block
+from engine.core.errors import UserError
+from engine.network.block import Block
 from engine.network.network import NAME_LIMIT, name_refusal
 
 if TYPE_CHECKING:

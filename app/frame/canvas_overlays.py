@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.project.project import Project
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class StageView:
 
     def _workers(self, project: Project) -> int:
         """Those a pipeline would have on this machine, or two where that is not known."""
-        from engine.environments.choose import resolve  # a start of the window does not pay for them
-        from engine.project.staging import asked_workers, with_pipeline
+        from engine.placement.choose import resolve
+        from engine.project.stage_edits import asked_workers, with_pipeline
 
         project = with_pipeline(project)
         asked = asked_workers(project.environment)
@@ -130,7 +130,7 @@ class LayerHealth(QObject):
 
     def take(self, event: "Event") -> None:
         """One event of the run."""
-        from engine.runs.events import Health, Requested, Started  # a start of the window does not pay for it
+        from engine.runs.events import Health, Requested, Started
 
         if isinstance(event, Started):
             self._clear()

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QDockWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app import documents
-from engine.layers.catalog import catalog
+from engine.network.catalog import catalog
 from engine.project.file import SUFFIX
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from designer.panels.properties import Properties
 
 MODULES = (
-    "engine.runs.origin",
-    "engine.network.align",
-    "engine.network.arranging",
+    "engine.runs.folder",
+    "engine.network.arrangement",
+    "engine.network.arrange_program",
     "designer.scene.nodes",
     "designer.scene.scene",
     "designer.canvas.keyboard",

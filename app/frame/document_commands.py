@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from app import messages
-from engine.errors import UserError
-from engine.network.arrange import placed
+from engine.core.errors import UserError
+from engine.network.arrangement import placed
 from engine.project.file import SUFFIX
 from engine.project.project import Project
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from app.frame.actions import WindowState
-from engine.layers.block import Block
+from engine.network.block import Block
 
 if TYPE_CHECKING:
     from app.window import MainWindow

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 from app.widgets import ElidedLabel
 from designer import theme
 from designer.editor import Editor
-from engine.errors import plural
+from engine.core.errors import plural
 
 HINT_MS = 6000
 ENGINE = {"starting": "○ Engine starting…", "ready": "● Engine ready", "off": "", "failed": "✕ Engine failed"}
@@ -49,9 +49,9 @@ class StatusLine(QObject):
         self.engine.setText(ENGINE[state])
 
     def _show_summary(self, _report: object = None) -> None:
-        from engine.network.counts import layers_in_words  # a start without a project does not pay for them
         from engine.network.memory import all_known
-        from engine.project.checks.check import memory_of
+        from engine.network.table import layers_in_words
+        from engine.project.check import memory_of
 
         project, report = self._editor.project, self._editor.report
         analysis = report.analysis

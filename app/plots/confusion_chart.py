@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QP
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer import theme
+from engine.core.text import format_percent
 from engine.runs.confusion import Confusion
-from engine.words import format_percent
 
 _MOST_LABEL = 120
 _GAP = 6

@@ -8,7 +8,7 @@ from app.plots.drawing import Drawing
 from app.plots.scales import figure
 from app.plots.series import Floats
 from designer import theme
-from engine.words import format_duration
+from engine.core.text import format_duration
 
 
 def readings(drawing: Drawing, step: float, smoothed: tuple[Floats, Floats]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF
 
 from app.plots.series import Floats
 from app.plots.timeline import Along
-from engine.words import format_percent
+from engine.core.text import format_percent
 
 # No tick is useful below this: beyond it a float has no digits left.
 _TINY = 1e-300

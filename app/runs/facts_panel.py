@@ -16,6 +16,7 @@ from app.runs.more import WATCHABLE, MoreButton
 from app.runs.supervisor import Outcome
 from app.widgets import ElidedLabel
 from designer import theme
+from engine.core.text import format_bytes, format_duration, format_percent
 from engine.runs.events import (
     Best,
     Ended,
@@ -32,7 +33,6 @@ from engine.runs.events import (
 )
 from engine.runs.folder import RunFolder
 from engine.runs.summary import format_metric
-from engine.words import format_bytes, format_duration, format_percent
 
 MOST_LINES = 8
 

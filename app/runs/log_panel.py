@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
-from engine.files import open_file
+from engine.core.files import open_file
 from engine.runs.events import (
     Checkpointed,
     Ended,

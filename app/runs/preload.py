@@ -22,7 +22,7 @@ MODULES = (
     "app.runs.queue",
     "app.runs.queue_panel",
     "app.dialogs.training_options",
-    "engine.runs.table",
+    "engine.runs.query",
     "app.experiments.runs_table",
     "app.experiments.history",
     "app.experiments.tab",

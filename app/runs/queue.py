@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.runs.folder import RunFolder
 from engine.runs.queue import Entry, Queue, start_entry, start_work
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
-from engine.errors import plural
-from engine.project.code import has_code
+from engine.core.errors import plural
+from engine.project.user_code import has_code
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
     from app.runs.queue import QueueKeeper

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.runs.events import ENDS, Ended, Event, Failed
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader, event_in

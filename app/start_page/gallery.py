@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.documents import EXAMPLES, TEMPLATES
-from engine.errors import UserError, did_you_mean
+from engine.core.errors import UserError, did_you_mean
 from engine.project.file import SUFFIX
 
 INDEX = TEMPLATES / "index.json"

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from app.start_page.unfolded import LONG, THICK, Unfolded, unfold
-from engine.errors import UserError
-from engine.files import open_file, write_atomically
+from engine.core.errors import UserError
+from engine.core.files import open_file, write_atomically
+from engine.core.version import VERSION
 from engine.network.analysis import analyse
-from engine.network.counts import num_layers, short_count
 from engine.network.layout import Layout
 from engine.network.network import Network
+from engine.network.table import num_layers, short_count
 from engine.project.file import loads
-from engine.version import VERSION
 
 WIDTH, HEIGHT = 196.0, 108.0
 FORMAT = 3

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
-from engine.drawing.curves import Curve, Places, port_offset, route
-from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.network.arrange import placed
+from engine.drawing.routes import Curve, Places, port_offset, route
+from engine.network.arrangement import placed
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Layout, Position
 from engine.network.network import Network
 

@@ -14,7 +14,7 @@ from designer.gestures.gesture import Gesture, Pointer
 from designer.gestures.move import Move
 from designer.gestures.resize import CURSORS, Resize, Sides
 from designer.scene.annotations import box
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network import annotations
 from engine.network.annotations import COMMENT_SIZE, TITLE_HEIGHT, Annotation, Mark
 from engine.network.layout import Frame, Layout

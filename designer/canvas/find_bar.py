@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton
 from designer import theme
 from designer.canvas.view import CanvasView
 from designer.panels.parts import SearchField
-from engine.network.search import find_layers
+from engine.network.table import find_layers
 
 _MARGIN = 14
 _WIDTH = 188

@@ -22,12 +22,12 @@ from designer.scene import stage_colours as stage_colours
 from designer.scene import tint
 from designer.scene.health import STATES, WORDS, State, paint_mark
 from designer.scene.tint import KINDS, Kind, Tint
-from engine.errors import plural
-from engine.network.stages import Stages
-from engine.project.checks.strategies import wrong_count
+from engine.core.errors import plural
+from engine.core.text import format_bytes, format_percent
+from engine.project.check_strategies import wrong_count
 from engine.project.environment import SEVERAL, EnvironmentOptions
-from engine.project.staging import stage_bytes
-from engine.words import format_bytes, format_percent
+from engine.project.pipeline_stages import Stages
+from engine.project.stage_edits import stage_bytes
 
 _MARGIN = 14
 _GAP = 8

@@ -12,9 +12,9 @@ from designer.editor import Editor
 from designer.scene import stage_colours
 from designer.scene.pipeline_stages import Staging
 from engine.drawing import colours
-from engine.layers.block import Block
 from engine.network import annotations, edits
 from engine.network.annotations import Mark
+from engine.network.block import Block
 from engine.network.layout import TONES, Layout, Tone
 from engine.network.network import Connection, bypass_refusal
 

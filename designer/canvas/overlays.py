@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushBu
 
 from designer import theme
 from designer.editor import Editor
-from engine.layers.block import Block
+from engine.network.block import Block
 from engine.network.blocks import names_of, network_in
 
 

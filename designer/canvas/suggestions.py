@@ -11,10 +11,10 @@ from designer.clipboard import Piece
 from designer.panels.library_model import OwnEntry
 from designer.scene.feedback import Loose, Marks
 from designer.scene.scene import PortHit
-from engine.errors import UserError
-from engine.layers.block import BlockInput, BlockOutput
-from engine.layers.types import TensorType
-from engine.network import offers
+from engine.core.errors import UserError
+from engine.core.types import TensorType
+from engine.network import suggestions
+from engine.network.block import BlockInput, BlockOutput
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Connection, Port
 
@@ -30,7 +30,7 @@ from designer import theme
 from designer.panels.library_model import KEY_ROLE, OWN_ROLE, REFUSAL_ROLE, LibraryFilter, LibraryModel, families
 from designer.panels.library_view import LibraryView
 from designer.panels.parts import SearchField
-from engine.network.offers import Offers
+from engine.network.suggestions import Offers
 
 
 class Offering:
@@ -57,7 +57,7 @@ class Offering:
     def into(self, connection: Connection, at: QPoint) -> None:
         """A layer in the middle of a connection."""
         place = placement.around(self._scene_point(at).toTuple())
-        found = offers.takers(self._editor.analysis.type_at(connection.source))
+        found = suggestions.takers(self._editor.analysis.type_at(connection.source))
         own = self._own_for(self._editor.analysis.type_at(connection.source), gives=True)
         self._open(
             "Insert a layer…", found, at, lambda what: self._editor.insert_layer(what, place, connection), own=own
@@ -70,7 +70,7 @@ class Offering:
         if not ports:
             return
         x, y = self._editor.layout.at(id)
-        found = offers.takers(self._editor.analysis.type_at(Port(id, ports[0])))
+        found = suggestions.takers(self._editor.analysis.type_at(Port(id, ports[0])))
         at = self._view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT))
         own = self._own_for(self._editor.analysis.type_at(Port(id, ports[0])))
         self._open(f"Add a layer behind {layer.name}…", found, at, self._editor.add_layer, own=own)
@@ -80,11 +80,11 @@ class Offering:
         editor, end = self._editor, self._scene_point(at)
         name = editor.network.layers[port.port.layer].name
         if port.is_input:
-            known = offers.known_inputs(editor.network, editor.analysis, port.port)
-            found = offers.feeders(editor.network.layers[port.port.layer].acting, port.port.name, known)
+            known = suggestions.known_inputs(editor.network, editor.analysis, port.port)
+            found = suggestions.feeders(editor.network.layers[port.port.layer].acting, port.port.name, known)
             found = {**found, BlockInput.key: ""}  # gives what arrives at the block
         else:
-            found = offers.takers(editor.analysis.type_at(port.port))
+            found = suggestions.takers(editor.analysis.type_at(port.port))
         own = () if port.is_input else self._own_for(editor.analysis.type_at(port.port))
         ends = (end, port.at) if port.is_input else (port.at, end)
         prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
@@ -97,7 +97,7 @@ class Offering:
     def replacement(self, id: str, at: QPoint) -> None:
         """Another type for a layer."""
         editor = self._editor
-        found = offers.substitutes(editor.network, editor.analysis, id)
+        found = suggestions.substitutes(editor.network, editor.analysis, id)
         prompt = f"Replace {editor.network.layers[id].name} with…"
 
         def choose(what: str | Piece) -> None:
@@ -109,7 +109,7 @@ class Offering:
     def _open(
         self,
         prompt: str,
-        found: offers.Offers | None,
+        found: suggestions.Offers | None,
         at: QPoint,
         choose: Callable[[str | Piece], object],
         marks: Marks | None = None,
@@ -135,7 +135,7 @@ class Offering:
             with contextlib.suppress(UserError):
                 type = clipboard.read_block(entry.payload).type
                 count = len(type.input_ports())
-                if count and (type.output_ports() or not gives) and not offers.refusal(type, [given] * count):
+                if count and (type.output_ports() or not gives) and not suggestions.refusal(type, [given] * count):
                     found.append(entry)
         return found
 

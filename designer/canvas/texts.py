@@ -1,7 +1,7 @@
 """Numbers and sizes as the canvas says them."""
 
 from engine.network.analysis import Facts
-from engine.network.counts import short_count as short_count
+from engine.network.table import short_count as short_count
 
 
 def sizes(facts: Facts | None, port: str) -> str:

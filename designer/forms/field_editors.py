@@ -24,9 +24,11 @@ from designer.forms.line_editors import (
     parsed,
 )
 from designer.forms.switch import Switch
-from engine.errors import FieldError
-from engine.fields import Bool, Choice, Choices, Field, FilePath, Float, Floats, Int, Ints, Padding, Record, Text
-from engine.project.options.phases import Phases
+from engine.core.errors import FieldError
+from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text
+from engine.core.list_fields import Floats, Ints, Padding
+from engine.core.records import Record
+from engine.project.options.schedule import Phases
 
 _COMBO_WIDTH = 96
 

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from designer.forms.fold_heading import FoldHeading
 from designer.forms.row import Row, section_label, sentence
-from engine.errors import FieldError, FieldErrors
-from engine.fields import Record
+from engine.core.errors import FieldError, FieldErrors
+from engine.core.records import Record
 
 LABEL_WIDTH = 128
 WIDE_LABEL_WIDTH = 220

@@ -10,9 +10,11 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from designer import theme
-from engine.errors import FieldError
-from engine.fields import Field, Float, Floats, Int, Ints, Record, Text
-from engine.project.options.phases import Phases
+from engine.core.errors import FieldError
+from engine.core.fields import Field, Float, Int, Text
+from engine.core.list_fields import Floats, Ints
+from engine.core.records import Record
+from engine.project.options.schedule import Phases
 
 Changed = Callable[[object], None]
 SEVERAL = "several values"

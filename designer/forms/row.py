@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QMenu, QVBoxLayout
 from designer import icons, theme
 from designer.forms.field_editors import FieldEditor, PathEditor, editor_for
 from designer.forms.line_editors import HEIGHT, as_typed, parsed
-from engine.errors import FieldError
-from engine.fields import Bool, Choice, Choices, Field, Record
+from engine.core.errors import FieldError
+from engine.core.fields import Bool, Choice, Choices, Field
+from engine.core.records import Record
 
 
 def sentence(text: str) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton
 
 from designer import theme
 from designer.forms.line_editors import HEIGHT, SEVERAL, Changed
-from engine.fields import Record
+from engine.core.records import Record
 
 
 class Switch(QAbstractButton):

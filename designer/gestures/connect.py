@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, Qt
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from designer.scene.feedback import Loose, Marks
 from designer.scene.scene import PortHit
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network import edits
 from engine.network.network import Connection, Network, Port
 

@@ -11,7 +11,7 @@ from designer.clipboard import BLOCK_MIME, LAYER_MIME, Piece, piece
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from designer.scene.feedback import Ghost, Marks
 from designer.scene.pictures import Content
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network.layout import Position
 from engine.network.network import Connection
 

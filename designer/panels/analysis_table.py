@@ -32,12 +32,12 @@ from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView,
 
 from designer import theme
 from designer.editor import Editor
-from engine.files import write_atomically
+from engine.core.files import write_atomically
+from engine.core.text import format_bytes
 from engine.network.analysis import Analysis, Facts
 from engine.network.memory import activation_bytes
 from engine.network.network import Network
 from engine.network.table import table_rows
-from engine.words import format_bytes
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs a sample", "Activations")

@@ -18,8 +18,8 @@ from PySide6.QtGui import QFont, QIcon, QPainter, QPixmap, QStandardItem, QStand
 
 from designer import theme
 from engine.layers.base import LayerType
-from engine.layers.catalog import add_on_of, catalog
 from engine.layers.names import search_words
+from engine.network.catalog import add_on_of, catalog
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 REFUSAL_ROLE = KEY_ROLE + 1

@@ -13,10 +13,10 @@ from designer.panels.library_model import LibraryFilter, LibraryModel, OwnEntry
 from designer.panels.library_view import LibraryView, is_star_key
 from designer.panels.parts import SearchField
 from engine.layers.addons import AddOn
-from engine.layers.block import BlockInput, BlockOutput
-from engine.layers.catalog import add_ons
+from engine.network.block import BlockInput, BlockOutput
+from engine.network.catalog import add_ons
 from engine.network.network import Port
-from engine.network.offers import takers
+from engine.network.suggestions import takers
 
 _WARM_UP_MS = 300
 RECENT_LIMIT = 5

@@ -31,7 +31,7 @@ from designer.clipboard import LAYER_MIME
 from designer.panels.library_model import FAVOURITE_ROLE, KEY_ROLE, ONNX_ROLE, OWN_ROLE, REFUSAL_ROLE, SQUARE, OwnEntry
 from designer.scene import pictures
 from engine.layers.base import LayerType
-from engine.layers.catalog import layer_type
+from engine.network.catalog import layer_type
 from engine.network.edits import default_name
 
 

@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
 
 from designer import theme
 from designer.editor import Editor
-from engine.fields import Record
+from engine.core.records import Record
 from engine.network.problems import Problem
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions

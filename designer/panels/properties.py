@@ -14,19 +14,19 @@ from designer.forms.row import Row
 from designer.panels.parts import UNKNOWN, FactsTable, Header, section, separator
 from designer.panels.problems import unbroken
 from designer.panels.property_sections import BlockPorts, LayerHelp
-from engine.fields import Record, Text
+from engine.core.fields import Text
+from engine.core.records import Record
+from engine.core.text import format_bytes
 from engine.layers.base import LayerType
-from engine.layers.block import BlockInput, BlockOutput
 from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
-from engine.network.analysis import Facts
+from engine.network.analysis import Facts, frozen_parameters, is_frozen, is_in_frozen
+from engine.network.block import BlockInput, BlockOutput
 from engine.network.blocks import names_of
-from engine.network.counts import layers_in_words
-from engine.network.freezing import frozen_parameters, is_frozen, is_in_frozen
 from engine.network.memory import activation_bytes, all_known
 from engine.network.network import Layer, name_refusal
-from engine.project.checks.check import memory_of
-from engine.words import format_bytes
+from engine.network.table import layers_in_words
+from engine.project.check import memory_of
 
 
 class _Named(Record):

@@ -13,12 +13,13 @@ from designer.forms.fold_heading import FoldHeading
 from designer.forms.form import LABEL_WIDTH, Form
 from designer.panels.parts import section
 from designer.scene.pipeline_stages import Staging
-from engine.fields import Int, Record
+from engine.core.fields import Int
+from engine.core.records import Record
 from engine.layers.base import LayerType
-from engine.layers.block import Block, BlockInput, BlockOutput
 from engine.layers.names import torch_names
-from engine.layers.reference import paragraphs
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import NAME_LIMIT, Layer, name_refusal
+from engine.project.layer_reference import paragraphs
 
 _HINT = "A double click on the block opens it too, and Alt+Down."
 _NO_PORTS = "It has no ports. Open it and add block inputs and outputs."

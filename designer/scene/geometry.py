@@ -1,5 +1,5 @@
 """Where ports, curves and sizes are on the canvas, in Qt's form. Drawings without a screen have the same from
-`engine.drawing.curves`, which reckons for both."""
+`engine.drawing.routes`, which reckons for both."""
 
 from itertools import pairwise
 from math import hypot
@@ -7,8 +7,8 @@ from math import hypot
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath
 
-from engine.drawing import curves
-from engine.drawing.curves import Curve, Taken
+from engine.drawing import routes
+from engine.drawing.routes import Curve, Taken
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
 
 PORT_RADIUS = 4.0
@@ -21,17 +21,17 @@ def node_rect(at: Position) -> QRectF:
 
 def input_point(at: Position, index: int, count: int, flow: Flow = "down") -> QPointF:
     """The middle of an input port, on the top edge or at the left."""
-    return QPointF(*curves.port_point(at, index, count, is_input=True, flow=flow))
+    return QPointF(*routes.port_point(at, index, count, is_input=True, flow=flow))
 
 
 def output_point(at: Position, index: int, count: int, flow: Flow = "down") -> QPointF:
     """The middle of an output port, on the bottom edge or at the right."""
-    return QPointF(*curves.port_point(at, index, count, is_input=False, flow=flow))
+    return QPointF(*routes.port_point(at, index, count, is_input=False, flow=flow))
 
 
 def direct_curve(start: QPointF, end: QPointF, flow: Flow = "down") -> QPainterPath:
     """A curve that leaves with the flow and arrives with it."""
-    return path_of(curves.direct_curve(start.toTuple(), end.toTuple(), flow))
+    return path_of(routes.direct_curve(start.toTuple(), end.toTuple(), flow))
 
 
 def route(
@@ -46,7 +46,7 @@ def route(
 
     A lane that is already known from the same start is taken again where it is free.
     """
-    curve, lane = curves.route(start.toTuple(), end.toTuple(), blocker, margin, known, flow)
+    curve, lane = routes.route(start.toTuple(), end.toTuple(), blocker, margin, known, flow)
     return path_of(curve), lane
 
 
@@ -64,7 +64,7 @@ def path_of(curve: Curve) -> QPainterPath:
 
 def tag(port: QPointF, index: int, count: int, width: float, flow: Flow) -> tuple[QPainterPath, QPointF]:
     """The short line at an input that is fed by what is only named there, and the corner of the name."""
-    curve, corner = curves.tag(port.toTuple(), index, count, width, flow)
+    curve, corner = routes.tag(port.toTuple(), index, count, width, flow)
     return path_of(curve), QPointF(*corner)
 
 

@@ -12,9 +12,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
 from designer import theme
-from engine.layers.block import Block
+from engine.core.text import format_percent
+from engine.network.block import Block
 from engine.network.network import Network
-from engine.words import format_percent
 
 State = Literal["good", "warning", "error"]
 STATES: tuple[State, ...] = ("good", "warning", "error")

@@ -11,8 +11,8 @@ from designer import theme
 from designer.scene import pictures
 from designer.scene.annotations import paint_comment, paint_frame
 from designer.scene.scene import Scene
-from engine.errors import UserError
-from engine.files import write_atomically
+from engine.core.errors import UserError
+from engine.core.files import write_atomically
 
 FORMATS = (".png", ".svg", ".pdf")
 MARGIN = 32.0

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 
 from designer import theme
 from designer.scene import geometry, health, stage_colours, tint
-from engine.drawing.curves import TAG_HEIGHT
+from engine.drawing.routes import TAG_HEIGHT
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow
 
 MARGIN = 10.0

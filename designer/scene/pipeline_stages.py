@@ -1,6 +1,6 @@
 """The stages of a pipeline in the window: seen on the canvas, changed by hand, balanced, left to the engine again.
 
-What a stage is, and every edit, is `engine.project.staging`'s; here they are shown and applied, one undo step each.
+What a stage is, and every edit, is `engine.project.stage_edits`'s; here they are shown and applied, one undo step each.
 """
 
 from collections.abc import Callable, Collection
@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from designer.editor import Editor
 from designer.scene.scene import Scene
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network.analysis import Analysis
 from engine.network.network import Network
-from engine.project import staging
+from engine.project import stage_edits
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
-from engine.project.staging import Rule, Shown
+from engine.project.stage_edits import Rule, Shown
 
 SOON_MS = 60
 
@@ -44,7 +44,7 @@ class Staging(QObject):
         super().__init__(parent)
         self._editor, self._scene = editor, scene
         self.is_on = False
-        self.workers_of: Callable[[Project], int] = lambda project: staging.asked_workers(project.environment) or 2
+        self.workers_of: Callable[[Project], int] = lambda project: stage_edits.asked_workers(project.environment) or 2
         """How many workers a project would have here; who knows the machine sets it."""
         self._known: tuple[_Key, Shown] | None = None
         self._was_used = False
@@ -59,7 +59,7 @@ class Staging(QObject):
     @property
     def is_used(self) -> bool:
         """Whether the project is trained in stages."""
-        return staging.has_stages(self._editor.project.environment)
+        return stage_edits.has_stages(self._editor.project.environment)
 
     @property
     def workers(self) -> int:
@@ -77,7 +77,7 @@ class Staging(QObject):
         project, analysis, workers = self._editor.project, self.analysis, self.workers
         key = _Key(project.network, analysis, project.environment, workers)
         if self._known is None or self._known[0] != key:
-            self._known = key, staging.shown_stages(project, analysis, workers)
+            self._known = key, stage_edits.shown_stages(project, analysis, workers)
         return self._known[1]
 
     def stage_of(self, ids: Collection[str]) -> int | None:
@@ -139,7 +139,7 @@ class Staging(QObject):
             what = editor.network.layers[next(iter(ids))].name if len(ids) == 1 else f"{len(ids)} layers"
             editor.edit(
                 f"Put {what} into stage {stage + 1}",
-                lambda project: staging.put(project, self.analysis, ids, stage, self.workers),
+                lambda project: stage_edits.put(project, self.analysis, ids, stage, self.workers),
             )
             self.refresh()
 
@@ -149,17 +149,17 @@ class Staging(QObject):
         def change(project: Project) -> Project:
             if self.analysis.has_errors:
                 raise UserError("The network has errors; correct them first.")
-            return staging.balanced(project, self.analysis, self.workers, rule)
+            return stage_edits.balanced(project, self.analysis, self.workers, rule)
 
         self._editor.edit("Balance stages", change)
         self.refresh()
 
     def clear(self) -> None:
         """Leave the stages to the engine."""
-        self._editor.edit("Clear stages", staging.cleared)
+        self._editor.edit("Clear stages", stage_edits.cleared)
         self.refresh()
 
     def use(self) -> None:
         """Train in stages."""
-        self._editor.edit("Use a pipeline", staging.with_pipeline)
+        self._editor.edit("Use a pipeline", stage_edits.with_pipeline)
         self.refresh()

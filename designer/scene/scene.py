@@ -22,13 +22,12 @@ from designer.scene.health import Mark
 from designer.scene.nodes import Node, Nodes
 from designer.scene.pictures import Content
 from designer.scene.tint import Kind, Tint, tint_by
-from engine.layers.block import Block
 from engine.network.analysis import Facts
-from engine.network.compare import difference, moved
-from engine.network.layout import Flow, Layout, Position
+from engine.network.arrangement import repeated
+from engine.network.block import Block
+from engine.network.layout import Flow, Layout, Position, difference, moved
 from engine.network.network import Connection, Layer, Network, Port
-from engine.network.repeats import repeated
-from engine.project.checks.check import Report
+from engine.project.check import Report
 from engine.project.project import Project
 
 _FEW = 60

@@ -1,1 +1,1 @@
-"""Where samples come from, how they are split, and how batches are made."""
+"""Data sources, splits, normalization, augmentation and batches."""

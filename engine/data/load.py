@@ -1,7 +1,7 @@
 """The data of a project: what is known about it, its samples in three parts, and a look at it."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -10,18 +10,36 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from engine.core.errors import FieldErrors, UserError
 from engine.data import split as splitting
-from engine.data.facts import PARTS, DataFacts
 from engine.data.preview import Change, describe
+from engine.data.sources.arrays import ArrayFile
+from engine.data.sources.digits import Digits
+from engine.data.sources.images import Images
 from engine.data.sources.masks import Masks
-from engine.data.sources.places import free_memory, locate, refuse_too_large
-from engine.data.sources.registry import SOURCES
-from engine.data.sources.source import Array, Arrays, Outline, Samples, Source, Stored
+from engine.data.sources.source import (
+    Array,
+    Arrays,
+    Outline,
+    Samples,
+    Source,
+    Stored,
+    free_memory,
+    locate,
+    refuse_too_large,
+)
+from engine.data.sources.table import Table
 from engine.data.stored import Chosen, Kept, RealSteps, aligned
-from engine.errors import FieldErrors, UserError
+from engine.placement.choose import Placement
+from engine.placement.inventory import DeviceInventory
 from engine.project.data import DataOptions
-from engine.project.loading import loading
+from engine.project.data_loading import Loading, loading
+from engine.project.dataset_info import PARTS, DataFacts
+from engine.project.project import Project
 from engine.project.training import TrainingOptions
+
+SOURCES: Mapping[str, Source] = {"digits": Digits(), "images": Images(), "table": Table(), "arrays": ArrayFile()}
+
 
 T = TypeVar("T")
 KEPT = 2
@@ -43,7 +61,7 @@ class Part:
 
     def real(self, number: int) -> Any:
         """All that one input holds; of sequences of different lengths every real step, one a row. An array, or what
-        `engine.data.normalise` reads a few rows at a time."""
+        `engine.data.normalization` reads a few rows at a time."""
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
         if lengths is None:
             return array
@@ -223,3 +241,28 @@ def _open(options: DataOptions, base: Path) -> Opened:
 
     outline = _OUTLINES.get(key, lambda: source.outline(options, path), size)
     return Opened(options, source, path, key, outline)
+
+
+MOST_OF_FREE = 0.25
+"""So much of the free memory may be filled with decoded pictures, however much is wished for."""
+
+
+def loading_of(project: Project, facts: DataFacts, placement: Placement, inventory: DeviceInventory) -> Loading:
+    """By the size of the data, the free memory of now, and the workers that each need a copy."""
+    used = {worker.device for worker in placement.workers}
+    devices = [device.memory_bytes for device in inventory.devices if device.name in used]
+    return loading(
+        project.data,
+        project.training,
+        facts,
+        free_bytes=free_memory(),
+        workers=len(placement.workers),
+        device_bytes=min(devices, default=0),
+    )
+
+
+def loaded(project: Project, base: Path, how: Loading, workers: int) -> LoadedData:
+    """The data of a run for one of so many workers. Raises `UserError`."""
+    wanted = project.data.decoded_cache * 2**20 if project.data.is_visible("decoded_cache") else 0
+    cache = min(wanted, int(MOST_OF_FREE * free_memory())) // workers
+    return load(project.data, base, is_streamed=how.is_streamed, cache_bytes=cache)

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
-from engine.data.facts import IGNORED, PARTS, InputFacts, TargetFacts
 from engine.data.sources.source import Array, Column, Outline, Samples
 from engine.data.split import Counts
+from engine.project.dataset_info import IGNORED, PARTS, InputFacts, TargetFacts
 
 MOST_PIXELS = 160
 MOST_SERIES = 24

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.data.facts import PARTS
 from engine.data.sources.source import Array
+from engine.project.dataset_info import PARTS
 
 Counts = tuple[int, int, int]
 

@@ -1,1 +1,1 @@
-"""Pictures of a network without a screen: what is drawn, and writers for SVG, PDF and PNG."""
+"""A network as a picture without a screen."""

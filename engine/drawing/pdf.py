@@ -3,9 +3,8 @@
 import zlib
 
 from engine.drawing.colours import parts
-from engine.drawing.curves import Curve
-from engine.drawing.metrics import text_width
-from engine.drawing.picture import EDGE, Box, Line, Picture, Ring, Shape, Text
+from engine.drawing.picture import EDGE, Box, Line, Picture, Ring, Shape, Text, text_width
+from engine.drawing.routes import Curve
 
 LARGEST = 14_400.0
 """Units a side, the most that the format allows."""

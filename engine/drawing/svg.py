@@ -2,9 +2,8 @@
 
 from xml.sax.saxutils import escape, quoteattr
 
-from engine.drawing.curves import Curve
-from engine.drawing.metrics import WIDER, WIDEST_FONT, text_width
-from engine.drawing.picture import EDGE, Box, Group, Line, Picture, Ring, Shape, Text
+from engine.drawing.picture import EDGE, WIDER, WIDEST_FONT, Box, Group, Line, Picture, Ring, Shape, Text, text_width
+from engine.drawing.routes import Curve
 
 FONTS = "Inter, 'Segoe UI', 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 

@@ -1,1 +1,1 @@
-"""Networks and weights that leave or enter: ONNX, PyTorch, safetensors."""
+"""Export to ONNX and PyTorch, and of curves to other programs."""

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.errors import UserError
+from engine.core.errors import UserError
+from engine.core.files import write_atomically
 from engine.exchange import mlflow, tensorboard
-from engine.files import write_atomically
 from engine.runs.events import ENDS, Points
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
 from engine.runs.options import shown
+from engine.runs.query import option_names
 from engine.runs.summary import DAMAGED, RunSummary, read_summary, with_state_now
-from engine.runs.table import option_names
 
 _STATUSES = {
     "finished": mlflow.FINISHED,

@@ -1,20 +1,20 @@
 """Export as users mean it: from a project file or from a run, to the format they name."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.data.facts import DataFacts
-from engine.errors import UserError
-from engine.network.analysis import analyse
-from engine.network.outputs import folded
-from engine.project import code
-from engine.project.checks.check import check
+from engine.core.errors import UserError
+from engine.network.analysis import analyse, folded
+from engine.project import user_code
+from engine.project.bindings import wanted_of
+from engine.project.check import check
+from engine.project.dataset_info import DataFacts
 from engine.project.file import load
 from engine.project.project import Project
-from engine.project.targets import wanted_of
 from engine.runs.folder import frozen_code, open_run
 
 if TYPE_CHECKING:
@@ -22,6 +22,29 @@ if TYPE_CHECKING:
     import torch
 
     from engine.network.analysis import Analysis
+
+
+def refuse_destination(to: Path) -> None:
+    """Raise `UserError` if a file cannot be written there, and why."""
+    folder = to.parent
+    try:
+        is_folder = to.is_dir()
+    except OSError as error:
+        raise not_written(to, error) from None
+    if is_folder:
+        raise UserError(f"{to} is a folder. Name a file in it, such as {to / 'network'}.")
+    if not folder.exists():
+        raise UserError(f"The folder {folder} does not exist. Make it first, or name another one.")
+    if not folder.is_dir():
+        raise UserError(f"{folder} is a file, so nothing can be written into it. Name a folder.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"The folder {folder} cannot be written to: permission denied. Name another one.")
+
+
+def not_written(to: Path, error: OSError) -> UserError:
+    """The error for a file that could not be written after all: a full disk, a name that is too long."""
+    return UserError(f"{to} cannot be written: {error.strerror or error}.")
+
 
 SAMPLES_TO_COMPARE = 64
 
@@ -72,7 +95,7 @@ def read_source(path: Path, base: Path | None = None) -> Source:
         note = "The project has no trained weights of its own: fresh ones are exported. Export a run for trained ones."
         base = (base or path.parent).resolve()
         return Source(load(path).project, base, None, (note,), path.stem, base)
-    from engine.exchange.weights import load as load_weights
+    from engine.lowering.weights import load as load_weights
 
     folder = open_run(path)
     kept = folder.kept()
@@ -97,10 +120,10 @@ def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Pa
     """
     source = read_source(path, base)
     network = source.project.network
-    code.look(network, source.code_base, source.code)
+    user_code.look(network, source.code_base, source.code)
     if trusted:
-        code.grant(network)
-    code.ready(network, source.code_base, source.code)
+        user_code.grant(network)
+    user_code.ready(network, source.code_base, source.code)
     facts, facts_note = _facts(source)
     report = check(source.project, facts)
     if report.analysis.has_errors:
@@ -151,10 +174,9 @@ def _facts(source: Source) -> tuple[DataFacts | None, tuple[str, ...]]:
 
 
 def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.Tensor]":
-    from engine.build.init import initialize
-    from engine.build.module import build, prefixes
-    from engine.build.parameters import parameter_options
-    from engine.network.freezing import type_at
+    from engine.lowering.initialization import initialize, parameter_options
+    from engine.lowering.module import build, prefixes
+    from engine.network.analysis import type_at
 
     module, layers = build(project.network, analysis), prefixes(project.network, analysis)
     initialize(module, project.training.seed, parameter_options(module, layers, partial(type_at, project.network)))

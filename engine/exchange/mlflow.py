@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.files import write_atomically
+from engine.core.files import write_atomically
 
 RUNNING, FINISHED, FAILED, KILLED = 1, 3, 4, 5
 _LOCAL = 4

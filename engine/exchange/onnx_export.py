@@ -6,6 +6,8 @@ metadata.
 """
 
 import contextlib
+import copy
+import functools
 import json
 import logging
 import os
@@ -19,28 +21,105 @@ import numpy as np
 import onnx
 import onnx_ir
 import torch
-from torch import fx
+from torch import fx, nn
+from torch._higher_order_ops.scan import scan
 
-from engine.build.module import build
-from engine.build.names import unique
-from engine.build.plan import refuse_errors
-from engine.data.facts import DataFacts
-from engine.errors import RunError, UserError
-from engine.exchange.destination import not_written, refuse_destination
-from engine.exchange.onnx_forms import exportable, free_lengths
+from engine.core.errors import RunError, UserError
+from engine.core.types import Symbol, TensorType
+from engine.core.version import VERSION
+from engine.data.samples import Arrays, at_sizes, fitting_samples, random_samples
+from engine.exchange.export import not_written, refuse_destination
 from engine.exchange.runtime import onnxruntime
-from engine.exchange.samples import Arrays, at_sizes, fitting_samples, random_samples
-from engine.exchange.weights import fill
-from engine.layers.catalog import layer_type
-from engine.layers.custom import UserCode
-from engine.layers.types import Symbol, TensorType
+from engine.layers.user_code import UserCode
+from engine.lowering.module import build
+from engine.lowering.modules.recurrent import GruLoop, LstmLoop
+from engine.lowering.plan import refuse_errors, unique
+from engine.lowering.weights import fill
 from engine.network import edits
-from engine.network.analysis import analyse
+from engine.network.analysis import analyse, folded
+from engine.network.catalog import layer_type
 from engine.network.network import Network, Port
-from engine.network.outputs import folded
-from engine.project.inputs import match_inputs
-from engine.project.targets import wanted_of
-from engine.version import VERSION
+from engine.project.bindings import match_inputs, wanted_of
+from engine.project.dataset_info import DataFacts
+
+ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
+    nn.AdaptiveAvgPool1d: False,
+    nn.AdaptiveAvgPool2d: False,
+    nn.AdaptiveAvgPool3d: False,
+    nn.AdaptiveMaxPool1d: True,
+    nn.AdaptiveMaxPool2d: True,
+    nn.AdaptiveMaxPool3d: True,
+}
+
+
+class AdaptivePool(nn.Module):
+    """Adaptive pooling, one axis after the other: cell i of n goes from floor(i size / n) to ceil((i + 1) size / n)."""
+
+    def __init__(self, cells: tuple[int, ...], *, takes_max: bool) -> None:
+        super().__init__()
+        self.cells = cells
+        self.takes_max = takes_max
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for dim, count in enumerate(self.cells, x.dim() - len(self.cells)):
+            x = torch.stack([self._cell(x, dim, index, count) for index in range(count)], dim)
+        return x
+
+    def _cell(self, x: torch.Tensor, dim: int, index: int, count: int) -> torch.Tensor:
+        size = x.shape[dim]
+        start, end = index * size // count, ((index + 1) * size + count - 1) // count
+        cell = x[(slice(None),) * dim + (slice(start, end),)]
+        return cell.amax(dim) if self.takes_max else cell.mean(dim)
+
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+def _scan(part: LstmLoop | GruLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+    """The steps of a recurrent layer as one operator, for any number of steps, in place of a loop over so many."""
+
+    def step(state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+        after = part.step(name, state, given)
+        return after, after[0].clone()
+
+    end, rows = scan(step, tuple(part.clone() for part in state), given, dim=0)
+    return end, rows
+
+
+def exportable(module: fx.GraphModule) -> fx.GraphModule:
+    """A copy of the network that shares its weights, in forms that the exporter knows."""
+    copied = copy.deepcopy(module, {id(p): p for p in (*module.parameters(), *module.buffers())})
+    for name, part in module.named_modules():
+        if type(part) in ADAPTIVE_POOLS:
+            dims = int(type(part).__name__[-2])
+            given = part.output_size
+            cells = given if isinstance(given, tuple) else (given,) * dims
+            copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
+        elif isinstance(part, nn.RReLU):
+            copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
+        elif isinstance(part, LstmLoop | GruLoop):
+            own = copied.get_submodule(name)
+            own.walk = functools.partial(_scan, own)  # type: ignore[arg-type, assignment]
+    return copied
+
+
+@contextlib.contextmanager
+def free_lengths() -> Iterator[None]:
+    """Lets recurrent layers be exported for sequences of any length, also after they have run in this process.
+
+    The exporter puts other implementations in their place for a while (`torch.export._patches`, seen in 2.13), but the
+    operators remember which one they called last; so the second such export of a process would fix the length.
+    This can go when that module clears the memory itself.
+    """
+    operators = (torch.ops.aten.lstm.input, torch.ops.aten.gru.input)
+    for operator in operators:
+        operator._dispatch_cache.clear()
+    try:
+        yield
+    finally:
+        for operator in operators:
+            operator._dispatch_cache.clear()
+
 
 OPSET = 20
 TOLERANCE = 1e-4

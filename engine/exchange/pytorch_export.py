@@ -6,17 +6,17 @@ from pathlib import Path
 import torch
 from safetensors.torch import save
 
-from engine.build.module import build
-from engine.build.source import source
-from engine.custom.targets import companion
-from engine.data.facts import DataFacts
-from engine.errors import UserError
-from engine.exchange.destination import not_written, refuse_destination
-from engine.exchange.weights import fill
-from engine.files import write_atomically
+from engine.core.errors import UserError
+from engine.core.files import write_atomically
+from engine.exchange.export import not_written, refuse_destination
+from engine.lowering.module import build
+from engine.lowering.source import source
+from engine.lowering.weights import fill
 from engine.network.analysis import analyse
 from engine.network.network import Network
-from engine.project import code
+from engine.project import user_code
+from engine.project.dataset_info import DataFacts
+from engine.user_code.expression import companion
 
 
 def export_pytorch(
@@ -33,7 +33,7 @@ def export_pytorch(
     classes = facts.classes if facts else ()
     columns = facts.inputs[0].columns if facts and len(facts.inputs) == 1 else ()
     text = source(network, analysis, title=title, classes=classes, columns=columns)
-    companions = {to.with_name(f"{companion(file)}.py"): data for file, data in code.contents(network).items()}
+    companions = {to.with_name(f"{companion(file)}.py"): data for file, data in user_code.contents(network).items()}
     for beside in companions:
         refuse_destination(beside)
     try:

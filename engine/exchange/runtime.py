@@ -6,8 +6,9 @@ folder, unless this variable is set before it is loaded. Who wants that sets it 
 
 import os
 
+import onnxruntime  # behind the variable that it reads
+
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
-import onnxruntime  # behind the variable that it reads
 
 __all__ = ["onnxruntime"]

@@ -1,1 +1,1 @@
-"""What can be placed in a network: one class per layer type, one file per family."""
+"""Layer types, one class each, one file per family."""

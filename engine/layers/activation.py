@@ -1,9 +1,9 @@
 """Element-wise non-linearities."""
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Float
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Float
+from engine.core.types import Sizes, TensorType
 from engine.layers.base import LayerType, Lowered, channels_first, expect_real, function, module
-from engine.layers.types import Sizes, TensorType
 from engine.layers.weighted import WithAlpha
 
 
@@ -334,7 +334,7 @@ class SquaredRelu(Activation):
     key, label, family = "squared_relu", "Squared ReLU", "Activation"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.build.modules.activation.squared_relu")
+        return function("engine.lowering.modules.arithmetic.squared_relu")
 
 
 class Threshold(Activation):

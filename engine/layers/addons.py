@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from engine.errors import MisfitError, UserError
+from engine.core.errors import MisfitError, UserError
 from engine.layers.base import REGISTRY, LayerType
 
 GROUP: Final = "netwright.layers"

@@ -6,8 +6,10 @@ Functions of several inputs are in `combination`.
 import math
 from typing import Any
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Float, Ints
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Float
+from engine.core.list_fields import Ints
+from engine.core.types import LAYOUTS, Sizes, TensorType, with_article
 from engine.layers.base import (
     LENGTHS,
     LayerType,
@@ -20,7 +22,6 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.types import LAYOUTS, Sizes, TensorType, with_article
 from engine.layers.weighted import (
     BIAS_INITIALIZERS,
     SCALE_INITIALIZERS,
@@ -31,7 +32,7 @@ from engine.layers.weighted import (
     rate_field,
 )
 
-OWN = "engine.build.modules.arithmetic."
+OWN = "engine.lowering.modules.arithmetic."
 
 
 class _EachNumber(LayerType):

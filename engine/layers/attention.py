@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Float, Int, Visible
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Float, Int, Visible
+from engine.core.types import Sizes, TensorType, derive, image, sequence
 from engine.layers.base import (
     LENGTHS,
     Call,
@@ -16,7 +17,6 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.types import Sizes, TensorType, derive, image, sequence
 from engine.layers.weighted import WithWeights, WithWeightsAndBias, weights_initializer_field
 
 
@@ -177,7 +177,7 @@ class SelfAttention(WithScores, WithWeightsAndBias):
         given |= {"outputs": outputs} if outputs != x.channels else {}
         given |= {"causal": True} if self.mask == "causal" else {}
         return module(
-            "engine.build.modules.attention.SelfAttention",
+            "engine.lowering.modules.attention.SelfAttention",
             **given,
             **({"dropout": self.dropout} if self.dropout else {}),
             **({} if self.bias else {"bias": False}),
@@ -242,7 +242,7 @@ class PositionEmbedding(WithWeights):
     def lower(self, x: TensorType) -> Lowered:
         given = {"positions": self.positions, "channels": self._dimension(x)}
         alone = {"alone": True} if self.alone else {}
-        return module("engine.build.modules.attention.PositionEmbedding", **given, **alone)
+        return module("engine.lowering.modules.attention.PositionEmbedding", **given, **alone)
 
     def telling(self) -> str:
         return f"{self.positions:,} positions"
@@ -270,7 +270,7 @@ class ClassToken(WithWeights):
         return {"token": (1, 1, x.channels)}
 
     def lower(self, x: TensorType) -> Lowered:
-        return module("engine.build.modules.attention.ClassToken", channels=x.channels)
+        return module("engine.lowering.modules.attention.ClassToken", channels=x.channels)
 
     def lengths_after(self, x: TensorType) -> Call:
         return function(f"{LENGTHS}linear_lengths", added=1)
@@ -330,9 +330,9 @@ class SinusoidalPosition(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         if not self.is_of_values:
             alone = {"alone": True} if self.alone else {}
-            return module("engine.build.modules.attention.SinusoidalPosition", channels=self._dimension(x), **alone)
+            return module("engine.lowering.modules.attention.SinusoidalPosition", channels=self._dimension(x), **alone)
         numbers, of_tokens = self.dimension or 64, x.kind == "index"
         encode = function(
-            "engine.build.modules.attention.encoded_values", channels=numbers, dim=2 if of_tokens else x.dim("C")
+            "engine.lowering.modules.attention.encoded_values", channels=numbers, dim=2 if of_tokens else x.dim("C")
         )
         return (method("float"), method("unsqueeze", 2), encode) if of_tokens else encode

@@ -2,7 +2,7 @@
 
 A layer type is one class in its family's file. The palette, the form, the sizes on the canvas, the file format, the
 module, the printed source and the parity tests all follow from it. Nothing here imports torch: a `Call` is data, which
-`engine.build.module` resolves and `engine.build.source` prints, so that both always agree.
+`engine.lowering.module` resolves and `engine.lowering.source` prints, so that both always agree.
 """
 
 import inspect
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from engine.errors import MisfitError
-from engine.fields import Record
-from engine.layers.types import LAYOUTS, Sizes, TensorType, with_article
+from engine.core.errors import MisfitError
+from engine.core.records import Record
+from engine.core.types import LAYOUTS, Sizes, TensorType, with_article
 
 FAMILIES = (
     "Input",
@@ -37,7 +37,7 @@ FAMILIES = (
 class Call:
     """One call of the built network.
 
-    `module`: `target` is a class (`torch.nn.Conv2d`, or one in `engine.build.modules`), built once with `kwargs`, then
+    `module`: `target` is a class (`torch.nn.Conv2d`, or one in `engine.lowering.modules`), built once with `kwargs`, then
     called with the tensors. `function`: `target` is a function (`torch.cat`), called with the tensors, then `args` and
     `kwargs`. `method`: `target` is a method of the first tensor (`flatten`), called with `args` and `kwargs`.
 
@@ -65,7 +65,7 @@ class Call:
 
 
 def module(target: str, **kwargs: Any) -> Call:
-    """A module of torch, named by its class below `torch.nn`, or one of our own (`engine.build.modules.<family>.X`)."""
+    """A module of torch, named by its class below `torch.nn`, or one of our own (`engine.lowering.modules.<family>.X`)."""
     return Call(target if "." in target else f"torch.nn.{target}", kwargs=kwargs)
 
 
@@ -80,7 +80,7 @@ def method(target: str, *args: Any, **kwargs: Any) -> Call:
 
 
 Lowered = Call | tuple[Call, ...]
-LENGTHS = "engine.build.modules.lengths."
+LENGTHS = "engine.lowering.modules.lengths."
 
 
 def with_lengths(call: Call) -> Call:

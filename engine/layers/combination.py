@@ -8,8 +8,9 @@ import math
 import re
 from typing import ClassVar
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Float, Int, Text
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Float, Int, Text
+from engine.core.types import LAYOUTS, Size, Symbol, TensorType, clash, derive, sequence, volume, with_article
 from engine.layers.base import (
     LENGTHS,
     Call,
@@ -22,7 +23,6 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.types import LAYOUTS, Size, Symbol, TensorType, clash, derive, sequence, volume, with_article
 
 AXES = {
     "C": "Channels: depth concatenation",
@@ -128,7 +128,7 @@ class Addition(_Numbered, _ElementWise):
     takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.add" if self.inputs == 2 else "engine.build.modules.combination.add_all")
+        return function("torch.add" if self.inputs == 2 else "engine.lowering.modules.arithmetic.add_all")
 
 
 class Multiplication(_Numbered, _ElementWise):
@@ -146,7 +146,7 @@ class Multiplication(_Numbered, _ElementWise):
     takes_complex = True
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.mul" if self.inputs == 2 else "engine.build.modules.combination.multiply_all")
+        return function("torch.mul" if self.inputs == 2 else "engine.lowering.modules.arithmetic.multiply_all")
 
 
 class Concatenation(_Numbered):
@@ -239,7 +239,7 @@ class Maximum(_Numbered, _ElementWise):
     key, label, family = "maximum", "Maximum", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.maximum" if self.inputs == 2 else "engine.build.modules.combination.maximum_of_all")
+        return function("torch.maximum" if self.inputs == 2 else "engine.lowering.modules.arithmetic.maximum_of_all")
 
 
 class Minimum(_Numbered, _ElementWise):
@@ -255,7 +255,7 @@ class Minimum(_Numbered, _ElementWise):
     key, label, family = "minimum", "Minimum", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("torch.minimum" if self.inputs == 2 else "engine.build.modules.combination.minimum_of_all")
+        return function("torch.minimum" if self.inputs == 2 else "engine.lowering.modules.arithmetic.minimum_of_all")
 
 
 class Average(_Numbered, _ElementWise):
@@ -269,7 +269,7 @@ class Average(_Numbered, _ElementWise):
     key, label, family = "average", "Average", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.build.modules.combination.average_of_all")
+        return function("engine.lowering.modules.arithmetic.average_of_all")
 
 
 class Where(_ElementWise):
@@ -287,7 +287,7 @@ class Where(_ElementWise):
         return ("condition", "in1", "in2")
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.build.modules.combination.where_positive")
+        return function("engine.lowering.modules.arithmetic.where_positive")
 
 
 class MatrixProduct(_Several):
@@ -342,7 +342,7 @@ class MatrixProduct(_Several):
         if not self.transpose_first and not self.transpose_second:
             return function("torch.matmul")
         given = {"transpose_first": self.transpose_first, "transpose_second": self.transpose_second}
-        return function("engine.build.modules.combination.matrix_product", **{k: v for k, v in given.items() if v})
+        return function("engine.lowering.modules.arithmetic.matrix_product", **{k: v for k, v in given.items() if v})
 
     def lower_padded(self, *x: TensorType) -> Lowered:
         return masked(self.lower(*x))
@@ -383,7 +383,7 @@ class DotProduct(_Compared):
     key, label, family = "dot_product", "Dot product", "Combination"
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.build.modules.combination.dot_product", x[0].dim(self.axis))
+        return function("engine.lowering.modules.arithmetic.dot_product", x[0].dim(self.axis))
 
 
 class CosineSimilarity(_Compared):
@@ -430,7 +430,7 @@ class Distance(_Compared):
     kind = Choice("euclidean", options=tuple(DISTANCES), notes=DISTANCES, help="How far is measured")
 
     def lower(self, *x: TensorType) -> Lowered:
-        return function("engine.build.modules.combination.distance", x[0].dim(self.axis), self.kind)
+        return function("engine.lowering.modules.arithmetic.distance", x[0].dim(self.axis), self.kind)
 
     def telling(self) -> str:
         return self.kind
@@ -522,7 +522,7 @@ class EinsteinSum(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         left, _, right = self.equation.replace(" ", "").partition("->")
         batched = f"{','.join(f'B{term}' for term in left.split(','))}->B{right}"
-        return function("engine.build.modules.combination.einsum", equation=batched)
+        return function("engine.lowering.modules.arithmetic.einsum", equation=batched)
 
     def lower_padded(self, *x: TensorType) -> Lowered:
         return masked(self.lower(*x))

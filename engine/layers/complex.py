@@ -3,11 +3,11 @@ layers are real."""
 
 from typing import Final
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Int
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Int
+from engine.core.types import Sizes, TensorType, derive
 from engine.layers.base import LayerType, Lowered, expect_real, function, method, module
 from engine.layers.linear import inputs_count
-from engine.layers.types import Sizes, TensorType, derive
 from engine.layers.weighted import (
     BIAS_INITIALIZERS,
     NARROW,
@@ -18,7 +18,7 @@ from engine.layers.weighted import (
     rate_field,
 )
 
-OWN = "engine.build.modules.complex."
+OWN = "engine.lowering.modules.complex."
 NO_ONNX: Final = "ONNX has no complex numbers. Export to PyTorch source, or use real layers with twice the channels."
 COMPLEX_INITIALIZERS: Final = {
     "glorot": "Uniform parts, with variance 2 / (inputs + outputs) of the complex number",

@@ -8,12 +8,14 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from engine.errors import FieldError, MisfitError
-from engine.fields import Bool, Choice, Int, Padding, Size
-from engine.layers import types, windows
+from engine.core import types
+from engine.core.errors import FieldError, MisfitError
+from engine.core.fields import Bool, Choice, Int
+from engine.core.list_fields import Padding, Size
+from engine.core.types import Sizes, TensorType, derive
+from engine.layers import windows
 from engine.layers.base import LENGTHS, Call, Lowered, as_chain, channels_first, expect, function, masked, module
 from engine.layers.padding import MODES, TORCH_MODES, padded, refuse_wide
-from engine.layers.types import Sizes, TensorType, derive
 from engine.layers.weighted import WithWeightsAndBias
 
 KERNEL_HELP = {1: "Steps", 2: "Height × width", 3: "Depth × height × width"}

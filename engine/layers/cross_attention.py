@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Float, Int
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Float, Int
+from engine.core.types import Sizes, TensorType, clash
 from engine.layers.attention import MASKS, WithScores, scores_field
 from engine.layers.base import LayerType, Lowered, as_chain, expect, module, with_lengths
-from engine.layers.types import Sizes, TensorType, clash
 from engine.layers.weighted import WithWeightsAndBias
 
-MODULES = "engine.build.modules.cross_attention."
+MODULES = "engine.lowering.modules.attention."
 
 
 def heads_field() -> Int:

@@ -1,8 +1,9 @@
 """Where data enters a network."""
 
-from engine.fields import Choice, Int, Size
+from engine.core.fields import Choice, Int
+from engine.core.list_fields import Size
+from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType, Lowered, module
-from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
 
 NORMALIZATIONS = ("none", "zerocenter", "zscore", "rescale-zero-one", "rescale-symmetric")
 NOTES = {
@@ -27,7 +28,7 @@ def _normalization() -> Choice:
 class InputLayer(LayerType):
     """A layer without inputs: its type is declared, its normalisation fitted on the training part of the data.
 
-    The built module, `engine.build.modules.inputs.Normalize`, holds `shift` and `scale`, a number a channel, as buffers
+    The built module, `engine.lowering.modules.normalization.Normalize`, holds `shift` and `scale`, a number a channel, as buffers
     so that weights and exports carry the fitted normalisation: y = (x - shift) * scale.
     """
 
@@ -42,7 +43,9 @@ class InputLayer(LayerType):
         out = self.output()
         if self.normalization_kind == "none":
             return ()
-        return module("engine.build.modules.inputs.Normalize", channels=out.channels, dim=out.dim("C"), rank=out.rank)
+        return module(
+            "engine.lowering.modules.normalization.Normalize", channels=out.channels, dim=out.dim("C"), rank=out.rank
+        )
 
 
 class ImageInput(InputLayer):

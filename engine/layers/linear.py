@@ -1,10 +1,10 @@
 """Fully connected layers, and others that multiply by one learned matrix or tensor."""
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Int
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Int
+from engine.core.types import Sizes, TensorType, clash, features
 from engine.layers.attention import Embedding
 from engine.layers.base import LENGTHS, Lowered, as_chain, expect_real, method, module, with_lengths
-from engine.layers.types import Sizes, TensorType, clash, features
 from engine.layers.weighted import WithWeightsAndBias
 
 

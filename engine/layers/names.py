@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from engine.errors import UserError
+from engine.core.errors import UserError
+from engine.core.types import TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import Call, LayerType
-from engine.layers.types import TensorType, features, image, sequence, tokens, volume
 
 _SAMPLES: tuple[TensorType, ...] = (
     features(64),

@@ -6,8 +6,9 @@ All of them: y = (x - mean) / sqrt(variance + epsilon) · scale + shift, with a 
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import FieldError, MisfitError
-from engine.fields import Bool, Choice, Float, Int
+from engine.core.errors import FieldError, MisfitError
+from engine.core.fields import Bool, Choice, Float, Int
+from engine.core.types import Sizes, TensorType
 from engine.layers.base import (
     LENGTHS,
     Call,
@@ -22,7 +23,6 @@ from engine.layers.base import (
     module,
     with_lengths,
 )
-from engine.layers.types import Sizes, TensorType
 from engine.layers.weighted import WithScale, WithScaleAndOffset, freeze_field
 
 
@@ -264,7 +264,7 @@ class CrossChannelNorm(LayerType):
 
     def lower(self, x: TensorType) -> Lowered:
         given = {"size": self.window, "alpha": self.alpha, "beta": self.beta, "k": self.k}
-        name = "LocalResponseNorm" if self.window % 2 else "engine.build.modules.normalisation.CrossChannelNorm"
+        name = "LocalResponseNorm" if self.window % 2 else "engine.lowering.modules.normalization.CrossChannelNorm"
         return channels_first(x, module(name, **given))
 
     def telling(self) -> str:
@@ -347,7 +347,7 @@ class InverseNorm(LayerType):
 
     def lower(self, x: TensorType) -> Lowered:
         if self.is_fitted:
-            name = "engine.build.modules.normalisation.InverseNormalize"
+            name = "engine.lowering.modules.normalization.InverseNormalize"
             return module(name, channels=x.channels, dim=x.dim("C"), rank=x.rank)
         scale, shift = self._line()
         return function("torch.mul", scale), function("torch.add", shift)

@@ -2,11 +2,12 @@
 
 from typing import Any, ClassVar
 
-from engine.errors import MisfitError
-from engine.fields import Choice, Float, Ints
+from engine.core.errors import MisfitError
+from engine.core.fields import Choice, Float
+from engine.core.list_fields import Ints
+from engine.core.types import TensorType, derive
 from engine.layers import windows
 from engine.layers.base import LENGTHS, Call, LayerType, Lowered, channels_first, expect, function, module, with_lengths
-from engine.layers.types import TensorType, derive
 
 MODES = {
     "zeros": "Zeros",

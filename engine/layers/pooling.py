@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Size
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice
+from engine.core.list_fields import Size
+from engine.core.types import TensorType, features
 from engine.layers import windows
 from engine.layers.base import (
     LENGTHS,
@@ -20,7 +22,6 @@ from engine.layers.base import (
     with_lengths,
 )
 from engine.layers.convolution import kernel_field, pad, padding_field, stride_field
-from engine.layers.types import TensorType, features
 
 
 class WindowPooling(LayerType):
@@ -164,7 +165,7 @@ class MaxPool2d(MaxPooling):
             pool = inner if isinstance(inner, Call) else inner[-1]
             return Call(pool.target, kwargs={**pool.kwargs, "return_indices": True})
         sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
-        return module("engine.build.modules.pooling.MaxPoolWithIndices", **sizes)
+        return module("engine.lowering.modules.pooling.MaxPoolWithIndices", **sizes)
 
 
 class MaxPool3d(MaxPooling):
@@ -211,7 +212,7 @@ class AveragePooling(WindowPooling):
         if self.padding_value == "zeros":
             return pad(sides), module(f"AvgPool{self.dims}d", **self._arguments())
         sizes = {"kernel_size": self.kernel, "stride": self.stride, "padding": windows.torch_borders(sides)}
-        return (module("engine.build.modules.pooling.InnerAveragePool", **sizes),)
+        return (module("engine.lowering.modules.pooling.InnerAveragePool", **sizes),)
 
     def lower_padded(self, x: TensorType) -> Lowered:
         if self.padding_value == "zeros":

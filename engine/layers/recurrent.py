@@ -2,14 +2,11 @@
 
 from typing import Any, ClassVar
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Int
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Int
+from engine.core.types import Sizes, TensorType, features
 from engine.layers.base import LENGTHS, Call, Lowered, expect, function, method, module, with_lengths
-from engine.layers.types import Sizes, TensorType, features
-from engine.layers.weighted import (
-    WithRecurrentWeights,
-    lstm_bias_field,
-)
+from engine.layers.weighted import WithRecurrentWeights, lstm_bias_field
 
 OUTPUT_MODES = {
     "sequence": "What leaves at every step: a sequence",
@@ -30,7 +27,7 @@ RESET_MODES = {
     BEFORE: "n = tanh(W x + b + R (r · h')): as the GRU was published first",
     RECURRENT_BIAS: "n = tanh(W x + b + r · (R h' + c)), with a bias c of its own: torch's GRU",
 }
-LOOPS = "engine.build.modules.recurrent."
+LOOPS = "engine.lowering.modules.recurrent."
 
 
 def state_field(default: str = "tanh") -> Choice:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from engine.fields import Int
+from engine.core.fields import Int
+from engine.core.types import Sizes
 from engine.layers.recurrent import (
     AFTER,
     BEFORE,
@@ -13,7 +14,6 @@ from engine.layers.recurrent import (
     reset_of,
     state_field,
 )
-from engine.layers.types import Sizes
 from engine.layers.weighted import (
     BIAS_INITIALIZERS,
     WEIGHT_INITIALIZERS,

@@ -2,18 +2,13 @@
 
 import math
 
-from engine.errors import MisfitError
-from engine.fields import Choice, Int, Ints
-from engine.layers.base import LayerType, Lowered, expect, expect_real, method
-from engine.layers.types import (
-    LAYOUTS,
-    Sizes,
-    TensorType,
-    features,
-    with_article,
-)
+from engine.core.errors import MisfitError
+from engine.core.fields import Choice, Int
+from engine.core.list_fields import Ints, Size
+from engine.core.types import LAYOUTS, Sizes, TensorType, derive, features, with_article
+from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, expect_real, function, method, with_lengths
 
-OWN = "engine.build.modules.reshape."
+OWN = "engine.lowering.modules.resizing."
 
 
 def _count(x: TensorType) -> int:
@@ -152,3 +147,255 @@ class ChannelShuffle(LayerType):
 
     def telling(self) -> str:
         return f"{self.groups:,} group{'s' * (self.groups > 1)}"
+
+
+AXIS_NOTES = {"C": "Channels", "H": "Height", "W": "Width", "D": "Depth", "T": "Steps"}
+
+
+def axis_field(default: str, help: str) -> Choice:
+    """One axis, by its letter."""
+    return Choice(default, options=tuple(AXIS_NOTES), notes=AXIS_NOTES, help=help)
+
+
+def refuse_absent(axis: str, x: TensorType) -> None:
+    """Refuse an axis that the input does not have, in words."""
+    expect_real(x)
+    if not x.has(axis):
+        raise MisfitError(
+            f"The input has no axis {axis}: received {x}. Choose one of {', '.join(x.axes)}.", field="axis"
+        )
+
+
+class SelectStep(LayerType):
+    """Takes one step out of a sequence, such as the last one: features leave the layer. (1-D indexing)
+
+        y[c] = x[step, c], or x[length - 1 - step, c] counted from the end
+
+    Steps count from 0. Behind a recurrent layer with `last` it is not needed.
+    """
+
+    key, label, family = "select_step", "Select step", "Reshape"
+    matlab = "indexing1dLayer"
+    found_as = "select"
+    counted_from = Choice("end", options=("end", "start"), help="The end of the sequence at which counting begins")
+    step = Int(0, low=0, high=1_000_000_000, help="0: the one at that end, 1: the one next to it")
+
+    def output(self, x: TensorType) -> TensorType:
+        expect(x, "sequence")
+        steps = x["T"]
+        if isinstance(steps, int) and self.step >= steps:
+            raise MisfitError(
+                f"The sequence has {steps:,} steps: expected a step from 0 to {steps - 1:,}, received {self.step:,}.",
+                field="step",
+            )
+        return features(x["C"])
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return method("select", 1, self.step if self.counted_from == "start" else -1 - self.step)
+
+    def lower_padded(self, *x: TensorType) -> Lowered:
+        if self.counted_from == "start":
+            return self.lower(*x)
+        return with_lengths(function(f"{LENGTHS}step_from_end", step=self.step))
+
+    def telling(self) -> str:
+        if self.step:
+            return f"{self.step:,} from the {self.counted_from}"
+        return "last" if self.counted_from == "end" else "first"
+
+
+class Slice(LayerType):
+    """Takes a part of one axis: from a place on, up to another, every so many-th.
+
+        y[i] = x[start + i · step], as long as that is before the end
+
+    Places count from 0; below zero they count from the end, as in Python: -1 is the last one. The end itself is left
+    out; 0 means that there is none.
+    """
+
+    key, label, family = "slice", "Slice", "Reshape"
+    axis = axis_field("C", "The axis of which a part is taken")
+    start = Int(0, low=-1_000_000_000, high=1_000_000_000, help="The first place; below zero it counts from the end")
+    end = Int(0, low=-1_000_000_000, high=1_000_000_000, help="The first place that is left out; 0: none")
+    step = Int(1, low=1, high=1_000_000_000, help="Takes every so many-th place")
+
+    def output(self, x: TensorType) -> TensorType:
+        refuse_absent(self.axis, x)
+        if isinstance(size := x[self.axis], int) and not self._count(size):
+            raise MisfitError(
+                f"Nothing is left of axis {self.axis}: it has {size:,} places, from {self.start:,} "
+                f"{f'up to {self.end:,}' if self.end else 'on'} there is none. Start earlier, or end later.",
+                field="start",
+            )
+        return x.with_sizes(**{self.axis: derive(self._count, x[self.axis])})
+
+    def _count(self, size: int) -> int:
+        return len(range(*slice(self.start, self.end or None, self.step).indices(size)))
+
+    def lower(self, x: TensorType) -> Lowered:
+        given = {"start": self.start, "end": self.end or None, "step": self.step}
+        usual = {"start": 0, "end": None, "step": 1}
+        chosen = {name: value for name, value in given.items() if value != usual[name]}
+        return function(f"{OWN}slice_axis", x.dim(self.axis), **chosen)
+
+    def _places(self) -> tuple[int, int, int]:
+        return self.start, self.end, self.step
+
+    def lower_padded(self, x: TensorType) -> Lowered:
+        if self.axis != "T":
+            return self.lower(x)
+        return with_lengths(function(f"{LENGTHS}slice_steps", *self._places()))
+
+    def lengths_after(self, *x: TensorType) -> Call | None:
+        return function(f"{LENGTHS}sliced_lengths", *self._places()) if self.axis == "T" else None
+
+    def telling(self) -> str:
+        step = f":{self.step}" if self.step > 1 else ""
+        return f"{self.axis}[{self.start or ''}:{self.end or ''}{step}]"
+
+
+class Split(LayerType):
+    """Cuts one axis into equal parts, each of which leaves through a port of its own. (chunk)
+
+        part n: y[i] = x[(n - 1) · size / parts + i]
+
+    The axis must be divisible by the number of parts. For parts of other sizes take slices.
+    """
+
+    key, label, family = "split", "Split", "Reshape"
+    axis = axis_field("C", "The axis that is cut")
+    parts = Int(2, low=2, high=64, help="Number of parts, and of output ports")
+
+    def output_ports(self) -> tuple[str, ...]:
+        return tuple(f"out{number}" for number in range(1, self.parts + 1))
+
+    def output(self, x: TensorType) -> TensorType:
+        refuse_absent(self.axis, x)
+        size = x.known(self.axis, "it is divided into equal parts")
+        if size % self.parts:
+            raise MisfitError(
+                f"The {size:,} places along axis {self.axis} cannot be divided into {self.parts:,} equal parts. "
+                f"Use a divisor of {size:,}, or slices.",
+                field="parts",
+            )
+        return x.with_sizes(**{self.axis: size // self.parts})
+
+    def output_types(self, x: TensorType) -> tuple[TensorType, ...]:
+        return (self.output(x),) * self.parts
+
+    def lower(self, x: TensorType) -> Lowered:
+        return method("chunk", self.parts, x.dim(self.axis))
+
+    def telling(self) -> str:
+        return f"{self.parts:,} parts along {self.axis}"
+
+
+CROPS = {
+    "reference": "That of a second input, ref, of which nothing else is used",
+    "size": "Sizes given here",
+}
+
+
+POSITIONS = {"centre": "The middle; MATLAB's centercrop", "place": "From a given place on"}
+
+
+class _Crop(LayerType):
+    """Cuts a part out of an image or a volume."""
+
+    layout = ""
+    to = Choice("reference", options=tuple(CROPS), notes=CROPS, label="Crop to the size", help="How large the part is")
+    position = Choice("centre", options=tuple(POSITIONS), notes=POSITIONS, help="Where the part lies")
+    size: Size
+    start: Ints
+
+    def input_ports(self) -> tuple[str, ...]:
+        return ("in", "ref") if self.to == "reference" else ("in",)
+
+    def _cut(self, *x: TensorType) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The first place and the size along each axis. Raises `MisfitError`."""
+        places = LAYOUTS[self.layout][1:]
+        for port, type in zip(self.input_ports(), x, strict=True):
+            expect_real(type, port)
+            if type.layout != self.layout:
+                axes = " × ".join(LAYOUTS[self.layout])
+                raise MisfitError(f"Expected {with_article(self.layout)} ({axes}), received {type}.", port=port)
+        why = "cropping must know it"
+        sizes = tuple(x[1].known(axis, why) for axis in places) if self.to == "reference" else self.size
+        starts = self.start
+        found = []
+        for axis, size, start in zip(places, sizes, starts, strict=True):
+            whole = x[0].known(axis, why)
+            first = (whole - size) // 2 if self.position == "centre" else start
+            if size > whole or first + size > whole:
+                field = "start" if size <= whole else "size"
+                is_reference = self.to == "reference" and field == "size"
+                raise MisfitError(
+                    f"The part does not lie inside along axis {axis}: {size:,} places from {first:,} on, of {whole:,}. "
+                    "Make the part smaller, or start earlier.",
+                    field=None if is_reference else field,
+                    port="ref" if is_reference else None,
+                )
+            found.append(first)
+        return tuple(found), sizes
+
+    def output(self, *x: TensorType) -> TensorType:
+        _, sizes = self._cut(*x)
+        return x[0].with_sizes(**dict(zip(LAYOUTS[self.layout][1:], sizes, strict=True)))
+
+    def lower(self, *x: TensorType) -> Lowered:
+        starts, sizes = self._cut(*x)
+        return function(f"{OWN}crop", starts=starts, sizes=sizes)
+
+    def telling(self) -> str:
+        return " × ".join(map(str, self.size)) if self.to == "size" else ""
+
+
+def _is_sized(layer: LayerType) -> bool:
+    return bool(getattr(layer, "to", "") == "size")
+
+
+def _is_placed(layer: LayerType) -> bool:
+    return bool(getattr(layer, "position", "") == "place")
+
+
+class Crop2d(_Crop):
+    """Cuts a part out of an image: as large as another input, or as told; from the middle, or from a place on.
+
+        y[c, h, w] = x[c, top + h, left + w]
+
+    Where the middle is no whole place, the part lies nearer to the top and the left. In a U-Net it brings what comes
+    from the encoder to the size of what the decoder has.
+
+    Source: Ronneberger, Fischer, Brox: U-Net: convolutional networks for biomedical image segmentation, 2015.
+    """
+
+    key, label, family = "crop2d", "2-D crop", "Reshape"
+    matlab = "crop2dLayer"
+    layout = "image"
+    size = Size(8, length=2, help="Height × width of the part", visible_when=_is_sized)
+    start = Ints(
+        0, length=2, high=1_000_000, help="Top, left: the first place of the part, from 0", visible_when=_is_placed
+    )
+
+
+class Crop3d(_Crop):
+    """Cuts a part out of a volume: as large as another input, or as told; from the middle, or from a place on.
+
+        y[c, d, h, w] = x[c, front + d, top + h, left + w]
+
+    Where the middle is no whole place, the part lies nearer to the front, the top and the left.
+
+    Source: Çiçek, Abdulkadir, Lienkamp, Brox, Ronneberger: 3D U-Net, 2016.
+    """
+
+    key, label, family = "crop3d", "3-D crop", "Reshape"
+    matlab = "crop3dLayer"
+    layout = "volume"
+    size = Size(8, length=3, help="Depth × height × width of the part", visible_when=_is_sized)
+    start = Ints(
+        0,
+        length=3,
+        high=1_000_000,
+        help="Front, top, left: the first place of the part, from 0",
+        visible_when=_is_placed,
+    )

@@ -4,9 +4,12 @@ or by taking it apart into windows."""
 import math
 from typing import Any, ClassVar
 
-from engine.errors import FieldError, MisfitError
-from engine.fields import Choice, Float, Size
-from engine.layers import types, windows
+from engine.core import types
+from engine.core.errors import FieldError, MisfitError
+from engine.core.fields import Choice, Float
+from engine.core.list_fields import Size
+from engine.core.types import Sizes, Symbol, TensorType, derive, image, sequence
+from engine.layers import windows
 from engine.layers.base import (
     LENGTHS,
     Call,
@@ -21,7 +24,6 @@ from engine.layers.base import (
     with_lengths,
 )
 from engine.layers.convolution import dilation_field, kernel_field, stride_field
-from engine.layers.types import Sizes, Symbol, TensorType, derive, image, sequence
 
 BY = {
     "scale": "Every axis grows by the same factor",
@@ -148,11 +150,11 @@ class _Resize(LayerType):
         else:
             rounding = self.rounding if self.method == "nearest" else ""
             own = {"size": known, "coordinates": self.coordinates, "rounding": rounding}
-            call = module("engine.build.modules.resizing.Resize", **own)
+            call = module("engine.lowering.modules.resizing.Resize", **own)
         calls = channels_first(x, call)
         if like is None:
             return calls
-        first = function("engine.build.modules.resizing.first_of")
+        first = function("engine.lowering.modules.resizing.first_of")
         return (first, calls) if isinstance(calls, Call) else (first, *calls)
 
     def telling(self) -> str:

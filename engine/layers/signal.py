@@ -3,12 +3,12 @@
 import math
 from typing import Any, Final
 
-from engine.errors import FieldError, MisfitError
-from engine.fields import Choice, Float, Int
+from engine.core.errors import FieldError, MisfitError
+from engine.core.fields import Choice, Float, Int
+from engine.core.types import Size, TensorType, derive, image, sequence
 from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, module
-from engine.layers.types import Size, TensorType, derive, image, sequence
 
-OWN: Final = "engine.build.modules.signal."
+OWN: Final = "engine.lowering.modules.signal."
 MOST_OCTAVES, MOST_VOICES = 24, 48
 
 WINDOWS = {

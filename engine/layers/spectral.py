@@ -3,10 +3,11 @@
 import math
 from typing import Any, ClassVar, Final
 
-from engine.errors import MisfitError
-from engine.fields import Int, Size
+from engine.core.errors import MisfitError
+from engine.core.fields import Int
+from engine.core.list_fields import Size
+from engine.core.types import Sizes, TensorType
 from engine.layers.base import Lowered, channels_first, expect, module
-from engine.layers.types import Sizes, TensorType
 from engine.layers.weighted import NARROW, WithWeights, initializer_field
 
 SPECTRAL_INITIALIZERS: Final = {
@@ -60,7 +61,7 @@ class _SpectralConvolution(WithWeights):
         return channels_first(
             x,
             module(
-                "engine.build.modules.spectral.SpectralConv",
+                "engine.lowering.modules.signal.SpectralConv",
                 in_channels=x.channels,
                 out_channels=self.filters,
                 modes=tuple(self.modes),

@@ -1,7 +1,9 @@
 """Layers of transformers, a whole one, and patches of images as its steps."""
 
-from engine.errors import MisfitError
-from engine.fields import Bool, Choice, Float, Int, Size
+from engine.core.errors import MisfitError
+from engine.core.fields import Bool, Choice, Float, Int
+from engine.core.list_fields import Size
+from engine.core.types import Sizes, TensorType, derive, sequence
 from engine.layers.attention import MASKS
 from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, method, module
 from engine.layers.cross_attention import (
@@ -13,10 +15,9 @@ from engine.layers.cross_attention import (
     mask_field,
     told_heads,
 )
-from engine.layers.types import Sizes, TensorType, derive, sequence
 from engine.layers.weighted import Weighted, WithScaleAndOffset, WithWeightsAndBias
 
-MODULES = "engine.build.modules.transformers."
+MODULES = "engine.lowering.modules.transformers."
 
 ACTIVATIONS = {"relu": "max(0, x)", "gelu": "x times the probability that a normal number is below it"}
 NORMS = {

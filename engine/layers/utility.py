@@ -1,8 +1,8 @@
 """Layers that change numbers only while the network trains, or not at all."""
 
-from engine.fields import Float
+from engine.core.fields import Float
+from engine.core.types import TensorType
 from engine.layers.base import LayerType, Lowered, channels_first, expect, expect_real, method, module
-from engine.layers.types import TensorType
 
 
 def _probability(help: str) -> Float:
@@ -128,7 +128,7 @@ class DropPath(LayerType):
         return x
 
     def lower(self, *x: TensorType) -> Lowered:
-        return module("engine.build.modules.utility.DropPath", probability=self.probability)
+        return module("engine.lowering.modules.normalization.DropPath", probability=self.probability)
 
     def telling(self) -> str:
         return f"{self.probability:g}"
@@ -152,7 +152,7 @@ class GaussianNoise(LayerType):
         return x
 
     def lower(self, *x: TensorType) -> Lowered:
-        return module("engine.build.modules.utility.GaussianNoise", deviation=self.deviation)
+        return module("engine.lowering.modules.normalization.GaussianNoise", deviation=self.deviation)
 
     def telling(self) -> str:
         return f"{self.deviation:g}"

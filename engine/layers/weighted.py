@@ -11,14 +11,14 @@ A layer type with weights takes the base that has its kinds of parameters, besid
 
 Another default is the same field again (`weights_initializer = weights_initializer_field("narrow-normal")`). A layer
 with other parameters declares its fields with the helpers here, in the group `GROUP`, and answers `role`. What is
-said here is obeyed by `engine.build.init` and `engine.training.solvers.solver`, through `engine.build.parameters`.
+said here is obeyed by `engine.lowering.initialization` and `engine.training.solvers`, through `engine.lowering.initialization`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.fields import Bool, Choice, Float, Visible
+from engine.core.fields import Bool, Choice, Float, Visible
 from engine.layers.base import LayerType
 
 GROUP: Final = "Weights"

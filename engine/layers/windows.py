@@ -2,10 +2,10 @@
 
 import math
 
-from engine.errors import MisfitError
-from engine.fields import PaddingValue
+from engine.core.errors import MisfitError
+from engine.core.list_fields import PaddingValue
+from engine.core.types import Size, Sizes, Symbol, TensorType, derive
 from engine.layers.base import LENGTHS, Call, function
-from engine.layers.types import Size, Sizes, Symbol, TensorType, derive
 
 LAYOUT_OF = {1: "sequence", 2: "image", 3: "volume"}
 """The layout over which a window of so many dimensions slides."""

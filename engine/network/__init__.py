@@ -1,1 +1,1 @@
-"""The network as a value, its edits, and what can be said about it without torch."""
+"""The network as a value: edits, analysis, blocks, layout, comparison."""

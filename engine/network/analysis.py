@@ -5,16 +5,61 @@ edit recomputes what it changed and what lies behind it, and the rest is looked 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from engine.errors import MisfitError, UnknownSizesError, plural
+from engine.core.errors import MisfitError, UnknownSizesError, plural
+from engine.core.types import Sizes, TensorType
 from engine.layers.base import LayerType
-from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.layers.types import Sizes, TensorType
+from engine.layers.weighted import Weighted
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network, Port
 from engine.network.problems import Problem, Severity
+
+
+def output_softmaxes(network: Network) -> frozenset[str]:
+    """Id paths of the softmax layers whose result is an output of the network, those at the end of a block included.
+
+    Training with cross-entropy leaves them out, because the loss holds a softmax of its own; exports keep them.
+    """
+    return folded(network, dict.fromkeys(network.output_ports, "softmax"))
+
+
+def folded(network: Network, keys: Mapping[Port, str]) -> frozenset[str]:
+    """Id paths of the layers of these types (a softmax, a sigmoid) whose result leaves at these outputs."""
+    ends = (_layer_at(network, port, key) for port, key in keys.items())
+    return frozenset(end for end in ends if end)
+
+
+def _layer_at(network: Network, port: Port, key: str) -> str:
+    """The id path of the layer of this type whose result leaves here, or nothing."""
+    port = _acting_end(network, port)
+    type = network.layers[port.layer].acting
+    if not isinstance(type, Block):
+        return port.layer if type.key == key else ""
+    if not type.gives_what_leaves:
+        return ""
+    out = next(id for id in type.ids(BlockOutput) if type.network.layers[id].name == port.name)
+    source = type.network.incoming[out].get("in")
+    if source is None or len(_uses(type.network, source)) != 1:
+        return ""
+    found = _layer_at(type.network, source, key)
+    return f"{copy_path(port.layer, type.repeat - 1, type.repeat)}/{found}" if found else ""
+
+
+def _uses(network: Network, port: Port) -> list[Port]:
+    return [c.target for c in network.outgoing[port.layer] if c.source == port]
+
+
+def _acting_end(network: Network, port: Port) -> Port:
+    """The port whose result leaves at an output: that port, or what feeds it past bypassed layers alone."""
+    while network.layers[port.layer].bypassed and network.incoming[port.layer]:
+        (source,) = network.incoming[port.layer].values()
+        if len(network.outgoing[source.layer]) != 1:
+            break
+        port = source
+    return port
 
 
 @dataclass(frozen=True)
@@ -191,7 +236,7 @@ def _too_many_outputs(outputs: int, inputs: int) -> Problem:
 
 
 def analyse(network: Network, given: Given | None = None) -> Analysis:
-    """Types, parameters, work and problems of the network by itself; data and options: `engine.project.checks.check`.
+    """Types, parameters, work and problems of the network by itself; data and options: `engine.project.check`.
 
     Of the network inside a block `given` says what enters it, as far as that is known.
     """
@@ -293,3 +338,35 @@ def _inner_problems(network: Network) -> list[Problem]:
         message = "Nothing inside the block uses this. Connect it to a layer or a block output, or delete it."
         problems.append(Problem("error", layer.id, layer.name, port.name, message))
     return problems
+
+
+def type_at(network: Network, path: str) -> LayerType:
+    """The type of the layer at a path of ids, as `Analysis.all_facts` has them: `conv`, `stage/conv`, and in the copies
+    of a repeated block `stage/2/conv`. Inside a frozen block every layer that learns is frozen."""
+    id, _, rest = path.partition("/")
+    type = network.layers[id].type
+    if not rest:
+        return type
+    assert isinstance(type, Block)
+    inner = type_at(type.network, rest.partition("/")[2] if type.repeat > 1 else rest)
+    return inner.replace(frozen=True) if type.frozen and isinstance(inner, Weighted) else inner
+
+
+def is_frozen(type: LayerType) -> bool:
+    """Whether training leaves the weights of a layer as they are."""
+    return bool(getattr(type, "frozen", False))
+
+
+def is_in_frozen(network: Network, path: Sequence[str]) -> bool:
+    """Whether a block on the path (ids from the outside in) is frozen, so that nothing in the last one learns."""
+    if not path:
+        return False
+    block = network.layers[path[0]].type
+    assert isinstance(block, Block)
+    return block.frozen or is_in_frozen(block.network, path[1:])
+
+
+def frozen_parameters(network: Network, analysis: Analysis) -> int:
+    """Learnable numbers that training leaves as they are."""
+    with_weights = ((path, facts.parameters) for path, facts in analysis.all_facts() if facts.parameters)
+    return sum(count for path, count in with_weights if is_frozen(type_at(network, path)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Literal, NamedTuple, TypeVar
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network.edits import new_id
 from engine.network.layout import (
     COUNT_LIMIT,

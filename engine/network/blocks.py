@@ -1,13 +1,17 @@
 """Blocks: the way into them, and changing what is inside. Pure functions."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from engine.errors import UserError, did_you_mean
-from engine.fields import quoted
-from engine.layers.block import Block, BlockInput, BlockOutput
+from engine.core.errors import UserError, did_you_mean
+from engine.core.fields import quoted
+from engine.network import edits
 from engine.network.analysis import Analysis
-from engine.network.network import Connection, Network, Port, bypass_refusal
+from engine.network.arrangement import arrange
+from engine.network.block import Block, BlockInput, BlockOutput
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
+from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
 
 Path = Sequence[str]
 """Ids of the blocks that stand in each other, from the outside in; empty for the network itself."""
@@ -105,3 +109,214 @@ def _renamed_ports(before: Block, after: Block, kind: type[BlockInput] | type[Bl
     """The new name of each port that is still there."""
     there = set(after.ids(kind))
     return {before.network.layers[id].name: after.network.layers[id].name for id in before.ids(kind) if id in there}
+
+
+_Written = TypeVar("_Written", Frame, Comment)
+
+_ROW = 90.0
+_COLUMN, _STEP = 272.0, 72.0
+"""Where the network flows to the right."""
+
+
+def group(network: Network, layout: Layout, ids: Collection[str], name: str = "") -> tuple[Network, Layout, str]:
+    """The network with these layers inside a new block, in its place, and the block's id.
+
+    Each output outside that feeds them becomes one input of the block, each of theirs that is used outside, or by
+    nothing, one output. Raises `UserError` for what cannot be inside, and where the block would feed itself.
+    """
+    chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
+    _refuse_group(chosen)
+    box = _bounds(layout, chosen)
+    inner, inputs = _with_inputs(edits.part(network, chosen), network, chosen)
+    inner, outputs = _with_outputs(inner, _leaving(network, chosen))
+    outside = edits.remove_layers(network, chosen)
+    outside, block = edits.add_layer(outside, Block(inner), name or free_name("block", outside.by_name))
+    lines = [Connection(source, Port(block.id, layer.name)) for source, layer in inputs.items()]
+    for c in network.connections:
+        if c.source in outputs and c.target.layer not in chosen:
+            lines.append(Connection(Port(block.id, outputs[c.source].name), c.target))
+    result = Network(outside.layers, (*outside.connections, *lines))
+    if block.id in result.cyclic:
+        between = next(id for id in result.layers if id in result.cyclic and id != block.id)
+        raise UserError(
+            f"These layers cannot be one block: what leaves them comes back through '{network.layers[between].name}'. "
+            "Select it too."
+        )
+    places: dict[str, Position] = {id: layout.at(id) for id in chosen}
+    places.update(_places_of_ports(box, inputs.values(), outputs.values(), layout.flow))
+    kept = {id: layout.inside[id] for id in chosen if id in layout.inside}
+    inside = Layout(places, inside=kept, flow=layout.flow)
+    moved = layout.without(chosen).moved({block.id: box.middle}).with_inside([block.id], inside)
+    return result, moved, block.id
+
+
+def fixed_layers(network: Network, ids: Collection[str]) -> dict[str, Layer]:
+    """Those of some layers that cannot be inside a block: inputs of the network, and ports of the block around it."""
+    chosen = {id: network.layers[id] for id in network.layers if id in set(ids)}
+    is_fixed = {
+        id: layer.type.is_input or isinstance(layer.type, BlockInput | BlockOutput) for id, layer in chosen.items()
+    }
+    return {id: layer for id, layer in chosen.items() if is_fixed[id]}
+
+
+def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout, tuple[str, ...]]:
+    """The network with what is inside a block in its place, each copy of it, and the ids of those layers.
+
+    Frames and comments come out with the first copy. Raises `UserError` for a layer that is no block, and for one that
+    is bypassed: what is inside would do its work again.
+    """
+    block = _refuse_ungroup(network.layers[id])
+    inner_layout = layout.within([id])
+    if any(inner not in inner_layout.positions for inner in block.network.layers):  # made by hand, or by a program
+        inner_layout = arrange(block.network, inner_layout)
+    kept = edits.remove_layers(block.network, {*block.ids(BlockInput), *block.ids(BlockOutput)})
+    result, copies = _freed_layers(network, id, block, kept)
+    left, top = layout.at(id)
+    height = dx = dy = 0.0
+    if kept.layers:
+        box = _bounds(inner_layout, kept.layers)
+        height = box.bottom - box.top + _ROW / 2
+        dx, dy = left + NODE_WIDTH / 2 - (box.left + box.right) / 2, top - box.top
+    places: dict[str, Position] = {}
+    inside: dict[str, Layout] = {}
+    for number, new_ids in enumerate(copies):
+        for old, new in new_ids.items():
+            x, y = inner_layout.at(old)
+            places[new] = (x + dx, y + dy + number * height)
+            if old in inner_layout.inside:
+                inside[new] = inner_layout.inside[old]
+    room = max(0.0, block.repeat * height - NODE_HEIGHT - _ROW / 2)
+    others = ((other, layout.at(other)) for other in result.layers if other not in places)
+    below = {other: (x, y + room) for other, (x, y) in others if y > top}
+    moved = layout.without([id]).moved({**below, **places})
+    frames = [*moved.frames, *(_freed(one, moved.frames, dx, dy) for one in inner_layout.frames)]
+    comments = [*moved.comments, *(_freed(one, moved.comments, dx, dy) for one in inner_layout.comments)]
+    inside = {**moved.inside, **inside}
+    added = tuple(new for new_ids in copies for new in new_ids.values())
+    return result, replace(moved, inside=inside, frames=tuple(frames), comments=tuple(comments)), added
+
+
+@dataclass(frozen=True)
+class _Box:
+    """Where some layers stand, from edge to edge."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def middle(self) -> Position:
+        """Where a layer stands that has the same middle."""
+        return (self.left + self.right - NODE_WIDTH) / 2, (self.top + self.bottom - NODE_HEIGHT) / 2
+
+
+def _bounds(layout: Layout, ids: Collection[str]) -> _Box:
+    xs, ys = zip(*(layout.at(id) for id in ids), strict=True)
+    return _Box(min(xs), min(ys), max(xs) + NODE_WIDTH, max(ys) + NODE_HEIGHT)
+
+
+def _refuse_group(chosen: Mapping[str, Layer]) -> None:
+    if not chosen:
+        raise UserError("Select the layers that are to be one block.")
+    for layer in chosen.values():
+        if layer.type.is_input:
+            raise UserError(f"'{layer.name}' is an input of the network and cannot be inside a block. Leave it out.")
+        if isinstance(layer.type, BlockInput | BlockOutput):
+            raise UserError(f"'{layer.name}' is a port of this block and cannot be inside another. Leave it out.")
+
+
+def _leaving(network: Network, chosen: Mapping[str, Layer]) -> list[Port]:
+    """The outputs of these layers that are used by others, or by nothing."""
+    loose = set(network.output_ports)
+    uses = {c.source for c in network.connections if c.source.layer in chosen and c.target.layer not in chosen}
+    return [
+        Port(id, port)
+        for id in dict.fromkeys((*(id for id in network.order if id in chosen), *chosen))
+        for port in chosen[id].type.output_ports()
+        if Port(id, port) in uses or Port(id, port) in loose
+    ]
+
+
+def _with_inputs(inner: Network, network: Network, chosen: Mapping[str, Layer]) -> tuple[Network, dict[Port, Layer]]:
+    """What is to be inside with an input layer for each output outside that feeds it."""
+    feeds = dict.fromkeys(
+        c.source for c in network.connections if c.target.layer in chosen and c.source.layer not in chosen
+    )
+    inputs: dict[Port, Layer] = {}
+    for source in feeds:
+        inner, inputs[source] = edits.add_layer(inner, BlockInput(), free_name("input", inner.by_name))
+        targets = [c.target for c in network.connections if c.source == source and c.target.layer in chosen]
+        lines = (Connection(Port(inputs[source].id, "out"), target) for target in targets)
+        inner = replace(inner, connections=(*inner.connections, *lines))
+    return inner, inputs
+
+
+def _with_outputs(inner: Network, gives: Iterable[Port]) -> tuple[Network, dict[Port, Layer]]:
+    """What is to be inside with an output layer for each of its outputs that leaves it."""
+    outputs: dict[Port, Layer] = {}
+    for port in gives:
+        inner, outputs[port] = edits.add_layer(inner, BlockOutput(), free_name("output", inner.by_name))
+        inner = edits.connect(inner, port, Port(outputs[port].id, "in"))
+    return inner, outputs
+
+
+def _places_of_ports(box: _Box, inputs: Iterable[Layer], outputs: Iterable[Layer], flow: str) -> dict[str, Position]:
+    """Inputs in a line before the layers, outputs in one behind them."""
+    if flow == "down":
+        width = NODE_WIDTH + 24
+        above = {layer.id: (box.left + n * width, box.top - _ROW) for n, layer in enumerate(inputs)}
+        below = {layer.id: (box.left + n * width, box.bottom - NODE_HEIGHT + _ROW) for n, layer in enumerate(outputs)}
+        return {**above, **below}
+    before = {layer.id: (box.left - _COLUMN, box.top + n * _STEP) for n, layer in enumerate(inputs)}
+    behind = {layer.id: (box.right - NODE_WIDTH + _COLUMN, box.top + n * _STEP) for n, layer in enumerate(outputs)}
+    return {**before, **behind}
+
+
+def _refuse_ungroup(layer: Layer) -> Block:
+    """The block, if it can become its layers again."""
+    if not isinstance(layer.type, Block):
+        raise UserError(f"'{layer.name}' is no block.")
+    if not layer.type.gives_what_leaves:
+        raise UserError(f"'{layer.name}' computes what is inside many times over: it cannot be ungrouped. Open it.")
+    if layer.bypassed:
+        raise UserError(f"'{layer.name}' is bypassed. Use it again before you ungroup it, or delete it.")
+    return layer.type
+
+
+def _freed_layers(network: Network, id: str, block: Block, kept: Network) -> tuple[Network, list[dict[str, str]]]:
+    """The network with the layers `kept` of a block, each copy fed by the one before, in the place of the block; and
+    for each copy the new ids by the old ones."""
+    ins, outs = block.ids(BlockInput), block.ids(BlockOutput)
+    sources: list[Port | None] = [network.incoming[id].get(port) for port in block.input_ports()]
+    result = edits.remove_layers(network, {id})
+    copies: list[dict[str, str]] = []
+    for _ in range(block.repeat):
+        result, new_ids = edits.paste(result, kept)
+        copies.append(new_ids)
+
+        def outer(port: Port, given: list[Port | None] = sources, ids: Mapping[str, str] = new_ids) -> Port | None:
+            return given[ins.index(port.layer)] if port.layer in ins else Port(ids[port.layer], port.name)
+
+        lines = [
+            Connection(source, Port(new_ids[c.target.layer], c.target.name))
+            for c in block.network.connections
+            if c.source.layer in ins and c.target.layer in new_ids and (source := outer(c.source)) is not None
+        ]
+        result = Network(result.layers, (*result.connections, *lines))
+        feeds = [block.network.incoming[out].get("in") for out in outs]
+        leaving = [outer(feed) if feed is not None else None for feed in feeds]
+        sources = [*leaving, *sources[len(leaving) :]]
+    gives = dict(zip(block.output_ports(), leaving, strict=True))
+    lines = [
+        Connection(source, c.target)
+        for c in network.outgoing[id]
+        if c.target.layer != id and (source := gives.get(c.source.name)) is not None
+    ]
+    return Network(result.layers, (*result.connections, *lines)), copies
+
+
+def _freed(one: _Written, others: Sequence[Frame | Comment], dx: float, dy: float) -> _Written:
+    """A frame or a comment from inside a block among those around it."""
+    taken = {other.id for other in others}
+    return replace(one, id=edits.new_id(taken) if one.id in taken else one.id, at=(one.at[0] + dx, one.at[1] + dy))

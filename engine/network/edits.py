@@ -5,10 +5,10 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.layers.base import LayerType
-from engine.layers.placeholder import Placeholder
 from engine.network.analysis import analyse
+from engine.network.catalog import Placeholder
 from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name, name_refusal
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from engine.errors import UserError
-from engine.fields import printable
+from engine.core.errors import UserError
+from engine.core.fields import printable
 from engine.layers.base import LayerType
-from engine.layers.placeholder import Passing, Placeholder
+from engine.network.catalog import Passing, Placeholder
 
 NAME_LIMIT = 64
 _PASSING = Passing()

@@ -1,11 +1,14 @@
 """The layers of a network as rows of a table, those inside blocks below their block."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from engine.layers.block import Block, BlockInput, BlockOutput
+from engine.layers.base import LayerType
 from engine.network.analysis import Analysis, Facts
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network
+from engine.network.problems import Problem
 
 
 @dataclass(frozen=True)
@@ -42,3 +45,58 @@ def table_rows(network: Network, analysis: Analysis) -> Iterator[TableRow]:
             found = inside.copies[0] if inside else Analysis({}, ())
             for row in table_rows(layer.type.network, found):
                 yield replace(row, id=f"{id}/{row.id}", path=f"{layer.name}/{row.path}")
+
+
+def find_layers(network: Network, problems: Iterable[Problem], text: str) -> list[str]:
+    """Ids of the layers in which every word of the text occurs, in the order of the data. Case does not count.
+
+    A layer is searched by its name, the label, key and family of its type, and the severity and message of its
+    problems. No text finds nothing.
+    """
+    words = text.lower().split()
+    if not words:
+        return []
+    said: dict[str, list[str]] = defaultdict(list)
+    for problem in problems:
+        if problem.layer:
+            said[problem.layer].append(f"{problem.severity} {problem.message}")
+    ordered = set(network.order)
+    found = []
+    for id in (*network.order, *(id for id in network.layers if id not in ordered)):
+        layer = network.layers[id]
+        parts = (layer.name, layer.type.label, layer.type_key, layer.type.family, *said.get(id, ()))
+        known = "\n".join(parts).lower()
+        if all(word in known for word in words):
+            found.append(id)
+    return found
+
+
+_STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
+
+
+def short_count(number: int) -> str:
+    """A count in at most five characters and a letter: 584, 9,216, 15.7 k, 1.2 M."""
+    for limit, letter in _STEPS:
+        if number >= limit * (1 if letter == "k" else 0.99995):
+            value = number / (1e3 if letter == "k" else limit)
+            return f"{value:.1f} {letter}" if value < 99.95 else f"{value:,.0f} {letter}"
+    return f"{number:,}"
+
+
+def layers_in_words(network: Network, *, has_word: bool = True) -> str:
+    """`3 layers`; with blocks among them also how many there are in all: `15 layers (70 with those in blocks)`."""
+    count = len(network)
+    word = "" if not has_word else " layer" if count == 1 else " layers"
+    has_blocks = any(isinstance(layer.type, Block) for layer in network.layers.values())
+    return f"{count:,}{word}" + (f" ({num_layers(network):,} with those in blocks)" if has_blocks else "")
+
+
+def num_layers(network: Network) -> int:
+    """All layers, for a block those that it holds, in every copy; ports of blocks do not count."""
+    return sum(_num_layers(layer.type) for layer in network.layers.values())
+
+
+def _num_layers(type: LayerType) -> int:
+    if isinstance(type, Block):
+        return type.repeat * num_layers(type.network)
+    return 0 if isinstance(type, BlockInput | BlockOutput) else 1

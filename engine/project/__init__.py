@@ -1,1 +1,1 @@
-"""The project file, the options in it, and what can be said about them."""
+"""The project as a value and as a file: option groups, checks, presets, pipeline stages."""

@@ -10,15 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from engine.errors import plural
-from engine.fields import QUOTE_LIMIT, Record, printable
-from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.layers.custom import UserCode
-from engine.layers.placeholder import Placeholder
+from engine.core.errors import plural
+from engine.core.fields import QUOTE_LIMIT, printable
+from engine.core.records import Record
+from engine.layers.user_code import UserCode
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.blocks import names_of, network_in
+from engine.network.catalog import Placeholder
 from engine.network.layout import Layout
 from engine.network.network import Connection, Layer, Network
-from engine.project.annotations_json import write_comment, write_frame
+from engine.project.network_json import write_comment, write_frame
 from engine.project.project import SECTIONS, Project
 
 Kind = Literal["added", "removed", "renamed", "retyped", "changed", "connected", "disconnected", "ordered", "moved"]

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from engine.errors import FieldError
-from engine.fields import Choice, FilePath, Float, Int, Record, Text
-from engine.words import format_percent
+from engine.core.errors import FieldError
+from engine.core.fields import Choice, FilePath, Float, Int, Text
+from engine.core.records import Record
+from engine.core.text import format_percent
 
 SOURCES = ("none", "digits", "images", "table", "arrays")
 STREAMED = ("images", "arrays")

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import FieldError, FieldErrors, UserError, did_you_mean
-from engine.fields import Record, is_unicode, quoted
-from engine.files import write_atomically
+from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
+from engine.core.fields import is_unicode, quoted
+from engine.core.files import write_atomically
+from engine.core.records import Record
 from engine.project.migrations import FORMAT, migrate
 from engine.project.network_json import NETWORK_KEYS, NetworkReader, write_network
 from engine.project.project import SECTIONS, Project

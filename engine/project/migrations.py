@@ -7,8 +7,8 @@ is migrated step by step; each step has a golden file in `tests/golden/`.
 from collections.abc import Callable
 from typing import Any
 
-from engine.errors import UserError
-from engine.fields import quoted
+from engine.core.errors import UserError
+from engine.core.fields import quoted
 
 FORMAT = (1, 0)
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}

@@ -4,11 +4,15 @@ A preset gives what differs from the defaults; all other options get their defau
 """
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.errors import FieldErrors, UserError
-from engine.files import read_file, write_atomically
+from engine.core.errors import FieldErrors, UserError
+from engine.core.files import read_file, write_atomically
+from engine.core.records import Record
 from engine.project.training import TrainingOptions
 
 BUILT_IN: Mapping[str, TrainingOptions] = {
@@ -88,3 +92,18 @@ class Presets:
             write_atomically(self.file, f"{text}\n".encode(), mode=0o600)
         except OSError as error:
             raise UserError(f"The presets cannot be written to {self.file}: {error.strerror}.") from error
+
+
+def as_json(**sections: Record) -> str:
+    """The sections of the project file with what differs from the defaults."""
+    written = {name: record.write() for name, record in sections.items()}
+    return json.dumps({name: values for name, values in written.items() if values}, indent=2, ensure_ascii=False)
+
+
+def as_arguments(**sections: Record) -> str:
+    """`--set section.name=value` for what differs from the defaults, quoted for the shell of this machine."""
+    words = []
+    for section, record in sections.items():
+        for name, value in record.changed().items():
+            words += ["--set", f"{section}.{name}={record.fields[name].show(value)}"]
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)

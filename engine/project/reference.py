@@ -5,17 +5,16 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 
-from engine.fields import Record
-from engine.files import write_atomically
-from engine.layers.reference import row
+from engine.core.files import ROOT, write_atomically
+from engine.core.records import Record
 from engine.project.environment import EnvironmentOptions
+from engine.project.layer_reference import row
 from engine.project.options.solver import DEFAULT_RATES
-from engine.project.run import RunOptions
+from engine.project.project import RunOptions
 from engine.project.training import TrainingOptions
 
-PATH = Path(__file__).parents[2] / "docs" / "training-options.md"
+PATH = ROOT / "docs" / "training-options.md"
 COMMAND = "python -m engine.project.reference"
 _INTRODUCTION = """\
 # Training options

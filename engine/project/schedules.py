@@ -6,7 +6,7 @@ Only the plateau schedule depends on more, on how often the validations have low
 import functools
 import math
 
-from engine.project.options.phases import Phase, begins
+from engine.project.options.schedule import Phase, begins
 from engine.project.training import TrainingOptions
 
 

@@ -4,19 +4,18 @@
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
-from engine.files import write_atomically
-from engine.layers.block import LAYER_LIMIT
-from engine.layers.catalog import built_in
+from engine.core.files import ROOT, write_atomically
+from engine.network.block import LAYER_LIMIT
+from engine.network.catalog import built_in
 from engine.network.layout import COUNT_LIMIT, FLOWS, TEXT_LIMIT, TITLE_LIMIT, TONES
 from engine.network.network import NAME_LIMIT
 from engine.project.migrations import FORMAT
 from engine.project.network_json import CONNECTION_LIMIT
 from engine.project.project import SECTIONS
 
-PATH = Path(__file__).parents[2] / "resources" / "schema" / "project.schema.json"
+PATH = ROOT / "resources" / "schema" / "project.schema.json"
 
 
 def schema() -> dict[str, Any]:

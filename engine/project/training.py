@@ -4,22 +4,24 @@ Each group has a file of its own in `engine.project.options`; what goes across g
 """
 
 import math
+from dataclasses import dataclass
 
-from engine.errors import FieldError
+from engine.core.errors import FieldError, plural
 from engine.project.options.augmentation import AugmentationOptions
 from engine.project.options.batches import BatchOptions
-from engine.project.options.checkpoints import CheckpointOptions
-from engine.project.options.code import CodeOptions
-from engine.project.options.ending import EndingOptions
+from engine.project.options.execution import (
+    CheckpointOptions,
+    CodeOptions,
+    PrecisionOptions,
+    ReproducibilityOptions,
+    WatchingOptions,
+)
 from engine.project.options.loss import SQUARED_LOSSES, LossOptions
 from engine.project.options.metrics import METRICS, MetricOptions, not_chosen
-from engine.project.options.precision import PrecisionOptions
 from engine.project.options.regularisation import RegularisationOptions
-from engine.project.options.reproducibility import ReproducibilityOptions
 from engine.project.options.schedule import ScheduleOptions
 from engine.project.options.solver import SolverOptions
-from engine.project.options.validation import ValidationOptions
-from engine.project.options.watching import WatchingOptions
+from engine.project.options.validation import EndingOptions, ValidationOptions
 
 
 class TrainingOptions(
@@ -62,3 +64,39 @@ class TrainingOptions(
             if name in METRICS and name not in self.possible_metrics:
                 found.append(FieldError(field, not_chosen(name, self.metrics)))
         return found
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Samples a batch over all workers, steps an epoch, epochs. For a full-batch solver an epoch is one iteration."""
+
+    batch: int
+    steps_per_epoch: int
+    epochs: int
+    is_full_batch: bool = False
+
+    @property
+    def total_steps(self) -> int:
+        """Iterations of the whole run, unless something ends it early."""
+        return self.steps_per_epoch * self.epochs
+
+    @property
+    def all_done(self) -> str:
+        """Why a run ends that went all the way."""
+        what = plural(self.epochs, "iteration" if self.is_full_batch else "epoch")
+        return f"{'all ' if self.epochs > 1 else ''}{what} done"
+
+
+def batch_size(options: TrainingOptions, samples: int | None) -> int:
+    """Samples of a full batch over all workers. The solvers that take all samples at once have no other batch; where
+    nobody knows yet how many there are, the mini-batch stands in."""
+    return samples if options.is_full_batch and samples else options.mini_batch_size
+
+
+def extent(options: TrainingOptions, samples: int) -> Extent:
+    """For so many training samples, at least one."""
+    if options.is_full_batch:
+        return Extent(samples, 1, options.max_iterations, is_full_batch=True)
+    whole, rest = divmod(samples, options.mini_batch_size)
+    steps = whole + (1 if rest and options.last_batch == "keep" else 0)
+    return Extent(options.mini_batch_size, max(1, steps), options.max_epochs)

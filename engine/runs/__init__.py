@@ -1,1 +1,1 @@
-"""A run is a folder: its log, its requests, its lock, its history."""
+"""Run folders: events, requests, history, queue."""

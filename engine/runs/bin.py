@@ -14,8 +14,8 @@ from glob import escape
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from engine.errors import UserError
-from engine.files import read_file
+from engine.core.errors import UserError
+from engine.core.files import read_file
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import UserError
-from engine.files import open_file, read_file, remove, write_json
+from engine.core.errors import UserError
+from engine.core.files import open_file, read_file, remove, write_json
 from engine.runs.folder import RunFolder
 
 STATE, TENSORS, MANIFEST = "state.json", "tensors.safetensors", "manifest.json"

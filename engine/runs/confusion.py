@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.files import write_atomically
-from engine.runs.objects import read_object
+from engine.core.files import read_object, write_atomically
 
 FILE = "metrics.json"
 LIMIT_BYTES = 4 * 2**20

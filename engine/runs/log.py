@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from engine.files import open_file
+from engine.core.files import open_file
 from engine.runs.events import LINE_LIMIT_BYTES, Event, read_event
 from engine.runs.folder import RunFolder
 

@@ -6,11 +6,10 @@ notes.json    {"note": "too high a rate", "tags": ["paper", "try again"]}
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import UserError
-from engine.fields import is_unicode, printable
-from engine.files import write_json
+from engine.core.errors import UserError
+from engine.core.fields import is_unicode, printable
+from engine.core.files import read_object, write_json
 from engine.runs.folder import RunFolder
-from engine.runs.objects import read_object
 
 FILE = "notes.json"
 LIMIT_BYTES = 2**20

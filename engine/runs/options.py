@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.errors import FieldErrors
+from engine.core.errors import FieldErrors
+from engine.core.files import DEPTH_LIMIT, is_deeper
 from engine.project.project import SECTIONS
-from engine.runs.objects import DEPTH_LIMIT, is_deeper
 
 Options = Mapping[str, Any]
 """Values as JSON by their `--set` paths, such as `training.max_epochs`; what is not there has its default."""

@@ -7,17 +7,21 @@ validation.loss<=0.2     of one part; epochs, iterations, seconds too
 training.max_epochs=30   an option has this value
 """
 
+import csv
+import io
 import math
 import operator
 import re
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from engine.errors import UserError, did_you_mean
-from engine.fields import path_part
+from engine.core.errors import UserError, did_you_mean
+from engine.core.fields import path_part
 from engine.project.options.metrics import is_better_low
+from engine.runs.events import SPLITS
 from engine.runs.options import shown
 from engine.runs.summary import RunSummary
 
@@ -154,3 +158,49 @@ def order_by(key: str, runs: Sequence[RunSummary], *, is_reversed: bool = False)
     is_word = key in ("name", "state", "environment", "run")
     is_down = not (is_word or key.endswith("loss") or is_better_low(key.rpartition(".")[2]))
     return Order(key, is_down != is_reversed)
+
+
+_FIRST = ("run", "project", "state", "created", "environment", *COUNTS)
+_LAST = ("tags", "note", "reason", "changes")
+
+
+def score_names(runs: Iterable[RunSummary]) -> list[str]:
+    """The figures of quality that any of the runs has: validation, test, training; losses first."""
+    names = {name for run in runs for name in run.scores}
+
+    def place(name: str) -> tuple[int, bool, str]:
+        split, _, metric = name.partition(".")
+        return SPLITS.index(split), metric != "loss", metric
+
+    return sorted(names, key=place)
+
+
+def option_names(runs: Iterable[RunSummary]) -> list[str]:
+    """The options that any of the runs names."""
+    return sorted({path for run in runs for path in run.options})
+
+
+def as_csv(runs: Sequence[RunSummary]) -> str:
+    """The runs with a header; numbers in full, times as ISO 8601."""
+    scores, options = score_names(runs), option_names(runs)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((*_FIRST, *scores, *_LAST, *options))
+    for run in runs:
+        values = run.scores
+        created = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(run.created)) if run.created else ""
+        counts = (_cell(run.number(name)) for name in COUNTS)
+        said = (", ".join(run.notes.tags), run.notes.note, run.reason, "; ".join(map(str, run.changes)))
+        writer.writerow(
+            (
+                *(run.path.name, run.name, run.state, created, run.environment, *counts),
+                *(_cell(values.get(name)) for name in scores),
+                *said,
+                *(shown(run.options, path) for path in options),
+            )
+        )
+    return text.getvalue()
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.9g}"

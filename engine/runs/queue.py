@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import RunError, UserError
-from engine.files import read_file, write_atomically, write_json
+from engine.core.errors import RunError, UserError
+from engine.core.files import ROOT, read_file, write_atomically, write_json
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
 
@@ -30,7 +30,6 @@ MOST_ENTRIES = 10_000
 ENTRY_LIMIT_BYTES = 2**20
 PROJECT_LIMIT_BYTES = 2**23
 LEAVE = "leave"
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,9 +341,9 @@ def start_work(queue: Queue, *arguments: str) -> None:
     with contextlib.suppress(OSError):
         (queue.folder / LEAVE).unlink(missing_ok=True)
     if not queue.is_worked():
-        start(queue, "engine.training.supervision.queueing", str(queue.folder), *arguments)
+        start(queue, "engine.launch.queue_runner", str(queue.folder), *arguments)
 
 
 def start_entry(queue: Queue, id: int, *arguments: str) -> "subprocess.Popen[bytes]":
     """Train an entry now, whatever else is under way. Raises `UserError`."""
-    return start(queue, "engine.training.supervision.queued", str(queue.folder), str(id), *arguments)
+    return start(queue, "engine.launch.queue_entry", str(queue.folder), str(id), *arguments)

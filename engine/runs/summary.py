@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from engine.errors import UserError
-from engine.files import open_file
+from engine.core.errors import UserError
+from engine.core.files import number_in, open_file, read_object
 from engine.project.options.metrics import is_share
 from engine.runs.events import (
     ENDS,
@@ -28,7 +28,6 @@ from engine.runs.events import (
 )
 from engine.runs.folder import RunFolder
 from engine.runs.notes import FILE, Notes, notes_from, read_notes
-from engine.runs.objects import number_in, read_object
 from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in
 
 DAMAGED = "damaged"

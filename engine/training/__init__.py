@@ -1,1 +1,1 @@
-"""A training: its story in `trainer`, a worker that tells it, and a package for each of its parts."""
+"""The training loop: trainer, step, solvers, losses, metrics, checkpoints."""

@@ -7,46 +7,39 @@ from functools import cache, partial
 import torch
 from torch import fx, nn
 
-from engine.build.init import initialize
-from engine.build.module import build, prefixes
-from engine.build.parameters import frozen_modules
-from engine.data.normalise import fit
-from engine.environments.gang import Gang, SoloGang
-from engine.environments.seat import WorkerSpec
-from engine.environments.strategies.strategy import form_of_data_parallel, strategy_for
-from engine.environments.strategies.sync_batch_norm import Share, freeze, join_batch_norms
-from engine.environments.threads import fastest
-from engine.errors import UserError
+from engine.core.errors import UserError
+from engine.data.augmentation import Augmentation, augmentation_for
+from engine.data.batches import Batch, Batches, Resident, Tensors, as_tuple
+from engine.data.normalization import fit
+from engine.data.tensors import inputs_of, resident
+from engine.hardware.threads import fastest
 from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
-from engine.project import own_code
-from engine.project.checks.strategies import pieces_of_batch, stages_of
-from engine.project.checks.target_scale import fitted_outputs
-from engine.project.code import has_code
-from engine.project.targets import folding, in_order
+from engine.lowering.initialization import frozen_modules, initialize
+from engine.lowering.module import build, prefixes
+from engine.parallel.process_group import Gang, SoloGang, WorkerSpec
+from engine.parallel.strategies.strategy import form_of_data_parallel, strategy_for
+from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
+from engine.project import user_code
+from engine.project.bindings import folding, in_order
+from engine.project.check_strategies import pieces_of_batch, stages_of
+from engine.project.target_scale import fitted_outputs
 from engine.project.training import TrainingOptions
-from engine.training.augmenting.making import augmentation_for
-from engine.training.augmenting.pictures import Augmentation
-from engine.training.batching.batches import Batch, Batches, Resident, Tensors, as_tuple
-from engine.training.batching.parts import inputs_of, resident
-from engine.training.losses.choosing import Loss, loss_for
-from engine.training.losses.ends import Ends
-from engine.training.losses.target_scale import fit_inverse, normalised, scale_of
-from engine.training.metrics.choosing import confusion_for
-from engine.training.metrics.metric import Metric
-from engine.training.progress.watching import LayerWatch, Watch
+from engine.project.user_code import has_code
+from engine.training.clipping import Population, clipping
+from engine.training.compilation import Step, accelerate, all_learn
+from engine.training.evaluation import confusion_for
+from engine.training.gradient_checkpointing import Recomputing
+from engine.training.layer_statistics import LayerWatch, Watch
+from engine.training.levenberg_marquardt import LevenbergMarquardt
+from engine.training.losses import Ends, Loss, fit_inverse, loss_for, normalised, scale_of
+from engine.training.metrics import Metric
+from engine.training.nan_check import guard_for
+from engine.training.precision import Precision
 from engine.training.setting import Setting, layers_of, parameter_options_of
-from engine.training.solvers.averaging import averaging
-from engine.training.solvers.lm import LevenbergMarquardt
-from engine.training.solvers.schedules import Schedule
-from engine.training.solvers.solver import Solver, groups_by_name
-from engine.training.steps.acceleration import Step, accelerate, all_learn
-from engine.training.steps.clipping import clipping
-from engine.training.steps.guard import guard_for
-from engine.training.steps.population import Population
-from engine.training.steps.precision import Precision
-from engine.training.steps.recomputing import Recomputing
-from engine.training.steps.step import Fittings, Unit
+from engine.training.solvers import Schedule, Solver, groups_by_name
+from engine.training.step import Fittings, Unit
+from engine.training.weight_averaging import averaging
 
 SHARDED = (
     "Of the layers outputs and dead units are shown, but no gradients: each worker has a part of each, and only the "
@@ -119,7 +112,7 @@ def unit_for(
         rate=schedule,
         fittings=Fittings(
             clip=clipping(options, network.parameters(), gang),
-            custom_step=own_code.target(options, "step_function"),
+            custom_step=user_code.target(options, "step_function"),
             precision=precision,
             average=averaging(options, network, batches.order.steps_per_epoch, population),
             population=population if options.batch_normalization_statistics == "population" else None,
@@ -153,8 +146,8 @@ def _staged(
     precision: Precision,
 ) -> Unit:
     """This worker's stage of the network, with all it takes to train and judge it together with the others."""
-    from engine.environments.strategies.pipeline import Pipeline
-    from engine.training.steps.staged import StagedUnit
+    from engine.parallel.strategies.pipeline import Pipeline
+    from engine.training.pipeline_step import StagedUnit
 
     project, options = setting.project, setting.project.training
     assert isinstance(network, fx.GraphModule)  # as it was built

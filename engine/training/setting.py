@@ -10,28 +10,24 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.build.module import prefixes
-from engine.build.parameters import parameter_options
-from engine.data.facts import DataFacts
-from engine.data.load import LoadedData
-from engine.environments.candidates import is_undecided
-from engine.environments.gang import Gang, ProcessGang, SoloGang
-from engine.environments.seat import WorkerSpec
-from engine.environments.threads import keep_to
+from engine.data.load import LoadedData, loaded
+from engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
+from engine.data.tensors import differ_in_length
+from engine.hardware.threads import keep_to
 from engine.layers.base import LayerType
 from engine.layers.weighted import ParameterOptions
-from engine.network.analysis import Analysis, analyse
-from engine.network.freezing import type_at
-from engine.project.code import ready
+from engine.lowering.initialization import parameter_options
+from engine.lowering.module import prefixes
+from engine.network.analysis import Analysis, analyse, type_at
+from engine.parallel.process_group import Gang, ProcessGang, SoloGang, WorkerSpec
+from engine.placement.candidates import is_undecided
+from engine.project.bindings import Wanted, wanted_of
+from engine.project.data_loading import Loading
+from engine.project.dataset_info import DataFacts
 from engine.project.file import load as load_project
-from engine.project.loading import Loading
 from engine.project.project import Project
-from engine.project.targets import Wanted, wanted_of
+from engine.project.user_code import ready
 from engine.runs.folder import RunFolder, frozen_code
-from engine.training.batching.parts import differ_in_length
-from engine.training.batching.transcripts import refuse_long_transcripts
-from engine.training.batching.vocabulary import refuse_unknown_indices
-from engine.training.starting.loading import loaded
 
 
 @dataclass(frozen=True)

@@ -9,22 +9,19 @@ from typing import Any
 
 import torch
 
-from engine.errors import RunError, UserError, plural
+from engine.core.errors import RunError, UserError, plural
+from engine.data.batches import Batch, Batches
 from engine.project.training import TrainingOptions
 from engine.runs.events import Checkpointed, Message
-from engine.training.batching.batches import Batch, Batches
-from engine.training.checkpoints.keeping import Keeper
-from engine.training.checkpoints.saving import Saver
-from engine.training.course import Course
-from engine.training.custom.hooks import Hooks, NoHooks
-from engine.training.metrics.metric import on_curve
-from engine.training.plan import Plan
-from engine.training.progress.control import Control
-from engine.training.progress.recording import Report
-from engine.training.progress.reporting import Reporter
-from engine.training.steps.replay import Replay
-from engine.training.steps.results import Scores
-from engine.training.steps.step import Unit
+from engine.training.control import Control
+from engine.training.metrics import on_curve
+from engine.training.nan_replay import Replay
+from engine.training.recording import Report
+from engine.training.reporting import Reporter
+from engine.training.savers import Keeper, Saver
+from engine.training.state import Course, Plan, Scores
+from engine.training.step import Unit
+from engine.training.user_code import Hooks, NoHooks
 
 MOST_LEFT_OUT = 100
 """So many steps in a row may be left out before nothing more is to be hoped for."""

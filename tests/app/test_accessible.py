@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.window import MainWindow
-from engine.layers.catalog import catalog
 from engine.network import edits
+from engine.network.catalog import catalog
 from engine.network.network import Network
 from engine.project.project import Project
 from tests.builders import classifier

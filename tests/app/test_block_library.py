@@ -5,10 +5,10 @@ import pytest
 
 from app.block_library import BlockLibrary, library_folder
 from designer import clipboard
-from engine.errors import UserError
-from engine.layers.block import Block
-from engine.network import grouping
-from engine.network.arrange import arrange
+from engine.core.errors import UserError
+from engine.network import blocks
+from engine.network.arrangement import arrange
+from engine.network.block import Block
 from engine.network.layout import Comment, Layout
 from tests.builders import classifier
 
@@ -17,7 +17,7 @@ def made() -> tuple[Block, Layout]:
     """fc_1 and relu_1 as a block, with a comment inside."""
     network = classifier()
     ids = {network.layer("fc_1").id, network.layer("relu_1").id}
-    network, layout, id = grouping.group(network, arrange(network), ids)
+    network, layout, id = blocks.group(network, arrange(network), ids)
     block = network.layers[id].type
     assert isinstance(block, Block)
     inside = layout.within([id])

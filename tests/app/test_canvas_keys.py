@@ -5,7 +5,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.window import MainWindow
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.project.project import Project
 from tests.builders import classifier
 

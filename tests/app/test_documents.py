@@ -7,8 +7,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.documents import EXAMPLES, Documents, state_folder
-from engine.errors import UserError
-from engine.network.arrange import arrange
+from engine.core.errors import UserError
+from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.project.data import DataOptions
 from engine.project.file import load, save

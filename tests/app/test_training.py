@@ -16,7 +16,7 @@ from app.window import MainWindow
 from engine.project.data import DataOptions
 from engine.project.file import dumps, save
 from engine.project.project import Project
-from engine.runs.creating import create, runs_beside
+from engine.runs.create import create, runs_beside
 from engine.runs.events import Ended, Failed, Progress, Started, StateChanged
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.log import EventLog

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog
 from pytestqt.qtbot import QtBot
 
 from app.window import MainWindow
-from engine.custom import known, trust
-from engine.layers.custom import Custom
+from engine.layers.user_code import Custom
 from engine.project.file import save
 from engine.project.project import Project
+from engine.user_code import registry, trust
 from tests.app.fake_server import FakeServer
 from tests.builders import chain, layer
 
@@ -38,9 +38,9 @@ class Other(nn.Module):
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    known.forget()
+    registry.forget()
     yield
-    known.forget()
+    registry.forget()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from app.frame.action_table import ACTIONS
-from engine.cli import parser
+from engine.cli.main import parser
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 from tests.architecture.test_repository import ROOT

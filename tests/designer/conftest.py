@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.network import edits
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.network.network import Network
 from engine.project.project import Project

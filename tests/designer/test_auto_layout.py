@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton
 
 from designer.auto_layout import Arranging
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.network.network import Network
 from tests.designer.mouse import Hand

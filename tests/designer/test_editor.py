@@ -5,11 +5,11 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from designer.editor import Editor
-from engine.data.facts import DataFacts, InputFacts, classes_of
-from engine.layers.types import image
-from engine.network.arrange import arrange
+from engine.core.types import image
+from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.network.network import Port
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from engine.project.project import Project
 from tests.builders import chain, classifier, layer
 

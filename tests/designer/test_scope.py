@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from designer.editor import Editor
-from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.blocks import network_in
 from engine.network.network import Port
 from engine.project.project import Project

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWid
 from designer import icons, stylesheet, theme
 from designer.scene import stage_colours
 from engine.drawing import colours
-from engine.layers.catalog import built_in
+from engine.network.catalog import built_in
 
 SCHEMES = {"dark": theme.dark, "light": theme.light}
 WANTED_ICONS = """

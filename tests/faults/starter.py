@@ -16,12 +16,12 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from engine.environments.threads import calm_threads
-from engine.errors import UserError
+from engine.core.errors import UserError
+from engine.hardware.threads import calm_threads
+from engine.launch.coordinator import coordinate, exit_code, preload
+from engine.launch.detached import become_small
 from engine.project.file import load
 from engine.runs.folder import RunFolder
-from engine.training.starting.detached import become_small
-from engine.training.supervision.coordinator import coordinate, exit_code, preload
 from tests.faults.seam import Durability, Seam
 from tests.holding import hold
 
@@ -33,8 +33,8 @@ def main() -> None:
     """Fork a run for each order, until there are no more."""
     calm_threads()
     preload()
-    importlib.import_module("engine.training.starting.preparing")
-    importlib.import_module("engine.training.starting.resuming")
+    importlib.import_module("engine.launch.prepare")
+    importlib.import_module("engine.launch.resume")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system takes note of ends by itself
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
@@ -68,8 +68,8 @@ def _be_run(order: dict[str, Any]) -> None:
 
 
 def _run(order: dict[str, Any], path: Path, beside: Path) -> dict[str, Any]:
-    from engine.training.starting.preparing import prepare
-    from engine.training.starting.resuming import prepare_resume
+    from engine.launch.prepare import prepare
+    from engine.launch.resume import prepare_resume
 
     os.umask(0)  # what is private is private by itself
     os.environ.update(order.get("environ", {}))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.folder import RunFolder
 from engine.runs.history import list_runs

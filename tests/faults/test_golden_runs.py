@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from engine.cli import main
+from engine.cli.main import main
 from engine.runs.events import Resumed, UnknownEvent, standing
 from engine.runs.folder import RunFolder
 from engine.runs.history import list_runs

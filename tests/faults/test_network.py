@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from engine.commands.curves import FORMATS
+from engine.cli.runs import FORMATS
 from engine.project.file import save
 from engine.runs.folder import RunFolder
 from tests.faults.conftest import project_of

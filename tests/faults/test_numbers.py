@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.project.project import Project
-from engine.project.run import RunOptions
+from engine.project.project import Project, RunOptions
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.events import Message
 from tests.builders import chain, layer

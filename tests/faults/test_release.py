@@ -8,7 +8,7 @@ import psutil
 import pytest
 import torch
 
-from engine.cli import main
+from engine.cli.main import main
 from engine.runs.events import Requested, Resumed, StateChanged
 from tests.faults.conftest import project_of
 from tests.faults.harness import Broken, Workshop, assert_over, assert_undisturbed, leftovers, wait_for

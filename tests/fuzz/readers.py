@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.project.file import dumps, load, loads
 from engine.project.project import Project
-from engine.runs.creating import create
+from engine.runs.create import create
 from engine.runs.events import (
     Best,
     Checkpointed,
@@ -81,7 +81,7 @@ def projects(folder: Path) -> list[bytes]:
 
 @reader("project", "a.netwright", mutate.json_file, projects)
 def read_project(folder: Path, generator: random.Random) -> None:
-    from engine.project.checks.check import check
+    from engine.project.check import check
 
     project = load(folder / "a.netwright").project
     check(project)
@@ -111,9 +111,9 @@ def loss(outputs, targets, weight=[1, 2, (3, 4)]):
     "code", "code.py", mutate.any_bytes, lambda folder: [CODE, b"x = " + b"(" * 150 + b")" * 150, b"-" * 9000 + b"1"]
 )
 def read_code(folder: Path, generator: random.Random) -> None:
-    from engine.custom import known
+    from engine.user_code import registry
 
-    known.peek("code.py", folder)
+    registry.peek("code.py", folder)
 
 
 @reader("presets", "presets.json", mutate.json_file, lambda folder: [_presets(folder)])
@@ -201,7 +201,7 @@ INFO = {
 
 def run_of(folder: Path, *, is_ended: bool = True) -> RunFolder:
     """A run folder with one file of each kind."""
-    from engine.files import write_json
+    from engine.core.files import write_json
     from engine.runs.notes import write_notes
 
     run = create(folder / "runs" / "run", dumps(Project(network=classifier())), INFO, [CODE])
@@ -218,11 +218,10 @@ def run_of(folder: Path, *, is_ended: bool = True) -> RunFolder:
 
 def _told(run: RunFolder) -> None:
     """Everything that lists of runs tell."""
-    from engine.commands.runs import _rows
+    from engine.cli.runs import _rows
     from engine.runs.history import list_runs
-    from engine.runs.query import matching, order_by
+    from engine.runs.query import as_csv, matching, order_by
     from engine.runs.summary import read_summary, summary_from
-    from engine.runs.table import as_csv
 
     with contextlib.suppress(OSError):
         found = [read_summary(run.path)]
@@ -236,9 +235,8 @@ def _told(run: RunFolder) -> None:
 
 @reader("run.json", "runs/run/run.json", mutate.json_file, lambda folder: [run_of(folder).info.read_bytes()])
 def read_info(folder: Path, generator: random.Random) -> None:
-    from engine.runs.folder import frozen_code
+    from engine.runs.folder import frozen_code, origin
     from engine.runs.history import last_run, runs_of
-    from engine.runs.origin import origin
 
     run = RunFolder(folder / "runs" / "run")
     _told(run)
@@ -267,7 +265,7 @@ def read_result(folder: Path, generator: random.Random) -> None:
     lambda folder: [run_of(folder, is_ended=False).events.read_bytes()],
 )
 def read_events(folder: Path, generator: random.Random) -> None:
-    from engine.commands.progress import ProgressPrinter
+    from engine.cli.follow import ProgressPrinter
     from engine.exchange.curves import write_curves
 
     run = RunFolder(folder / "runs" / "run")
@@ -332,7 +330,7 @@ def _requests(folder: Path) -> list[bytes]:
 
 @reader("control", "runs/run/control/1_ab_set.json", mutate.json_file, _requests)
 def read_control(folder: Path, generator: random.Random) -> None:
-    from engine.training.progress.requests import Asked, asked
+    from engine.runs.requests import Asked, asked
 
     found = asked([*RunFolder(folder / "runs" / "run").take_requests() * 3, REQUESTS[0]])
     assert Asked.of(found.numbers()) == found

@@ -14,11 +14,11 @@ from PIL import Image
 
 from engine.data.load import facts, load
 from engine.data.preview import describe  # noqa: F401
-from engine.exchange import weights
+from engine.lowering import weights
 from engine.project.data import DataOptions
 from engine.runs import checkpoints
 from engine.runs.folder import RunFolder
-from engine.training.checkpoints import checkpoint
+from engine.training import checkpoints as checkpoint
 from tests.fuzz import mutate
 from tests.fuzz.readers import reader
 

@@ -13,9 +13,9 @@ from app.runs.monitor import Monitor
 from app.runs.supervisor import Outcome, Supervisor
 from app.start_page.sketch import sketch_of
 from designer import clipboard
-from engine.layers.block import Block
-from engine.network import grouping
-from engine.network.arrange import arrange
+from engine.network import blocks
+from engine.network.arrangement import arrange
+from engine.network.block import Block
 from engine.network.layout import Comment, Layout
 from engine.runs.folder import RunFolder
 from tests.builders import classifier
@@ -28,7 +28,7 @@ APP = QApplication.instance() or QApplication([])
 def _block() -> tuple[str, Block, Layout]:
     network = classifier()
     ids = {network.layer("fc_1").id, network.layer("relu_1").id}
-    network, layout, id = grouping.group(network, arrange(network), ids)
+    network, layout, id = blocks.group(network, arrange(network), ids)
     block = network.layers[id].type
     assert isinstance(block, Block)
     inside = layout.within([id])

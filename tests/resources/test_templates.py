@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from engine.build.module import build
+from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.network.network import Network
-from engine.project.checks.check import check
+from engine.project.check import check
 from engine.project.file import dumps, load
 from scripts.make_templates import MAKERS, TEMPLATES, project
 

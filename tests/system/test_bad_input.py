@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from engine.launch.coordinator import exit_code
 from engine.network.network import Network
 from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.folder import RunFolder
-from engine.training.supervision.coordinator import exit_code
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[2]
@@ -28,9 +28,9 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 ON_TAKEN_GPUS = """
 import sys
 from dataclasses import replace
-import engine.environments.placing as placing
+import engine.launch.prepare as placing
 from engine.cli import main
-from engine.environments.inventory import Device
+from engine.placement.inventory import Device
 asked = placing.probe
 taken = tuple(
     Device(name=f"cuda:{n}", model="Made-up GPU", memory_bytes=2**34,
@@ -307,7 +307,7 @@ def test_an_environment_or_a_device_that_cannot_be_had(
 
 def test_ctrl_c_before_a_command_began_is_no_defect(tmp_path: Path) -> None:
     """Also where it meets Python while it makes a class, which wraps it in an error of its own."""
-    program = "import signal, sys; from engine import cli; import engine.commands.check as check\n"
+    program = "import signal, sys; from engine import cli; import engine.cli.check as check\n"
     program += "class Late:\n def __set_name__(self, *_): signal.raise_signal(signal.SIGINT)\n"
     program += "check.run = lambda arguments: type('Fields', (), {'late': Late()})\nsys.exit(cli.main())"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.custom.signature import read_signatures
-from engine.layers.custom import Custom, Function
+from engine.layers.user_code import Custom, Function
 from engine.network.network import Network
 from engine.project.data import DataOptions
 from engine.project.file import save
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
+from engine.user_code.signature import read_signatures
 from tests.builders import add, layer
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.environments.machine.devices import probe
+from engine.hardware.devices import probe
 from engine.network.network import Network
 from tests.builders import add, chain, layer
 from tests.runs import Done, train

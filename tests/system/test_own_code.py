@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.custom import trust
 from engine.project.file import save
 from engine.runs.folder import RunFolder, frozen_code
+from engine.user_code import trust
 from tests.runs import ROOT, train
 from tests.system.test_training import TWO, digits, mlp
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
+from engine.cli.main import main
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import save

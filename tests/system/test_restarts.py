@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from engine.exchange.weights import load as load_weights
-from engine.project.project import Project
-from engine.project.run import RunOptions
+from engine.lowering.weights import load as load_weights
+from engine.project.project import Project, RunOptions
 from engine.runs.checkpoints import all_checkpoints
 from tests.runs import Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp

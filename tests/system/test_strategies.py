@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from engine.cli import main
-from engine.exchange.weights import load as load_weights
+from engine.cli.main import main
+from engine.lowering.weights import load as load_weights
 from engine.network.network import Network
-from engine.project.checks.check import check
+from engine.project.check import check
 from tests.builders import add, chain, layer
 from tests.runs import Done, train
 from tests.system.test_resume_runs import engine

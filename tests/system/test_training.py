@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from engine.build.init import initialize
-from engine.build.module import build, prefixes
-from engine.build.parameters import parameter_options
-from engine.exchange.weights import load as load_weights
-from engine.network.analysis import analyse
-from engine.network.freezing import type_at
+from engine.lowering.initialization import initialize, parameter_options
+from engine.lowering.module import build, prefixes
+from engine.lowering.weights import load as load_weights
+from engine.network.analysis import analyse, type_at
 from engine.network.network import Network
 from engine.project.project import Project
 from engine.runs.confusion import read_confusions

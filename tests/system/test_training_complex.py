@@ -11,10 +11,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from engine.build.module import build
-from engine.cli import main
-from engine.errors import EXIT_DONE
-from engine.exchange.weights import fill, load
+from engine.cli.main import main
+from engine.core.errors import EXIT_DONE
+from engine.lowering.module import build
+from engine.lowering.weights import fill, load
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.project import Project

@@ -13,14 +13,13 @@ from typing import Any
 import psutil
 import pytest
 
-from engine.exchange.weights import load as load_weights
+from engine.launch.prepare import lock_of
+from engine.launch.resume import prepare_resume
+from engine.lowering.weights import load as load_weights
 from engine.project.file import save
-from engine.project.project import Project
-from engine.project.run import RunOptions
+from engine.project.project import Project, RunOptions
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
-from engine.training.starting.preparing import lock_of
-from engine.training.starting.resuming import prepare_resume
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_training import TWO, convolution, digits, mlp
 
@@ -250,8 +249,8 @@ def test_a_detached_run_outlives_who_started_it(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from engine.project.file import load
-from engine.training.starting.detached import start_detached
-from engine.training.starting.preparing import prepare
+from engine.launch.detached import start_detached
+from engine.launch.prepare import prepare
 file = Path(sys.argv[1])
 folder = prepare(load(file).project, file, file.parent / "run")
 assert folder.state() == "starting"
@@ -272,5 +271,5 @@ print(folder.state())
 
 
 def test_the_coordinator_itself_needs_no_torch() -> None:
-    code = "import sys, engine.training.supervision.coordinator; sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
+    code = "import sys, engine.launch.coordinator; sys.exit(bool({'torch', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from engine.build.module import build
 from engine.data.load import LoadedData, load
-from engine.exchange.weights import load as load_weights
+from engine.lowering.module import build
+from engine.lowering.weights import load as load_weights
 from engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.runs import train

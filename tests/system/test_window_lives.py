@@ -17,8 +17,7 @@ from app.window import MainWindow
 from engine.project.data import DataOptions
 from engine.project.environment import EnvironmentOptions
 from engine.project.file import save
-from engine.project.project import Project
-from engine.project.run import RunOptions
+from engine.project.project import Project, RunOptions
 from engine.project.training import TrainingOptions
 from engine.runs.folder import RunFolder, open_run
 from tests.app.windows import shown_windows

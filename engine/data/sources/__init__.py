@@ -1,1 +1,1 @@
-"""Where samples come from: one file a source, and the registry that lists them."""
+"""Data sources, one file each."""

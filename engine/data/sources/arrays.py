@@ -26,17 +26,15 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.facts import InputFacts
-from engine.data.sources.array_files import EXPECTED, Header, read, stamp
+from engine.core.errors import UserError
+from engine.core.fields import quoted
+from engine.core.types import TensorType, features, image, sequence, tokens, volume
+from engine.data.sources.array_files import EXPECTED, Header, Place, StoredArray, read, stamp
 from engine.data.sources.array_files import headers as read_headers
-from engine.data.sources.mapped import Place, StoredArray
-from engine.data.sources.places import refuse_too_large
-from engine.data.sources.source import Array, Column, Outline, Samples, Streams
+from engine.data.sources.source import Array, Column, Outline, Samples, Streams, refuse_too_large
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
-from engine.errors import UserError
-from engine.fields import quoted
-from engine.layers.types import TensorType, features, image, sequence, tokens, volume
 from engine.project.data import DataOptions
+from engine.project.dataset_info import InputFacts
 
 LARGEST = 2**63
 

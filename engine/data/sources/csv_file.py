@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.sources.places import listed, refuse_too_large, unreadable
-from engine.data.sources.source import Array
-from engine.errors import UserError, did_you_mean, plural
-from engine.fields import quoted
+from engine.core.errors import UserError, did_you_mean, plural
+from engine.core.fields import quoted
+from engine.data.sources.source import Array, listed, refuse_too_large, unreadable
 
 DELIMITERS = ",;\t"
 PIECE_ROWS = 20_000

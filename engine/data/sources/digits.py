@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.facts import InputFacts, classes_of
+from engine.core.files import ROOT
+from engine.core.types import image
 from engine.data.sources.source import Array, Outline, Samples, Streams
-from engine.layers.types import image
 from engine.project.data import DataOptions
+from engine.project.dataset_info import InputFacts, classes_of
 
-PATH = Path(__file__).parents[3] / "resources" / "data" / "digits.npz"
+PATH = ROOT / "resources" / "data" / "digits.npz"
 
 
 class Digits:

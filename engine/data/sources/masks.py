@@ -13,25 +13,26 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.facts import IGNORED, InputFacts, TargetFacts
+from engine.core.errors import UserError
+from engine.core.text import format_percent
+from engine.core.types import image
 from engine.data.sources.images import (
     MOST_THREADS,
+    BadPictureError,
+    bad_pictures,
     first_shape,
     is_hidden,
     is_picture,
     read_images,
+    read_mask,
     status,
     stream_images,
     strictly,
 )
-from engine.data.sources.labels import as_class_numbers
-from engine.data.sources.pictures import BadPictureError, bad_pictures, read_mask
-from engine.data.sources.places import listed, refuse_too_large, unreadable
-from engine.data.sources.source import Array, Outline, Samples, Streams
-from engine.errors import UserError
-from engine.layers.types import image
+from engine.data.sources.source import Array, Outline, Samples, Streams, listed, refuse_too_large, unreadable
+from engine.data.sources.targets import as_class_numbers
 from engine.project.data import DataOptions
-from engine.words import format_percent
+from engine.project.dataset_info import IGNORED, InputFacts, TargetFacts
 
 WAY_OUT = "Expected one mask for each image, of the same name."
 

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.facts import InputFacts, TargetFacts, classes_of, numbers_of
+from engine.core.errors import UserError, did_you_mean
+from engine.core.fields import quoted
+from engine.core.types import features
 from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
-from engine.data.sources.labels import as_classes, is_whole_and_few, numbered, texts_as_classes
-from engine.data.sources.places import file_stamp, listed
-from engine.data.sources.source import Array, Column, Outline, Samples, Streams
-from engine.errors import UserError, did_you_mean
-from engine.fields import quoted
-from engine.layers.types import features
+from engine.data.sources.source import Array, Column, Outline, Samples, Streams, file_stamp, listed
+from engine.data.sources.targets import as_classes, is_whole_and_few, numbered, texts_as_classes
 from engine.project.data import DataOptions
+from engine.project.dataset_info import InputFacts, TargetFacts, classes_of, numbers_of
 
 MOST_CATEGORIES = 50
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")

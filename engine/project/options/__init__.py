@@ -1,1 +1,1 @@
-"""The training options, one file a group. `engine.project.training` puts them together."""
+"""The option groups of the section `training`."""

@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from engine.errors import FieldError
-from engine.fields import Float, Floats, Int, Range, Record
+from engine.core.errors import FieldError
+from engine.core.fields import Float, Int
+from engine.core.list_fields import Floats, Range
+from engine.core.records import Record
 
 GROUP = "Augmentation"
 WHOLE_MOVES = ("rand_x_reflection", "rand_y_reflection", "rand_crop_padding")

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from engine.errors import FieldError
-from engine.fields import Bool, Choice, Float, Int, Record
+from engine.core.errors import FieldError
+from engine.core.fields import Bool, Choice, Float, Int
+from engine.core.records import Record
 
 
 def _has_batches(options: Any) -> bool:

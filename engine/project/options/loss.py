@@ -3,9 +3,11 @@
 import re
 from typing import Any
 
-from engine.errors import FieldError, did_you_mean
-from engine.fields import Bool, Choice, FilePath, Float, Floats, Record, Text
-from engine.project.options.code import PYTHON
+from engine.core.errors import FieldError, did_you_mean
+from engine.core.fields import Bool, Choice, FilePath, Float, Text
+from engine.core.list_fields import Floats
+from engine.core.records import Record
+from engine.project.options.execution import PYTHON
 
 LOSS_TASKS = {
     "cross-entropy": ("classes",),

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.errors import FieldError
-from engine.fields import Bool, Choice, Choices, FilePath, Float, Int, Record
-from engine.project.options.code import PYTHON
+from engine.core.errors import FieldError
+from engine.core.fields import Bool, Choice, Choices, FilePath, Float, Int
+from engine.core.records import Record
+from engine.project.options.execution import PYTHON
 
 
 @dataclass(frozen=True)

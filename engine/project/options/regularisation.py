@@ -3,8 +3,9 @@
 import math
 from typing import Any
 
-from engine.errors import FieldError, plural
-from engine.fields import Bool, Choice, Float, Int, Record
+from engine.core.errors import FieldError, plural
+from engine.core.fields import Bool, Choice, Float, Int
+from engine.core.records import Record
 
 
 def _clips(options: "RegularisationOptions") -> bool:

@@ -1,7 +1,11 @@
 """When the network is judged, and what follows from it."""
 
-from engine.fields import Choice, Int, Record
-from engine.project.options.metrics import METRICS, offered
+import math
+
+from engine.core.errors import FieldError
+from engine.core.fields import Choice, Float, Int
+from engine.core.records import Record
+from engine.project.options.metrics import AT_MOST_ONE, METRICS, in_a_line, offered
 
 
 class ValidationOptions(Record):
@@ -48,3 +52,58 @@ class ValidationOptions(Record):
         group="Validation",
         help="Which network is kept as the result; default auto. MATLAB: OutputNetwork; torch keeps the last",
     )
+
+
+class EndingOptions(Record):
+    """What ends a run before its epochs are done, besides patience."""
+
+    max_time = Float(
+        math.inf,
+        above=0.0,
+        high=1e9,
+        infinite=True,
+        label="Time limit",
+        group="Ending",
+        help="The run ends at the first iteration that ends after so much time, validates once more and keeps what it "
+        "learned; default Inf: none. Neither torch nor MATLAB has one",
+    )
+    max_time_unit = Choice(
+        "minutes",
+        options=("seconds", "minutes", "hours"),
+        label="Time limit unit",
+        group="Ending",
+        help="What the time limit counts; default minutes",
+        visible_when=lambda options: math.isfinite(options.max_time),
+    )
+    target_metric = Choice(
+        "none",
+        options=("none", "loss", "metric", *METRICS),
+        notes={
+            "none": "No target",
+            "loss": "The validation loss, which is to be at most the target value",
+            "metric": "The main metric on the validation part: at least the target value, or at most where low is good",
+            **{name: f"{kind.title} on the validation part" for name, kind in METRICS.items()},
+        },
+        offered=offered("none", "loss", "metric"),
+        label="Target",
+        group="Ending",
+        help="What is good enough ends the run at a validation after the first iteration; default none. MATLAB: an "
+        "OutputFcn that returns true",
+    )
+    target_value = Float(
+        0.0,
+        group="Ending",
+        help="The value of the target that ends the run, such as 0.95 for an accuracy; default 0",
+        visible_when=lambda options: options.target_metric != "none",
+    )
+
+    def problems(self) -> list[FieldError]:
+        """A target that was not entered."""
+        found = super().problems()
+        if self.target_metric != "none" and self.target_value == 0:
+            message = "enter what is good enough, such as 0.95 for an accuracy; nothing is measured to be exactly 0."
+            found.append(FieldError("target_value", message))
+        elif self.target_metric in AT_MOST_ONE and self.target_value > 1:
+            message = f"{in_a_line(self.target_metric)} is at most 1: enter 0.95 where you mean 95 %."
+            found.append(FieldError("target_value", message))
+        return found

@@ -10,7 +10,7 @@ from app.dialogs.compare import CompareDialog
 from app.window import MainWindow
 from designer.canvas.overlays import Trail
 from engine.network import edits
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.network.blocks import network_in, with_network_in
 from engine.project.file import save
 from engine.project.project import Project

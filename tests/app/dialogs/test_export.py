@@ -7,11 +7,11 @@ import pytest
 from PySide6.QtWidgets import QDialog
 
 from app.dialogs.export import ExportDialog
-from engine.custom import trust
-from engine.layers.custom import Custom
+from engine.layers.user_code import Custom
 from engine.network import edits
 from engine.project.data import DataOptions
 from engine.project.project import Project
+from engine.user_code import trust
 from tests.builders import chain, classifier, layer
 
 PATIENCE_MS = 120_000

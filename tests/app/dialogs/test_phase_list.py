@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 
 from app.dialogs.phase_list import PhaseList
 from app.dialogs.training_options import TrainingOptionsDialog
-from engine.project.options.phases import Phase
+from engine.project.options.schedule import Phase
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.dialogs.picture import FILTERS, with_ending
 from app.window import MainWindow
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.project.project import Project
 from tests.builders import classifier
 

@@ -10,10 +10,10 @@ from app.dialogs.presets import preset_menu
 from app.dialogs.training_options import TrainingOptionsDialog
 from designer.forms.field_editors import PathEditor
 from designer.forms.row import sentence
-from engine.data.facts import DataFacts, InputFacts, classes_of
-from engine.environments.inventory import Device, DeviceInventory
-from engine.layers.types import image
-from engine.project.checks.check import check
+from engine.core.types import image
+from engine.placement.inventory import Device, DeviceInventory
+from engine.project.check import check
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from engine.project.environment import TARGETS, EnvironmentOptions
 from engine.project.presets import BUILT_IN, Presets
 from engine.project.project import Project

@@ -4,10 +4,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-from engine.files import write_json
+from engine.core.files import write_json
 from engine.project.file import dumps
 from engine.project.project import Project
-from engine.runs.creating import create
+from engine.runs.create import create
 from engine.runs.events import Ended, EpochEnded, Points, Progress, Started
 from engine.runs.folder import RunFolder, update_info
 from engine.runs.log import EventLog

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QWi
 from app.frame.block_commands import BlockName
 from app.window import MainWindow
 from designer.panels.library_model import OWN_ROLE, OwnEntry
-from engine.layers.block import Block
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
+from engine.network.block import Block
 from engine.project.project import Project
 from tests.app.windows import MakeWindow, Modal
 from tests.builders import classifier

@@ -3,7 +3,7 @@
 from app.window import MainWindow
 from designer.canvas.legends import StageLegend
 from designer.panels.property_sections import StageRow
-from engine.environments.inventory import DeviceInventory
+from engine.placement.inventory import DeviceInventory
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
 from tests.builders import chain, layer

@@ -11,7 +11,7 @@ from app.runs.change_run import ask_for_more
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from engine.runs.creating import create
+from engine.runs.create import create
 from engine.runs.folder import RunFolder
 from tests.builders import classifier
 

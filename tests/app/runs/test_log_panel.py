@@ -6,17 +6,7 @@ import pytest
 
 from app.runs import log_panel
 from app.runs.log_panel import LogPanel, line_of
-from engine.runs.events import (
-    Checkpointed,
-    Ended,
-    EpochEnded,
-    Event,
-    Failed,
-    Message,
-    Requested,
-    Resumed,
-    StateChanged,
-)
+from engine.runs.events import Checkpointed, Ended, EpochEnded, Event, Failed, Message, Requested, Resumed, StateChanged
 from engine.runs.folder import RunFolder
 from tests.app.runs.test_facts_panel import STARTED
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.runs.queue import QueueKeeper
 from app.runs.queue_panel import MOST_ROWS, QueuePanel
-from engine.runs.creating import create
+from engine.runs.create import create
 from engine.runs.folder import RunFolder
 from engine.runs.queue import Queue
 

@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.runs.supervisor import LOST, Outcome, Supervisor
-from engine.runs.creating import create
+from engine.runs.create import create
 from engine.runs.events import Ended, Event, Failed, Message, Points, Resumed, StateChanged
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.log import EventLog

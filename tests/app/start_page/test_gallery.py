@@ -8,7 +8,7 @@ import pytest
 from app.documents import EXAMPLES, TEMPLATES
 from app.start_page import gallery
 from app.start_page.gallery import Entry
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.project.file import load
 
 INDEX = json.loads(gallery.INDEX.read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ from app.start_page.cards import Card, CardGrid, wrapped
 from app.start_page.page import StartPage
 from app.window import MainWindow
 from designer import theme
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.project.file import load, save
 
 Key = Qt.Key

@@ -10,9 +10,9 @@ from app.start_page import sketch
 from app.start_page.sketch import HEIGHT, WIDTH, Sketch, cache_folder, draw, sketch_of
 from app.start_page.unfolded import MOST_IN_BLOCK
 from engine.layers.base import LayerType
-from engine.layers.block import Block
 from engine.network import edits
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
+from engine.network.block import Block
 from engine.network.layout import Layout
 from engine.network.network import Network
 from engine.project.file import load, save

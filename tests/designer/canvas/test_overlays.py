@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from designer.canvas.overlays import Trail
 from designer.editor import Editor
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.project.project import Project
 from tests.blocks import IMAGE, behind, conv, residual, row
 from tests.builders import layer

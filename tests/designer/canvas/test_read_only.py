@@ -6,7 +6,7 @@ from designer import theme
 from designer.canvas.read_only import Reader
 from designer.editor import Editor
 from designer.scene.differences import SIGNS, sign_icon
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.project.project import Project
 from tests.builders import classifier

@@ -5,9 +5,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from designer.panels.library_model import KEY_ROLE, REFUSAL_ROLE
-from engine.layers.catalog import catalog
-from engine.layers.types import image
+from engine.core.types import image
 from engine.network import edits
+from engine.network.catalog import catalog
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Network
 from tests.builders import chain, layer

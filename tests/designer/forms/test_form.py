@@ -9,8 +9,10 @@ from designer.forms.field_editors import ChoicesEditor, PathEditor, editor_for
 from designer.forms.form import Form
 from designer.forms.line_editors import stepped
 from designer.forms.switch import Switch
-from engine.errors import FieldError
-from engine.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Ints, Padding, Record, Size, Text
+from engine.core.errors import FieldError
+from engine.core.fields import Bool, Choice, Choices, Field, FilePath, Float, Int, Text
+from engine.core.list_fields import Ints, Padding, Size
+from engine.core.records import Record
 from engine.project.training import TrainingOptions
 
 

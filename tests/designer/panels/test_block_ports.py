@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from designer.editor import Editor
 from designer.panels.properties import Properties
 from designer.panels.property_sections import PortName
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.project.project import Project
 from tests.builders import classifier
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from designer.editor import Editor
 from designer.panels.properties import Properties
 from designer.panels.property_sections import as_html
-from engine.layers.catalog import built_in, layer_type
+from engine.network.catalog import built_in, layer_type
 from engine.project.project import Project
 from tests.builders import chain, layer
 

@@ -14,7 +14,7 @@ from designer.panels.library_model import (
     LibraryModel,
     OwnEntry,
 )
-from engine.layers.catalog import catalog, layer_type
+from engine.network.catalog import catalog, layer_type
 
 MINE = OwnEntry(name="Residual block", tooltip="Two convolutions, a shortcut", mime="application/x-mine", payload=b"1")
 

@@ -8,7 +8,7 @@ from designer.panels.library_model import OwnEntry
 from designer.panels.library_panel import Palette
 from designer.panels.library_view import star_rect
 from engine.layers.addons import AddOn
-from engine.layers.catalog import catalog, layer_type
+from engine.network.catalog import catalog, layer_type
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from PySide6.QtGui import QImage, QPainter
 from designer import theme
 from designer.editor import Editor
 from designer.panels.problems import ProblemsPanel, draw_mark, unbroken, where
-from engine.data.facts import DataFacts, InputFacts, classes_of
-from engine.layers.types import image
+from engine.core.types import image
 from engine.network.network import Network
 from engine.network.problems import Problem
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from tests.builders import classifier

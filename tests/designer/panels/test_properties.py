@@ -9,7 +9,7 @@ from designer.editor import Editor
 from designer.forms.switch import Switch
 from designer.panels.parts import UNKNOWN
 from designer.panels.properties import Properties
-from engine.layers.placeholder import Placeholder
+from engine.network.catalog import Placeholder
 from engine.network.network import Network
 from engine.project.project import Project
 from tests.builders import chain, layer

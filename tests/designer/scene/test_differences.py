@@ -7,7 +7,7 @@ from shiboken6 import delete
 
 from designer.editor import Editor
 from designer.scene.scene import Scene
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.network.layout import FLOWS
 from engine.network.network import Port
 from engine.project.project import Project

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainterPath
 
 from designer.scene import geometry
 from designer.scene.nodes import Index
-from engine.drawing import curves
+from engine.drawing import routes
 from engine.network.layout import FLOWS, Flow
 
 COORDINATES = st.integers(-600, 600).map(float)
@@ -18,7 +18,7 @@ def elements(path: QPainterPath) -> list[tuple[float, float]]:
     return [(path.elementAt(n).x, path.elementAt(n).y) for n in range(path.elementCount())]
 
 
-def assert_same(path: QPainterPath, curve: curves.Curve) -> None:
+def assert_same(path: QPainterPath, curve: routes.Curve) -> None:
     drawn = [curve.start, *(point for piece in curve.pieces for point in piece)]
     shown = elements(path)
     assert len(drawn) == len(shown)
@@ -32,12 +32,12 @@ def test_ports_are_at_the_same_places(index: int, count: int) -> None:
     for flow in FLOWS:
         for is_input, place in ((True, geometry.input_point), (False, geometry.output_point)):
             at = place((8.0, 16.0), index, count, flow)
-            assert curves.port_point((8.0, 16.0), index, count, is_input=is_input, flow=flow) == (at.x(), at.y())
+            assert routes.port_point((8.0, 16.0), index, count, is_input=is_input, flow=flow) == (at.x(), at.y())
 
 
 @given(POINTS, POINTS, st.sampled_from(FLOWS))
 def test_direct_curves_are_the_same(start: tuple[float, float], end: tuple[float, float], flow: Flow) -> None:
-    assert_same(geometry.direct_curve(QPointF(*start), QPointF(*end), flow), curves.direct_curve(start, end, flow))
+    assert_same(geometry.direct_curve(QPointF(*start), QPointF(*end), flow), routes.direct_curve(start, end, flow))
 
 
 @given(POINTS, POINTS, st.lists(POINTS, max_size=4, unique=True), st.sampled_from(FLOWS))
@@ -47,14 +47,14 @@ def test_ways_around_layers_are_the_same(
     index, positions = Index(), {f"l{n}": at for n, at in enumerate(layers)}
     for id, at in positions.items():
         index.put(id, at)
-    places = curves.Places(positions)
+    places = routes.Places(positions)
 
     def taken(x: float, y: float) -> tuple[float, float] | None:
         id = index.at(x, y)
         return None if id is None else index.positions[id]
 
     path, lane = geometry.route(QPointF(*start), QPointF(*end), taken, flow=flow)
-    curve, own = curves.route(start, end, places.at, 12.0, None, flow)
+    curve, own = routes.route(start, end, places.at, 12.0, None, flow)
     if (lane is None) == (own is None):  # where a curve only grazes a layer the two may see it differently
         assert lane == own
         assert_same(path, curve)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF
 from designer.canvas import tips
 from designer.canvas.legends import HealthLegend, TintLegend
 from designer.scene.health import Mark, judged, marks
-from engine.layers.block import Block
+from engine.network.block import Block
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from tests.builders import chain, layer
 from tests.designer.mouse import Hand

@@ -10,10 +10,10 @@ from designer import theme
 from designer.editor import Editor
 from designer.scene.picture_file import PNG_SCALE, area, save_picture
 from designer.scene.scene import Scene
+from engine.core.errors import UserError
 from engine.drawing import colours
-from engine.errors import UserError
 from engine.network import annotations
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.project.project import Project
 from tests.builders import classifier
 

@@ -10,7 +10,7 @@ from designer.canvas import tips
 from designer.canvas.legends import StageLegend
 from designer.panels.property_sections import StageRow
 from designer.scene.pictures import Content, paint
-from engine.layers.block import Block
+from engine.network.block import Block
 from engine.network.network import Network
 from engine.project.environment import EnvironmentOptions
 from tests.builders import chain, layer

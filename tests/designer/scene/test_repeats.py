@@ -8,9 +8,8 @@ from PySide6.QtCore import QPointF, Qt
 from engine.drawing.picture import draw
 from engine.network import edits
 from engine.network.analysis import analyse
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange, repeated
 from engine.network.network import Network, Port
-from engine.network.repeats import repeated
 from tests.builders import add, chain, layer
 from tests.designer.mouse import Hand
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from designer.canvas import texts
-from engine.layers.types import Symbol, image, sequence
+from engine.core.types import Symbol, image, sequence
 from engine.network.analysis import Facts
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine.data.load import facts, load
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
-from engine.project.checks.check import check
+from engine.project.check import check
 from engine.project.file import dumps
 from engine.project.file import load as load_project
 from engine.project.project import Project

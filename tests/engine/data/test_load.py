@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.data.facts import DataFacts
+from engine.core.errors import UserError
+from engine.data.load import SOURCES as READERS
 from engine.data.load import facts, load
 from engine.data.sources import csv_file, table
-from engine.data.sources.registry import SOURCES as READERS
-from engine.errors import UserError
 from engine.project.data import SOURCES, DataOptions
+from engine.project.dataset_info import DataFacts
 
 ROOT = Path(__file__).parents[3]
 DIGITS = DataOptions(source="digits")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engine.data.facts import PARTS
 from engine.data.load import facts, preview
 from engine.project.data import DataOptions
+from engine.project.dataset_info import PARTS
 
 KEYS = {"kind", "classes", "counted", "pictures", "columns", "rows", "series", "notes", "loading"}
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from PIL import Image
 
+from engine.cli.draw import png
+from engine.core.errors import UserError
 from engine.drawing import colours
 from engine.drawing.pdf import LARGEST, pdf
 from engine.drawing.picture import Line, Picture, draw, placed
-from engine.drawing.png import png
 from engine.drawing.svg import svg
-from engine.errors import UserError
-from engine.layers.placeholder import Placeholder
 from engine.network import edits
 from engine.network.analysis import analyse
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
+from engine.network.catalog import Placeholder
 from engine.network.layout import Layout
 from engine.network.network import Layer, Network
 from engine.project.project import Project

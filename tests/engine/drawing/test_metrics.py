@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drawing.metrics import elided, text_width
+from engine.drawing.picture import elided, text_width
 
 
 def test_widths_are_those_of_the_font() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import main
+from engine.cli.main import main
 from engine.exchange.curves import curves_of, write_curves
 from engine.exchange.mlflow import unique
 from engine.exchange.tensorboard import crc32c, log, scalar
-from engine.runs.creating import create
+from engine.runs.create import create
 from engine.runs.events import Points
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventLog

@@ -8,17 +8,17 @@ import onnxruntime
 import pytest
 import torch
 
-from engine.build.init import initialize
-from engine.build.module import build
-from engine.data.facts import DataFacts, InputFacts, TargetFacts, Task, classes_of, numbers_of
-from engine.errors import RunError, UserError
+from engine.core.errors import RunError, UserError
+from engine.core.types import TensorType, features, image
 from engine.exchange import onnx_export
 from engine.exchange.onnx_export import export_onnx, largest_difference
-from engine.exchange.weights import State
 from engine.layers.activation import Relu
-from engine.layers.types import TensorType, features, image
+from engine.lowering.initialization import initialize
+from engine.lowering.module import build
+from engine.lowering.weights import State
 from engine.network.analysis import analyse
 from engine.network.network import Network
+from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts, Task, classes_of, numbers_of
 from tests.builders import add, chain, classifier, layer
 
 CLASSES = ("cat", "dög", "eel")

@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch import nn
 
-from engine.build.module import build
-from engine.exchange.onnx_forms import ADAPTIVE_POOLS, AdaptivePool, exportable
+from engine.exchange.onnx_export import ADAPTIVE_POOLS, AdaptivePool, exportable
+from engine.lowering.module import build
 from engine.network.analysis import analyse
 from tests.builders import chain, layer
 

@@ -7,13 +7,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from engine.build.module import build
-from engine.data.facts import DataFacts, InputFacts, classes_of
-from engine.errors import UserError
+from engine.core.errors import UserError
+from engine.core.types import image
 from engine.exchange.pytorch_export import export_pytorch
-from engine.layers.types import image
+from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.network.network import Network
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from tests.builders import classifier
 
 FACTS = DataFacts((InputFacts("images", image(1, 6, 6)),), {"training": 9}, classes_of("a", "b", "c"))

@@ -4,9 +4,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from engine.errors import FieldErrors, MisfitError
-from engine.layers.catalog import catalog
-from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from engine.core.errors import FieldErrors, MisfitError
+from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
+from engine.network.catalog import catalog
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run
 

@@ -16,7 +16,7 @@ from tests.addons import TYPES, install
 ROOT = Path(__file__).parents[3]
 TELL = """
 import json, sys
-from engine.layers.catalog import add_ons, catalog, built_in
+from engine.network.catalog import add_ons, catalog, built_in
 told = [[a.title, list(a.types), a.refusal] for a in add_ons()]
 print(json.dumps({"told": told, "more": sorted(set(catalog()) - set(built_in())), "torch": "torch" in sys.modules,
     "conv2d": catalog()["conv2d"].__module__}))
@@ -97,9 +97,9 @@ def test_the_second_of_two_add_ons_with_one_key_is_refused(tmp_path: Path) -> No
 def test_what_fails_in_a_rule_is_a_problem_of_the_layer(tmp_path: Path) -> None:
     install(tmp_path, TYPES.replace("        return x\n", "        return x.nothing\n"))
     code = """
-from engine.layers.catalog import layer_type
-from engine.layers.types import features
-from engine.errors import MisfitError
+from engine.network.catalog import layer_type
+from engine.core.types import features
+from engine.core.errors import MisfitError
 try:
     layer_type("acme_swirl")().output(features(3))
 except MisfitError as misfit:
@@ -112,8 +112,8 @@ except MisfitError as misfit:
 def test_a_project_that_needs_a_broken_add_on_says_why(tmp_path: Path) -> None:
     install(tmp_path, "1 / 0\n")
     code = """
-from engine.errors import MisfitError
-from engine.layers.placeholder import Placeholder
+from engine.core.errors import MisfitError
+from engine.network.catalog import Placeholder
 try:
     Placeholder("acme_swirl", {}, ("in",), ("out",)).output()
 except MisfitError as misfit:

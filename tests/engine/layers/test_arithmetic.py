@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
-from engine.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, MisfitError
+from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
-from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from engine.errors import MisfitError
+from engine.core.errors import MisfitError
+from engine.core.types import Symbol, TensorType, features, image, sequence, tokens
 from engine.layers.base import LayerType
-from engine.layers.types import Symbol, TensorType, features, image, sequence, tokens
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run
 

@@ -3,11 +3,11 @@ import cmath
 import pytest
 import torch
 
-from engine.errors import MisfitError, UserError
+from engine.core.errors import MisfitError, UserError
+from engine.core.types import Symbol, TensorType, features, image, sequence
 from engine.exchange.onnx_export import refuse_network
 from engine.layers.base import LayerType
 from engine.layers.complex import GIVES
-from engine.layers.types import Symbol, TensorType, features, image, sequence
 from tests.builders import chain, layer
 from tests.lowered import Lowered, assert_as_declared, run
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from engine.build.module import build
-from engine.errors import MisfitError, UserError
-from engine.layers.types import Symbol, features, image, sequence
+from engine.core.errors import MisfitError, UserError
+from engine.core.types import Symbol, features, image, sequence
+from engine.lowering.module import build
 from engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.lowered import Lowered, assert_as_declared, run

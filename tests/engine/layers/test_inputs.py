@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from engine.errors import FieldErrors
-from engine.layers.types import Symbol, features, image, sequence, tokens, volume
+from engine.core.errors import FieldErrors
+from engine.core.types import Symbol, features, image, sequence, tokens, volume
 from tests.builders import layer
 from tests.lowered import Lowered
 

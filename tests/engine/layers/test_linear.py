@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from engine.errors import MisfitError
-from engine.layers.types import Symbol, features, image, sequence, tokens
+from engine.core.errors import MisfitError
+from engine.core.types import Symbol, features, image, sequence, tokens
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared
 

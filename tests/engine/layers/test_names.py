@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.layers.catalog import built_in, layer_type
 from engine.layers.names import matlab_name, search_words, torch_names
+from engine.network.catalog import built_in, layer_type
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from torch import fx, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from engine.build.init import initialize
-from engine.build.module import build
-from engine.build.source import source
-from engine.errors import UserError
+from engine.core.errors import UserError
+from engine.core.types import Symbol, TensorType
 from engine.exchange.onnx_export import export_onnx
-from engine.layers.catalog import catalog
-from engine.layers.types import Symbol, TensorType
+from engine.lowering.initialization import initialize
+from engine.lowering.module import build
+from engine.lowering.source import source
 from engine.network.analysis import analyse
+from engine.network.catalog import catalog
 from engine.network.network import Network
 from tests.strategies import Case, cases
 

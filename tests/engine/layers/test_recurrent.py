@@ -4,14 +4,13 @@ from typing import Any
 import pytest
 import torch
 
-from engine.build.init import initialize
-from engine.build.module import build, prefixes, resolve
-from engine.build.parameters import parameter_options
-from engine.build.source import source as write_source
-from engine.errors import MisfitError
+from engine.core.errors import MisfitError
+from engine.core.types import Symbol, features, image, sequence, tokens
 from engine.layers.base import Call
 from engine.layers.recurrent import AFTER, RECURRENT_BIAS, RecurrentLayer
-from engine.layers.types import Symbol, features, image, sequence, tokens
+from engine.lowering.initialization import initialize, parameter_options
+from engine.lowering.module import build, prefixes, resolve
+from engine.lowering.source import source as write_source
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network, Port

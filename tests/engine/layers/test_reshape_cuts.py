@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from engine.build.module import build
-from engine.errors import MisfitError
+from engine.core.errors import MisfitError
+from engine.core.types import Symbol, TensorType, features, image, sequence, volume
 from engine.layers.base import LayerType
-from engine.layers.types import Symbol, TensorType, features, image, sequence, volume
+from engine.lowering.module import build
 from engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.lowered import assert_as_declared, run

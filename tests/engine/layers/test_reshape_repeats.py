@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from engine.errors import MisfitError
+from engine.core.errors import MisfitError
+from engine.core.types import Symbol, TensorType, features, image, sequence
 from engine.layers.base import LayerType
-from engine.layers.types import Symbol, TensorType, features, image, sequence
 from tests.builders import layer
 from tests.lowered import assert_as_declared, run
 

@@ -4,9 +4,9 @@ from math import floor
 import pytest
 import torch
 
-from engine.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, MisfitError
+from engine.core.types import Symbol, TensorType, features, image, sequence, volume
 from engine.layers.base import LayerType
-from engine.layers.types import Symbol, TensorType, features, image, sequence, volume
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run, sizes_of
 

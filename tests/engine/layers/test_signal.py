@@ -4,10 +4,10 @@ import math
 import pytest
 import torch
 
-from engine.build.plan import plan
-from engine.errors import MisfitError, UserError
+from engine.core.errors import MisfitError, UserError
+from engine.core.types import Symbol, TensorType, features, image, sequence
 from engine.layers.signal import SCALING
-from engine.layers.types import Symbol, TensorType, features, image, sequence
+from engine.lowering.plan import plan
 from engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.lowered import Lowered, assert_as_declared, run

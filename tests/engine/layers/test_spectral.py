@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
-from engine.build.init import initialize
-from engine.build.modules.spectral import SpectralConv
-from engine.build.plan import plan
-from engine.errors import MisfitError, UserError
-from engine.layers.types import Symbol, TensorType, features, image, sequence, volume
+from engine.core.errors import MisfitError, UserError
+from engine.core.types import Symbol, TensorType, features, image, sequence, volume
 from engine.layers.weighted import ParameterOptions
+from engine.lowering.initialization import initialize
+from engine.lowering.modules.signal import SpectralConv
+from engine.lowering.plan import plan
 from engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.lowered import Lowered, assert_as_declared

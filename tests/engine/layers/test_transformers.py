@@ -5,13 +5,12 @@ import pytest
 import torch
 from torch import nn
 
-from engine.build.init import initialize
-from engine.build.module import build, prefixes, resolve
-from engine.build.parameters import parameter_options
-from engine.errors import MisfitError
+from engine.core.errors import MisfitError
+from engine.core.types import Symbol, image, sequence
 from engine.layers.base import Call
-from engine.layers.types import Symbol, image, sequence
 from engine.layers.weighted import Weighted
+from engine.lowering.initialization import initialize, parameter_options
+from engine.lowering.module import build, prefixes, resolve
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from tests.builders import add, chain, layer

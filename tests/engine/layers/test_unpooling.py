@@ -5,11 +5,11 @@ import pytest
 import torch
 from torch import nn
 
-from engine.build.module import build
-from engine.build.source import source
-from engine.errors import MisfitError
+from engine.core.errors import MisfitError
+from engine.core.types import TensorType, features, image
 from engine.exchange.onnx_export import export_onnx
-from engine.layers.types import TensorType, features, image
+from engine.lowering.module import build
+from engine.lowering.source import source
 from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network, Port

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from engine.errors import FieldErrors, MisfitError
-from engine.layers.catalog import catalog
-from engine.layers.types import Symbol, features, image, sequence, tokens, volume
+from engine.core.errors import FieldErrors, MisfitError
+from engine.core.types import Symbol, features, image, sequence, tokens, volume
+from engine.network.catalog import catalog
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, MisfitError
+from engine.core.types import image, sequence, tokens, volume
 from engine.layers.base import LayerType
-from engine.layers.catalog import catalog
-from engine.layers.types import image, sequence, tokens, volume
 from engine.layers.weighted import GROUP, ParameterOptions, Weighted
+from engine.network.catalog import catalog
 from engine.project.file import load, save
 from engine.project.project import Project
 from tests.builders import chain, layer

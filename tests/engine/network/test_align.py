@@ -2,8 +2,7 @@
 
 import pytest
 
-from engine.network.align import Edge, align, arrange_part, distribute
-from engine.network.arrange import arrange
+from engine.network.arrangement import Edge, align, arrange, arrange_part, distribute
 from engine.network.layout import Layout
 from tests.builders import add, chain, classifier, layer
 

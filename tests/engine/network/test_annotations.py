@@ -1,9 +1,9 @@
 import pytest
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network import annotations
 from engine.network.annotations import Mark
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
 from engine.network.layout import COUNT_LIMIT, TITLE_LIMIT, Comment, Frame, Layout
 from tests.builders import classifier
 

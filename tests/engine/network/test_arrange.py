@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.network.arrange import COLUMN, ROW, arrange
+from engine.network.arrangement import COLUMN, ROW, arrange
 from engine.network.layout import FLOWS, NODE_HEIGHT, NODE_WIDTH, Layout
 from engine.network.network import Connection, Layer, Network, Port
 from tests.builders import add, chain, layer

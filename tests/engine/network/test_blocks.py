@@ -1,15 +1,14 @@
 import pytest
 
-from engine.errors import UserError
-from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.layers.types import features, image
+from engine.core.errors import UserError
+from engine.core.types import features, image
 from engine.network import blocks, edits
-from engine.network.analysis import analyse
-from engine.network.arrange import placed
+from engine.network.analysis import analyse, output_softmaxes
+from engine.network.arrangement import placed
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.layout import Layout
 from engine.network.memory import activation_bytes, training_memory
 from engine.network.network import Network
-from engine.network.outputs import output_softmaxes
 from tests.blocks import FEATURES, IMAGE, behind, block_of, conv, crossed, dense, links, masked, residual, row
 from tests.builders import add, classifier, layer
 

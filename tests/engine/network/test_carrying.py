@@ -1,5 +1,4 @@
-from engine.network.arrange import arrange
-from engine.network.carrying import carried
+from engine.network.arrangement import arrange, carried
 from engine.network.layout import Comment, Frame, Layout
 from tests.builders import classifier
 

@@ -1,6 +1,5 @@
 from engine.network import edits
-from engine.network.compare import difference, moved
-from engine.network.layout import Layout
+from engine.network.layout import Layout, difference, moved
 from tests.builders import chain, layer
 
 

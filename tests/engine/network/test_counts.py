@@ -1,10 +1,10 @@
 """How many layers there are, in words."""
 
-from engine.layers.block import Block
 from engine.network import edits
-from engine.network.counts import layers_in_words, num_layers
-from engine.network.grouping import group
+from engine.network.block import Block
+from engine.network.blocks import group
 from engine.network.layout import Layout
+from engine.network.table import layers_in_words, num_layers
 from tests.builders import chain, layer
 
 

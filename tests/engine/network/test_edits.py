@@ -2,11 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import FieldErrors, UserError
-from engine.layers.catalog import catalog, layer_type
-from engine.layers.placeholder import Placeholder
+from engine.core.errors import FieldErrors, UserError
 from engine.network import edits
 from engine.network.analysis import analyse
+from engine.network.catalog import Placeholder, catalog, layer_type
 from engine.network.network import Connection, Network, Port
 from tests.builders import add, chain, classifier, layer
 

@@ -1,11 +1,10 @@
 from functools import partial
 
-from engine.build.module import build, prefixes
-from engine.build.parameters import frozen_modules
-from engine.layers.block import Block
+from engine.lowering.initialization import frozen_modules
+from engine.lowering.module import build, prefixes
 from engine.network import edits
-from engine.network.analysis import analyse
-from engine.network.freezing import frozen_parameters, type_at
+from engine.network.analysis import analyse, frozen_parameters, type_at
+from engine.network.block import Block
 from tests.builders import add, chain, layer
 
 

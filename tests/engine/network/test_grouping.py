@@ -5,13 +5,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.build.module import build, prefixes
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.layers.base import LayerType
-from engine.layers.block import Block
-from engine.network import edits, grouping
+from engine.lowering.module import build, prefixes
+from engine.network import blocks, edits
 from engine.network.analysis import analyse
-from engine.network.arrange import arrange
+from engine.network.arrangement import arrange
+from engine.network.block import Block
 from engine.network.layout import Comment, Frame, Layout
 from engine.network.network import Connection, Network, Port
 from tests.blocks import (
@@ -33,7 +33,7 @@ from tests.builders import add, chain, classifier, layer
 
 
 def grouped(network: Network, *names: str) -> tuple[Network, str]:
-    result, _, id = grouping.group(network, arrange(network), {network.layer(name).id for name in names})
+    result, _, id = blocks.group(network, arrange(network), {network.layer(name).id for name in names})
     return result, id
 
 
@@ -110,7 +110,7 @@ def test_layers_on_a_cycle_keep_their_connections_when_they_are_grouped() -> Non
 def test_a_block_stands_where_its_layers_stood_and_they_stand_inside_as_they_did() -> None:
     network = classifier()
     layout = arrange(network)
-    result, moved, id = grouping.group(network, layout, {"id2", "id3"})
+    result, moved, id = blocks.group(network, layout, {"id2", "id3"})
     assert moved.at("id1") == layout.at("id1")
     assert layout.at("id2")[1] < moved.at(id)[1] < layout.at("id3")[1]
     inner = moved.within([id])
@@ -133,7 +133,7 @@ def test_a_group_too_deep_is_refused() -> None:
 
 def test_ungrouping_undoes_grouping() -> None:
     network, id = grouped(skips(), "left", "right", "total")
-    back, _, ids = grouping.ungroup(network, arrange(network), id)
+    back, _, ids = blocks.ungroup(network, arrange(network), id)
     assert links(back) == links(skips())
     assert {back.layers[one].name for one in ids} == {"left", "right", "total"}
 
@@ -141,7 +141,7 @@ def test_ungrouping_undoes_grouping() -> None:
 def test_copies_stand_behind_each_other() -> None:
     network = behind(FEATURES, row(layer("relu"), layer("tanh"), repeat=3), layer("sigmoid"))
     layout = arrange(network)
-    back, moved, ids = grouping.ungroup(network, layout, "id2")
+    back, moved, ids = blocks.ungroup(network, layout, "id2")
     assert [type(one.type).key for one in (back.layers[id] for id in back.order)] == [
         "feature_input", *["relu", "tanh"] * 3, "sigmoid",
     ]  # fmt: skip
@@ -154,27 +154,27 @@ def test_a_mask_enters_every_copy() -> None:
     network, x = add(Network.empty(), FEATURES, name="data")
     network, mask = add(network, FEATURES, name="mask")
     network, _ = add(network, masked(repeat=3), x, mask)
-    back, _, _ = grouping.ungroup(network, arrange(network), "id3")
+    back, _, _ = blocks.ungroup(network, arrange(network), "id3")
     assert len([line for line in links(back) if line[0] == "mask"]) == 3
     assert len([line for line in links(back) if line[0] == "data"]) == 1
 
 
 def test_a_block_that_passes_its_input_on_leaves_a_connection() -> None:
     network = behind(FEATURES, Block(), layer("relu"))
-    back, _, ids = grouping.ungroup(network, arrange(network), "id2")
+    back, _, ids = blocks.ungroup(network, arrange(network), "id2")
     assert ids == ()
     assert links(back) == {("feature_1", "out", "relu_1", "in")} or len(back.connections) == 1
 
 
 def test_what_is_no_block_cannot_be_ungrouped() -> None:
     with pytest.raises(UserError, match="'fc_1' is no block"):
-        grouping.ungroup(classifier(), Layout(), "id2")
+        blocks.ungroup(classifier(), Layout(), "id2")
 
 
 def test_a_bypassed_block_is_not_ungrouped_into_layers_that_work() -> None:
     network = edits.set_bypassed(behind(IMAGE, residual()), ["id2"], True)
     with pytest.raises(UserError, match="bypassed"):
-        grouping.ungroup(network, arrange(network), "id2")
+        blocks.ungroup(network, arrange(network), "id2")
 
 
 def test_frames_and_comments_inside_come_out() -> None:
@@ -185,7 +185,7 @@ def test_frames_and_comments_inside_come_out() -> None:
         (Comment("c", (200.0, 90.0), (80.0, 40.0), "why"),),
     )
     layout = Layout({"id1": (0.0, 0.0), "id2": (300.0, 90.0)}, (Frame("f", (0.0, 0.0), (9.0, 9.0)),))
-    _, moved, (first, *_) = grouping.ungroup(network, layout.with_inside(["id2"], inner), "id2")
+    _, moved, (first, *_) = blocks.ungroup(network, layout.with_inside(["id2"], inner), "id2")
     (outer, freed), (comment,) = moved.frames, moved.comments
     x, y = moved.at(first)
     assert (freed.title, freed.at) == ("here", (x - 10.0, y - 10.0))
@@ -247,7 +247,7 @@ def test_group_and_ungroup_compute_the_same(choice: tuple[Network, frozenset[str
     layout = arrange(network)
     wanted = computed(network)
     try:
-        inside, placed, id = grouping.group(network, layout, ids)
+        inside, placed, id = blocks.group(network, layout, ids)
     except UserError:  # what leaves them comes back
         assert any(comes_back(network, ids, id) for id in ids)
         return
@@ -256,7 +256,7 @@ def test_group_and_ungroup_compute_the_same(choice: tuple[Network, frozenset[str
         one: facts for one, facts in analyse(network).facts.items() if one not in ids
     }
     assert set(placed.positions) == set(inside.layers)
-    back, placed, freed = grouping.ungroup(inside, placed, id)
+    back, placed, freed = blocks.ungroup(inside, placed, id)
     assert set(placed.positions) == set(back.layers)
     assert len(freed) == len(ids)
     assert links(back) == links(network)
@@ -271,7 +271,7 @@ def test_copies_made_into_layers_compute_the_same() -> None:
     back = network
     layout = arrange(network)
     while chosen := [id for id, one in back.layers.items() if isinstance(one.type, Block)]:
-        back, layout, _ = grouping.ungroup(back, layout, chosen[0])
+        back, layout, _ = blocks.ungroup(back, layout, chosen[0])
     module, other = module_of(network), build(back, analyse(back)).eval()
     keys = [[key for _, found in sorted_prefixes(one) for key in found] for one in (network, back)]
     state = module.state_dict()
@@ -292,13 +292,13 @@ def sorted_prefixes(network: Network) -> list[tuple[str, tuple[str, ...]]]:
 
 def test_a_block_whose_layers_nobody_placed_can_be_ungrouped() -> None:
     network = behind(IMAGE, residual(repeat=2))
-    back, layout, _ = grouping.ungroup(network, Layout({"id1": (0.0, 0.0), "id2": (0.0, 90.0)}), "id2")
+    back, layout, _ = blocks.ungroup(network, Layout({"id1": (0.0, 0.0), "id2": (0.0, 90.0)}), "id2")
     assert not analyse(back).problems
     assert set(layout.positions) == set(back.layers)
 
 
 def test_names_that_are_taken_outside_become_free_ones() -> None:
     network = behind(IMAGE, conv(4), residual(), names=("conv", "res"))
-    back, _, _ = grouping.ungroup(network, arrange(network), "id3")
+    back, _, _ = blocks.ungroup(network, arrange(network), "id3")
     assert {"conv", "conv_1", "bn", "add"} <= set(back.by_name)
     assert replace(network.layers["id2"]) == back.layers["id2"]

@@ -5,21 +5,20 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.build.module import build
-from engine.data.facts import DataFacts, classes_of
-from engine.network.analysis import Analysis, analyse
-from engine.network.arrange import placed
-from engine.network.freezing import frozen_parameters
-from engine.network.grouping import group
+from engine.core.text import format_bytes
+from engine.lowering.module import build
+from engine.network.analysis import Analysis, analyse, frozen_parameters
+from engine.network.arrangement import placed
+from engine.network.blocks import group
 from engine.network.layout import Layout
 from engine.network.memory import Memory, Way, activation_bytes, all_known, optimizer_states, training_memory
 from engine.network.network import Network
-from engine.project.checks.check import memory_of
+from engine.project.check import memory_of
+from engine.project.dataset_info import DataFacts, classes_of
 from engine.project.options.solver import DEFAULT_RATES
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from engine.training.solvers.solver import Solver
-from engine.words import format_bytes
+from engine.training.solvers import Solver
 from tests.builders import add, chain, classifier, layer
 
 BATCH = 5

@@ -1,6 +1,6 @@
 import pytest
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.network import edits
 from engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port, free_name, name_refusal
 from tests.builders import add, chain, classifier, layer

@@ -1,6 +1,6 @@
 from engine.network import edits
+from engine.network.analysis import output_softmaxes
 from engine.network.network import Network
-from engine.network.outputs import output_softmaxes
 from tests.builders import add, chain, layer
 
 

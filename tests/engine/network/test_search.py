@@ -4,7 +4,7 @@ import pytest
 
 from engine.network.analysis import analyse
 from engine.network.network import Connection, Network, Port
-from engine.network.search import find_layers
+from engine.network.table import find_layers
 from tests.builders import add, chain, layer
 
 

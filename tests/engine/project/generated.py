@@ -4,11 +4,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.layers.base import LayerType
-from engine.layers.block import Block
-from engine.layers.catalog import catalog
 from engine.network import edits
+from engine.network.block import Block
+from engine.network.catalog import catalog
 from engine.network.layout import Layout
 from engine.network.network import Network, Port
 from engine.project.project import SECTIONS, Project

@@ -4,8 +4,8 @@ import json
 import math
 import shlex
 
-from engine.project.assignments import as_arguments, as_json
 from engine.project.environment import EnvironmentOptions
+from engine.project.presets import as_arguments, as_json
 from engine.project.project import Project, set_option
 from engine.project.training import TrainingOptions
 

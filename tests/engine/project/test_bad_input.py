@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import UserError
-from engine.project.checks.check import check
+from engine.core.errors import UserError
+from engine.project.check import check
 from engine.project.file import FILE_LIMIT_BYTES, dumps, load, loads
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "format_1_0.netwright"

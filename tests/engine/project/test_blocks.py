@@ -6,18 +6,17 @@ from typing import Any
 
 import pytest
 
-from engine.data.facts import DataFacts, InputFacts, classes_of
-from engine.errors import UserError
-from engine.layers.block import Block, BlockInput, BlockOutput
-from engine.layers.types import features, image
+from engine.core.errors import UserError
+from engine.core.types import features, image
 from engine.network import edits
+from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.blocks import analysis_in, network_in, with_network_in
 from engine.network.layout import Comment, Frame, Layout
 from engine.network.network import Network, Port
-from engine.project.checks.check import check, report_in
+from engine.project.check import check, report_in
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from engine.project.file import dumps, loads
-from engine.project.project import Project
-from engine.project.scopes import block_paths, project_in, with_project_in
+from engine.project.project import Project, block_paths, project_in, with_project_in
 from tests.blocks import FEATURES, IMAGE, behind, conv, dense, masked, residual, row
 from tests.builders import add, layer
 

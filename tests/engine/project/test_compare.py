@@ -3,9 +3,9 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.layers.placeholder import Placeholder
 from engine.network import edits
 from engine.network.blocks import network_in, with_network_in
+from engine.network.catalog import Placeholder
 from engine.network.layout import Comment, Frame, Layout
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project.compare import compare, matched

@@ -2,8 +2,7 @@
 
 import pytest
 
-from engine.project.extent import batch_size, extent
-from engine.project.training import TrainingOptions
+from engine.project.training import TrainingOptions, batch_size, extent
 
 
 @pytest.mark.parametrize(("last", "steps"), [("keep", 3), ("discard", 2)])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.errors import UserError
-from engine.network.arrange import arrange
+from engine.core.errors import UserError
+from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.project.file import dumps, loads
 from engine.project.project import Project

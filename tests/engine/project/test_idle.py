@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.project.idle import idle_settings
 from engine.project.project import Project, set_option
+from engine.project.relevance import idle_settings
 
 
 @pytest.mark.parametrize(("settings", "said"), [

@@ -5,27 +5,27 @@ from pathlib import Path
 
 import pytest
 
-from engine.custom import known, trust
-from engine.errors import UserError
-from engine.project import code, own_code
-from engine.project.checks.check import check, describe
+from engine.core.errors import UserError
+from engine.project import user_code
+from engine.project.check import check, describe
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
+from engine.user_code import registry, trust
 
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv(trust.GRANTS, "[]")
-    known.forget()
+    registry.forget()
     yield
-    known.forget()
+    registry.forget()
 
 
 def said(folder: Path, text: str, **options: str) -> list[str]:
     """The problems that the options have with a file `own.py`."""
     (folder / "own.py").write_text(text)
     project = Project(training=TrainingOptions(**options))
-    code.look(project, folder)
+    user_code.look(project, folder)
     return [f"{p.severity}: {describe(p)}" for p in check(project).problems if "own.py" in p.message]
 
 
@@ -94,36 +94,36 @@ def test_a_training_step(tmp_path: Path, text: str, named: str, words: str) -> N
 
 def test_a_file_that_is_not_there_is_a_problem_once_it_was_looked_for(tmp_path: Path) -> None:
     project = Project(training=TrainingOptions(hooks_file="gone.py"))
-    assert list(own_code.problems(project.training)) == []
-    code.look(project, tmp_path)
-    (problem,) = own_code.problems(project.training)
+    assert list(user_code.problems(project.training)) == []
+    user_code.look(project, tmp_path)
+    (problem,) = user_code.problems(project.training)
     assert problem.message == 'There is no file "gone.py" in the project\'s folder. Choose a Python file.'
     with pytest.raises(UserError, match="There is no file"):  # before it is a question of trust
-        code.refuse_untrusted(project)
-    (peeked,) = own_code.problems(TrainingOptions(step_function="steps.py:f"), own_code.look_in(tmp_path))
+        user_code.refuse_untrusted(project)
+    (peeked,) = user_code.problems(TrainingOptions(step_function="steps.py:f"), user_code.look_in(tmp_path))
     assert '"steps.py"' in peeked.message
 
 
 def test_files_of_a_training_are_code_like_that_of_layers(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def on_end(run): ...\ndef training_step(network, inputs, targets, loss): ...\n")
     project = Project(training=TrainingOptions(hooks_file="own.py", step_function="own.py:training_step"))
-    code.look(project, tmp_path)
-    assert code.code_files(project) == code.untrusted(project) == ("own.py",)
-    assert code.folders(project) == (tmp_path,)
+    user_code.look(project, tmp_path)
+    assert user_code.code_files(project) == user_code.untrusted(project) == ("own.py",)
+    assert user_code.folders(project) == (tmp_path,)
     with pytest.raises(UserError, match=r"code of its own \(own\.py\).*--trust"):
-        code.ready(project, tmp_path)
-    code.grant(project)
-    code.ready(project, tmp_path)
-    assert list(code.contents(project)) == ["own.py"]
-    assert not code.has_code(project.network)  # an export does not need it
+        user_code.ready(project, tmp_path)
+    user_code.grant(project)
+    user_code.ready(project, tmp_path)
+    assert list(user_code.contents(project)) == ["own.py"]
+    assert not user_code.has_code(project.network)  # an export does not need it
 
 
 def test_a_project_that_moves_still_finds_them(tmp_path: Path) -> None:
     options = TrainingOptions(hooks_file="own.py", step_function="own.py:mixup")
-    there = code.moved_project(Project(training=options), tmp_path / "a", tmp_path / "b")
+    there = user_code.moved_project(Project(training=options), tmp_path / "a", tmp_path / "b")
     assert there.training.hooks_file == "../a/own.py"
     assert there.training.step_function == "../a/own.py:mixup"
-    assert code.moved_project(Project(training=options), tmp_path, tmp_path).training == options
+    assert user_code.moved_project(Project(training=options), tmp_path, tmp_path).training == options
 
 
 def test_a_training_step_needs_weights_that_are_whole() -> None:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from engine.errors import FieldErrors
-from engine.project.options.phases import Phase
+from engine.core.errors import FieldErrors
+from engine.project.options.schedule import Phase
 from engine.project.project import Project, set_option
 from engine.project.training import TrainingOptions
 

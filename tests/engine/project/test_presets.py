@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.project.presets import BUILT_IN, NOTES, Presets
 from engine.project.training import TrainingOptions
 from tests.engine.project.test_assignments import ODD

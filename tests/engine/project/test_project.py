@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from engine.errors import EXIT_INPUT, UserError
+from engine.core.errors import EXIT_INPUT, UserError
 from engine.network import edits
 from engine.network.network import Port
-from engine.project.checks.check import check
+from engine.project.check import check
 from engine.project.file import dumps, load, loads, save
 from engine.project.network_json import read_network, write_network
 from engine.project.project import Project, set_option

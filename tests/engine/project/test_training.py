@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.fields import Bool, Field
+from engine.core.fields import Bool, Field
 from engine.project.options.solver import DEFAULT_RATES
 from engine.project.training import TrainingOptions
 

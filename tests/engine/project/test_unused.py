@@ -1,9 +1,9 @@
 """Which options a form leaves out for the data there is."""
 
-from engine.data.facts import DataFacts, InputFacts, classes_of, numbers_of
-from engine.layers.types import features, image, sequence
+from engine.core.types import features, image, sequence
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of, numbers_of
+from engine.project.relevance import unused_options
 from engine.project.training import TrainingOptions
-from engine.project.unused import unused_options
 
 
 def test_images_have_no_length_and_classes_no_units() -> None:

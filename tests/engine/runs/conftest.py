@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.runs.creating import create
+from engine.runs.create import create
 from engine.runs.folder import RunFolder
 
 

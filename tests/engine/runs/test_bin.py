@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from engine.cli import main
-from engine.errors import UserError
+from engine.cli.main import main
+from engine.core.errors import UserError
 from engine.runs import bin as bin_
-from engine.runs.creating import create
+from engine.runs.create import create
 from engine.runs.folder import RunFolder, take_lock, update_info
 
 

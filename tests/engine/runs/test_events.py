@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.environments.choose import Placement
+from engine.placement.choose import Placement
 from engine.runs.events import (
     KINDS,
     LINE_LIMIT_BYTES,

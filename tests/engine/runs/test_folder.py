@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import RunError, UserError
+from engine.core.errors import RunError, UserError
 from engine.runs import folder as folders
 from engine.runs.folder import RunFolder, open_run, take_lock, update_info
 from engine.runs.log import EventReader

@@ -11,17 +11,16 @@ from typing import Any
 
 import pytest
 
-from engine.commands.runs import _result
-from engine.errors import UserError
-from engine.runs.creating import SHIPPED, create, runs_beside
+from engine.cli.runs import _result
+from engine.core.errors import UserError
+from engine.core.text import format_bytes, format_duration
+from engine.runs.create import SHIPPED, create, runs_beside
 from engine.runs.events import EpochEnded, Points, Progress
 from engine.runs.folder import RunFolder, take_lock, update_info
-from engine.runs.history import last_run, list_runs, own_runs, runs_of
-from engine.runs.index import Index, index_path
+from engine.runs.history import Index, index_path, last_run, list_runs, own_runs, runs_of
 from engine.runs.log import EventLog
 from engine.runs.notes import write_notes
 from engine.runs.summary import format_metric
-from engine.words import format_bytes, format_duration
 
 
 def made(folder: Path, name: str, created: Any, **info: Any) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli import main
+from engine.cli.main import main
 from engine.project.file import dumps, load
 from engine.runs.checkpoints import newest_whole
 from engine.runs.events import EpochEnded, UnknownEvent

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import UserError
-from engine.runs.creating import create
+from engine.core.errors import UserError
+from engine.runs.create import create
 from engine.runs.folder import RunFolder
 from engine.runs.notes import FILE, Notes, read_notes, tags_in, write_notes
 

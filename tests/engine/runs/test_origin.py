@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from engine.runs.creating import create
-from engine.runs.folder import RunFolder
-from engine.runs.origin import origin
+from engine.runs.create import create
+from engine.runs.folder import RunFolder, origin
 
 
 def run_at(path: Path, base: Path) -> RunFolder:

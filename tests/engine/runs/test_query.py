@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from engine.errors import UserError
+from engine.core.errors import UserError
 from engine.runs.notes import Notes
-from engine.runs.query import matching, order_by
+from engine.runs.query import as_csv, matching, order_by
 from engine.runs.summary import RunSummary
-from engine.runs.table import as_csv
 
 
 def run(name: str, created: float, state: str = "finished", notes: Notes | None = None, **result: Any) -> RunSummary:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import RunError, UserError
-from engine.runs.creating import create
+from engine.core.errors import RunError, UserError
+from engine.runs.create import create
 from engine.runs.events import Ended
 from engine.runs.folder import take_lock, update_info
 from engine.runs.log import EventLog

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.commands.common import print_json
-from engine.commands.runs import _rows
+from engine.cli.common import print_json
+from engine.cli.runs import _rows
 from engine.runs.history import list_runs
-from engine.runs.query import matching, order_by
+from engine.runs.query import as_csv, matching, order_by
 from engine.runs.summary import summary_from
-from engine.runs.table import as_csv
 
 ODD = st.sampled_from(
     [10**400, -(10**400), 1e308, float("nan"), float("inf"), "Infinity", True, "\ud800", "", -1, "x" * 500]

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from engine.data.facts import IGNORED, TargetFacts
-from engine.layers.types import TensorType, features, image, sequence
-from engine.project.targets import Wanted
+from engine.core.types import TensorType, features, image, sequence
+from engine.project.bindings import Wanted
+from engine.project.dataset_info import IGNORED, TargetFacts
 
 ABC = ("a", "b", "c")
 

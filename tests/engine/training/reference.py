@@ -14,26 +14,23 @@ import torch
 from torch import fx, nn
 from torch.optim.swa_utils import SWALR, AveragedModel
 
-from engine.data.facts import classes_of, numbers_of
-from engine.environments.gang import Gang, ProcessGang, SoloGang
-from engine.environments.strategies.strategy import strategy_for
-from engine.environments.strategies.sync_batch_norm import Share, join_batch_norms
+from engine.data.batches import Batches, Order, Resident
 from engine.layers.weighted import ParameterOptions
+from engine.parallel.process_group import Gang, ProcessGang, SoloGang
+from engine.parallel.strategies.strategy import strategy_for
+from engine.parallel.sync_batch_norm import Share, join_batch_norms
+from engine.project.bindings import alone
+from engine.project.dataset_info import classes_of, numbers_of
 from engine.project.environment import EnvironmentOptions
-from engine.project.targets import alone
 from engine.project.training import TrainingOptions
-from engine.training.batching.batches import Batches, Resident
-from engine.training.batching.order import Order
-from engine.training.losses.choosing import loss_for
-from engine.training.solvers.averaging import averaging
-from engine.training.solvers.lm import LevenbergMarquardt
-from engine.training.solvers.schedules import Schedule
-from engine.training.solvers.solver import Solver
-from engine.training.steps.clipping import clipping
-from engine.training.steps.population import Population
-from engine.training.steps.precision import Precision
-from engine.training.steps.recomputing import Recomputing
-from engine.training.steps.step import Fittings, Unit
+from engine.training.clipping import Population, clipping
+from engine.training.gradient_checkpointing import Recomputing
+from engine.training.levenberg_marquardt import LevenbergMarquardt
+from engine.training.losses import loss_for
+from engine.training.precision import Precision
+from engine.training.solvers import Schedule, Solver
+from engine.training.step import Fittings, Unit
+from engine.training.weight_averaging import averaging
 from tests.engine.training.by_the_book import BookLm
 from tests.engine.training.places import Ending
 

@@ -1,7 +1,7 @@
 """Where a training is, and why it ends."""
 
-from engine.project.extent import Extent
-from engine.training.course import Course
+from engine.project.training import Extent
+from engine.training.state import Course
 
 
 def course(**state: object) -> Course:

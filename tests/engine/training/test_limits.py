@@ -6,27 +6,21 @@ import pytest
 import torch
 from torch import nn
 
-from engine.environments.gang import SoloGang
-from engine.environments.strategies.single import Single
-from engine.environments.strategies.sync_batch_norm import Share
-from engine.project.extent import Extent
+from engine.data.batches import Batches, Order, Resident
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share
 from engine.project.options.metrics import METRICS
-from engine.project.training import TrainingOptions
+from engine.project.training import Extent, TrainingOptions
 from engine.runs.events import Event
-from engine.training.batching.batches import Batches, Resident
-from engine.training.batching.order import Order
-from engine.training.checkpoints.keeping import Keeper, NoShelf
-from engine.training.limits import Target, limits_for, validation_steps
-from engine.training.losses.choosing import OfFirst
-from engine.training.losses.numbers import half_mse
-from engine.training.metrics.errors import Rmse
-from engine.training.plan import Plan
-from engine.training.progress.clock import Clock
-from engine.training.progress.recording import Recorder
-from engine.training.progress.reporting import NoRequests, Reporter
-from engine.training.solvers.solver import Solver
-from engine.training.steps.results import Scores
-from engine.training.steps.step import Unit
+from engine.training.losses import OfFirst, half_mse
+from engine.training.metrics import Rmse
+from engine.training.recording import Clock, Recorder
+from engine.training.reporting import NoRequests, Reporter
+from engine.training.savers import Keeper, NoShelf
+from engine.training.solvers import Solver
+from engine.training.state import Plan, Scores, Target, limits_for, validation_steps
+from engine.training.step import Unit
 from engine.training.trainer import Outcome, Trainer
 
 STEP_S = 0.1

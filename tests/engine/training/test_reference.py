@@ -15,8 +15,8 @@ from torch import nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from engine.environments.gang import SoloGang
 from engine.layers.weighted import ParameterOptions
+from engine.parallel.process_group import SoloGang
 from tests.engine.training.by_the_book import BookLbfgs, BookLm
 from tests.engine.training.places import ENDINGS
 from tests.engine.training.reference import SAMPLES, STEPS, Case, by_engine, by_torch, data, weights_and_biases

@@ -16,22 +16,22 @@ from typing import Any
 import pytest
 import torch
 
-from engine.build.user_code import defined
-from engine.custom import trust
-from engine.environments.seat import WorkerSpec
-from engine.errors import UserError
-from engine.exchange.weights import load as load_weights
-from engine.files import write_json
+from engine.core.errors import UserError
+from engine.core.files import write_json
+from engine.launch.channel import Lines
+from engine.launch.prepare import lock_of, prepare
+from engine.launch.resume import prepare_resume
+from engine.launch.worker import work
+from engine.lowering.user_code import defined
+from engine.lowering.weights import load as load_weights
 from engine.network.network import Network
+from engine.parallel.process_group import WorkerSpec
 from engine.project.data import DataOptions
 from engine.project.project import Project
 from engine.runs.checkpoints import all_checkpoints, put_in_place
 from engine.runs.events import Checkpointed, Event, Points, Requested, read_event
 from engine.runs.folder import RunFolder
-from engine.training.starting.preparing import lock_of, prepare
-from engine.training.starting.resuming import prepare_resume
-from engine.training.supervision.channel import Lines
-from engine.training.worker import work
+from engine.user_code import trust
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[3]
@@ -238,7 +238,7 @@ def test_every_piece_of_a_training_is_registered() -> None:
     in_unit = {"Solver", "LevenbergMarquardt", "Precision", "Average"}
     in_solver, in_reporter = {"Tolerance", "_Fused"}, {"Watch"}
     known = pieces | in_unit | in_solver | in_reporter
-    assert found == known, "register it in engine.training.worker, or where its owner saves it"
+    assert found == known, "register it in engine.launch.worker, or where its owner saves it"
 
 
 OWN = """

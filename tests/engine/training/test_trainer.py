@@ -6,27 +6,22 @@ import pytest
 import torch
 from torch import nn
 
-from engine.environments.gang import SoloGang
-from engine.environments.strategies.single import Single
-from engine.environments.strategies.sync_batch_norm import Share
-from engine.errors import RunError
-from engine.project.extent import Extent
-from engine.project.training import TrainingOptions
+from engine.core.errors import RunError
+from engine.data.batches import Batches, Order, Resident
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share
+from engine.project.training import Extent, TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
-from engine.training.batching.batches import Batches, Resident
-from engine.training.batching.order import Order
-from engine.training.checkpoints.keeping import Keeper, NoShelf
-from engine.training.losses.choosing import OfFirst
-from engine.training.losses.numbers import half_mse
-from engine.training.metrics.errors import Rmse
-from engine.training.plan import Plan
-from engine.training.progress.clock import Clock
-from engine.training.progress.recording import Recorder
-from engine.training.progress.reporting import Reporter
-from engine.training.progress.requests import NOTHING, Asked
-from engine.training.solvers.solver import Solver
-from engine.training.steps.results import Done
-from engine.training.steps.step import Unit
+from engine.runs.requests import NOTHING, Asked
+from engine.training.losses import OfFirst, half_mse
+from engine.training.metrics import Rmse
+from engine.training.recording import Clock, Recorder
+from engine.training.reporting import Reporter
+from engine.training.savers import Keeper, NoShelf
+from engine.training.solvers import Solver
+from engine.training.state import Done, Plan
+from engine.training.step import Unit
 from engine.training.trainer import Outcome, Trainer
 
 STEPS_PER_EPOCH = 3

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.data.facts import DataFacts
+from engine.core.errors import UserError
+from engine.core.types import Symbol, sequence, tokens
 from engine.data.load import LoadedData, facts, load
 from engine.data.sources.array_files import headers
-from engine.errors import UserError
-from engine.layers.types import Symbol, sequence, tokens
 from engine.project.data import DataOptions
+from engine.project.dataset_info import DataFacts
 
 OPTIONS = DataOptions(source="arrays", path="d.npz", validation_share=0.0, test_share=0.0)
 Y = np.array([0, 1, 0, 1, 2, 2])

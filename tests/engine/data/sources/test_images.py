@@ -10,9 +10,8 @@ import psutil
 import pytest
 from PIL import Image
 
-from engine.data.load import facts, load
-from engine.data.sources.registry import SOURCES
-from engine.errors import UserError
+from engine.core.errors import UserError
+from engine.data.load import SOURCES, facts, load
 from engine.project.data import DataOptions
 
 OPTIONS = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.data.facts import DataFacts
+from engine.core.errors import UserError
 from engine.data.load import facts, load
 from engine.data.sources import csv_file
-from engine.errors import UserError
 from engine.project.data import DataOptions
+from engine.project.dataset_info import DataFacts
 
 OPTIONS = DataOptions(source="table", path="t.csv", validation_share=0.0, test_share=0.0)
 PLAIN = "a,b,y\n1,2,0.5\n3,4.5,1.5\n-5,6e2,2.5\n"

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.data.facts import IGNORED, DataFacts, TargetFacts
+from engine.core.errors import UserError
 from engine.data.load import LoadedData, facts, load
-from engine.errors import UserError
 from engine.project.data import DataOptions
+from engine.project.dataset_info import IGNORED, DataFacts, TargetFacts
 
 OPTIONS = DataOptions(source="arrays", path="d.npz", validation_share=0, test_share=0)
 IMAGES, STEPS = np.zeros((6, 1, 4, 5), np.float32), np.zeros((6, 7, 2), np.float32)

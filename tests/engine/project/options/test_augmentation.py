@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.errors import FieldError
-from engine.fields import set_by_text
+from engine.core.errors import FieldError
+from engine.core.records import set_by_text
 from engine.project.options.augmentation import AUGMENTATION
 from engine.project.training import TrainingOptions
 

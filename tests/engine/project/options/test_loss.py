@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.errors import FieldErrors
+from engine.core.errors import FieldErrors
 from engine.project.options.loss import LossOptions
 
 

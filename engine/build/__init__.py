@@ -1,1 +1,0 @@
-"""From a network to a torch module, and to printed PyTorch source."""

@@ -1,0 +1,1 @@
+"""The commands of `netwright-engine`, and `serve`, which answers the window."""

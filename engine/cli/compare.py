@@ -1,0 +1,114 @@
+"""`compare A B`: what is different between two projects, as text; also as the external diff of git."""
+
+import argparse
+import difflib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.cli.common import Commands, print_json
+from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, UserError
+from engine.core.fields import printable
+from engine.core.files import read_file
+from engine.project.compare import Comparison, compare
+from engine.project.file import load
+from engine.project.project import Project
+
+GIT_CHANGED = 7
+"""What git hands to an external diff: path, then file, hash and mode before, then after."""
+GIT_RENAMED = 9
+"""For a renamed file its new path and a few lines about that follow."""
+LARGEST_BYTES = 2**26
+"""Of a file that is compared by lines."""
+
+LARGEST_BYTES = 2**26
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Show what turns project A into project B: layers, fields, connections, options. "
+        f"Exits 0 where they are equal, {EXIT_REQUIREMENT} where they differ."
+    )
+    command = commands.add_parser("compare", help="what is different between two projects", description=text)
+    command.add_argument("projects", type=Path, nargs="+", metavar="PROJECT", help="two project files")
+    command.add_argument("--layout", action="store_true", help="also show which layers stand elsewhere")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.add_argument("--git", action="store_true", help="as git's external diff: takes its arguments, exits 0")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the differences; 4 if there are any."""
+    if arguments.git:
+        return _run_for_git([str(path) for path in arguments.projects], with_layout=arguments.layout)
+    if len(arguments.projects) != 2:
+        raise UserError(f"compare takes two project files, received {len(arguments.projects)}.")
+    before, after = (load(path).project for path in arguments.projects)
+    found = compare(before, after, with_layout=arguments.layout)
+    if arguments.json:
+        print_json(as_json(found))
+    else:
+        print("\n".join(as_text(found)))
+    return EXIT_REQUIREMENT if found else EXIT_DONE
+
+
+def as_json(found: Comparison) -> dict[str, object]:
+    """The object that `compare --json` prints: a contract."""
+    return {"equal": not found, "counts": found.counts(), "differences": [d.write() for d in found.differences]}
+
+
+def as_text(found: Comparison) -> list[str]:
+    """One line for each difference."""
+    return [str(difference) for difference in found.differences] or ["The projects are equal."]
+
+
+def _run_for_git(given: Sequence[str], *, with_layout: bool) -> int:
+    """Print a difference below its own head. Whatever the files are, git gets an answer: it stops at any failure."""
+    if len(given) == 1:
+        print(f"netwright: {printable(given[0])} is unmerged")
+        return EXIT_DONE
+    if len(given) not in (GIT_CHANGED, GIT_RENAMED):
+        raise UserError(
+            f"--git expects the {GIT_CHANGED} arguments of an external diff driver, received {len(given)}. "
+            "Set it up with: git config diff.netwright.command 'netwright-engine compare --git'"
+        )
+    path, old, new = given[0], Path(given[1]), Path(given[4])
+    print(f"netwright {_head(path, given[7] if len(given) == GIT_RENAMED else '', old, new)}")
+    try:
+        found = compare(_project(old), _project(new), with_layout=with_layout)
+    except UserError as error:
+        print("\n".join([f"shown as text: {error}", *_as_lines(old, new, path)]))
+        return EXIT_DONE
+    moved = [] if found or with_layout else ["no difference but in the layout, or in how it is written"]
+    print("\n".join(as_text(found) if found else moved or as_text(found)))
+    return EXIT_DONE
+
+
+def _head(path: str, renamed_to: str, old: Path, new: Path) -> str:
+    if renamed_to:
+        return f"{printable(path)} -> {printable(renamed_to)}"
+    what = " (new file)" if _is_nothing(old) else " (deleted)" if _is_nothing(new) else ""
+    return printable(path) + what
+
+
+def _is_nothing(path: Path) -> bool:
+    """Git's name for the other side of a file that was added or deleted."""
+    return str(path) == os.devnull
+
+
+def _project(path: Path) -> Project:
+    return Project() if _is_nothing(path) else load(path).project
+
+
+def _as_lines(old: Path, new: Path, path: str) -> list[str]:
+    """The difference by lines, for a file that is no project: half merged, or changed by hand."""
+    texts: list[list[str]] = []
+    for side in (old, new):
+        try:
+            texts.append(
+                [] if _is_nothing(side) else read_file(side, LARGEST_BYTES).decode("utf-8", "replace").splitlines()
+            )
+        except OSError as error:
+            texts.append([f"({error.strerror})"])
+    return list(difflib.unified_diff(texts[0], texts[1], f"a/{path}", f"b/{path}", lineterm=""))

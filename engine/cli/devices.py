@@ -1,0 +1,77 @@
+"""`devices [--test]`: what can train here, whether it works, and how fast it is."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from engine.cli.common import Commands, print_json, table
+from engine.core.errors import EXIT_DONE
+from engine.placement.inventory import DeviceInventory
+
+_SIGNS = {"ok": "ok", "failed": "FAILED", "none": "-"}
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    text = "Show what can train on this machine, each environment with the reason if it cannot run here."
+    command = commands.add_parser("devices", help="what can train here", description=text)
+    test = (
+        "also check driver, torch, each device and how workers meet, and measure matrix products, convolutions and "
+        "copies in each precision and sums over two workers"
+    )
+    command.add_argument("--test", action="store_true", help=test)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Probe in processes of their own, and print."""
+    from engine.hardware.devices import lines_of, probe
+    from engine.placement.choose import available
+
+    inventory = probe()
+    environments = available(inventory)
+    found: Iterator[dict[str, Any]] = lines_of("engine.launch.examine") if arguments.test else iter(())
+    if arguments.json:
+        lists: dict[str, list[Any]] = {"device": [], "check": [], "figure": []}
+        for one in found:
+            for kind in lists.keys() & one.keys():
+                lists[kind].append(one[kind])
+        named = {"tested": lists["device"], "checks": lists["check"], "figures": lists["figure"]}
+        print_json({**inventory.write(), "environments": environments, **(named if arguments.test else {})})
+        return EXIT_DONE
+    _print_inventory(inventory)
+    print()
+    print("\n".join(table([(name, "yes" if why is None else f"no: {why}") for name, why in environments.items()])))
+    if arguments.test:
+        print()
+    for one in found:
+        if words := _words(one):
+            print(words, flush=True)
+    return EXIT_DONE
+
+
+def _print_inventory(inventory: DeviceInventory) -> None:
+    print(f"cpu     {inventory.cpu_model}, {inventory.num_cores} cores, {inventory.memory_bytes / 2**30:.1f} GiB")
+    for device in inventory.devices:
+        refused = f"  (cannot be used: {device.refusal})" if device.refusal else ""
+        print(f"{device.name:7s} {device.model}, {device.memory_bytes / 2**30:.1f} GiB{refused}")
+    if not inventory.devices:
+        print(f"gpu     none: {inventory.no_devices_because}")
+    print(f"torch   {inventory.torch_version}, workers joined by {', '.join(inventory.backends) or 'nothing'}")
+
+
+def _words(found: dict[str, Any]) -> str:
+    """One line of an examination."""
+    if (check := found.get("check")) is not None:
+        where = f" of {check['device']}" if check["device"] else ""
+        return f"{_SIGNS[check['state']]:8s}{check['layer']}{where}: {check['words']}"
+    if (figure := found.get("figure")) is not None:
+        value = figure["refusal"] or f"{figure['value']:,.3g} {figure['unit']}"
+        return f"{figure['device']:8s}{figure['work']}, {figure['kind']}: {value}"
+    device = found.get("device", {})
+    known = [f"driver {device['driver']}"] if device.get("driver") else []
+    known += [f"capability {device['capability']}"] if device.get("capability") else []
+    known += [f"{device['utilisation']} % busy"] if device.get("utilisation") is not None else []
+    known += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
+    return f"{device['name']:8s}{', '.join(known)}" if known else ""

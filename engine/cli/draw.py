@@ -1,0 +1,190 @@
+"""`draw PROJECT -o FILE`: the network as a picture, without a screen."""
+
+import argparse
+import io
+import math
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+from PIL import Image, ImageDraw, ImageFont
+
+from engine.cli.common import Commands, look_at_code, print_json, read_project
+from engine.core.errors import EXIT_DONE, UserError
+from engine.core.files import write_atomically
+from engine.drawing.colours import SCHEMES
+from engine.drawing.picture import EDGE, WIDER, Box, Line, Picture, Ring, Shape, Text, text_width
+from engine.exchange.export import not_written, refuse_destination
+from engine.network.arrangement import carried
+from engine.network.blocks import analysis_in, network_in, path_of
+from engine.network.layout import Layout
+from engine.runs.folder import origin
+
+FINER = 2
+"""Painted so many times as large as it will be."""
+FINE_STEPS = 40
+MOST_PIXELS = 100_000_000
+_REGULAR = ("Inter-Regular.otf", "Inter-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "DejaVuSans.ttf")
+_BOLD = ("Inter-SemiBold.otf", "Inter-SemiBold.ttf", "LiberationSans-Bold.ttf", "Arial Bold.ttf", "DejaVuSans-Bold.ttf")
+# The font that Pillow brings along has no such signs.
+_PLAIN = str.maketrans({"×": "x", "·": "-", "…": "..", "−": "-"})
+
+
+def png(picture: Picture, scale: float = 2.0) -> bytes:
+    """The whole file, with so many pixels a unit of the canvas. Raises `UserError` if that would be too many."""
+    width, height = (math.ceil(side * scale) for side in picture.area[2:])
+    if width * height * FINER**2 > MOST_PIXELS:
+        raise UserError(
+            f"The picture would have {width:,} × {height:,} pixels, more than can be painted here. "
+            "Draw it as SVG or PDF, which have no pixels, or with a smaller --scale."
+        )
+    canvas = _Canvas(picture, scale * FINER, width * FINER, height * FINER)
+    for shape in picture.shapes():
+        canvas.paint(shape)
+    out = io.BytesIO()
+    small = canvas.image.resize((width, height), Image.Resampling.LANCZOS)
+    small.save(out, "png", optimize=True, dpi=(96 * scale, 96 * scale))
+    return out.getvalue()
+
+
+class _Canvas:
+    """Paints shapes at a scale."""
+
+    def __init__(self, picture: Picture, scale: float, width: int, height: int) -> None:
+        self.left, self.top = picture.area[:2]
+        self.scale = scale
+        self.image = Image.new("RGB", (width, height), picture.ground)
+        self.draw = ImageDraw.Draw(self.image)
+
+    def _at(self, x: float, y: float) -> tuple[float, float]:
+        return (x - self.left) * self.scale, (y - self.top) * self.scale
+
+    def _rect(self, x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+        return (*self._at(x, y), *self._at(x + width, y + height))
+
+    def paint(self, shape: Shape) -> None:
+        """Paint one shape."""
+        match shape:
+            case Box():
+                self._box(shape)
+            case Text():
+                self._text(shape)
+            case Line():
+                points = [self._at(*point) for point in shape.curve.points(FINE_STEPS)]
+                self.draw.line(points, shape.stroke, round(shape.width * self.scale), joint="curve")
+            case Ring():
+                r = shape.radius + shape.width / 2
+                ring = self._rect(shape.x - r, shape.y - r, 2 * r, 2 * r)
+                self.draw.ellipse(ring, shape.fill, shape.stroke, round(shape.width * self.scale))
+
+    def _box(self, box: Box) -> None:
+        rect = self._rect(box.x, box.y, box.width, box.height)
+        radius, line = box.radius * self.scale, round(self.scale)
+        if not box.edge:
+            self.draw.rounded_rectangle(rect, radius, box.fill, box.stroke or None, line if box.stroke else 0)
+            return
+        left, top, right, bottom = rect
+        inner = left + EDGE * self.scale
+        self.draw.rounded_rectangle(rect, radius, box.edge)
+        card = (inner, top, right, bottom)
+        self.draw.rounded_rectangle(card, radius, box.fill, box.stroke, line, corners=(False, True, True, False))
+        # The coloured edge needs no border of its own beside it.
+        self.draw.rectangle((inner, top + line, inner + line, bottom - line), box.fill)
+
+    def _text(self, text: Text) -> None:
+        font, is_whole = _font(round(text.size * self.scale), text.bold)
+        words = text.text if is_whole else text.text.translate(_PLAIN)
+        # A wide font is taken smaller rather than past its room.
+        width = font.getlength(words) / self.scale
+        room = min(text.room, text_width(text.text, text.size, bold=text.bold) * WIDER + 4)
+        if width > room:
+            font, _ = _font(int(text.size * self.scale * room / width), text.bold)
+        anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
+        self.draw.text(self._at(text.x, text.y), words, text.fill, font, anchor)
+
+
+@cache
+def _font(pixels: int, bold: bool) -> tuple[ImageFont.FreeTypeFont, bool]:
+    """The first font of the system that is like the interface's, and whether it has all signs; else Pillow's own."""
+    for name in _BOLD if bold else _REGULAR:
+        try:
+            return ImageFont.truetype(name, pixels), True
+        except OSError:
+            continue
+    return cast(ImageFont.FreeTypeFont, ImageFont.load_default(pixels)), False
+
+
+FORMATS = (".svg", ".pdf", ".png")
+SCALES = (0.1, 8.0)
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    text = "Draw the network as it stands on the canvas. The ending of the file decides: .svg, .pdf or .png."
+    command = commands.add_parser("draw", help="the network as SVG, PDF or PNG", description=text)
+    command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
+    command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+    command.add_argument("--theme", choices=tuple(SCHEMES), default="light", help="colours (light)")
+    inside = "draw what is inside a block, by its name; of one in another block stage/block"
+    command.add_argument("--block", default="", metavar="PATH", help=inside)
+    command.add_argument("--arrange", action="store_true", help="lay the network out anew")
+    command.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels a unit, of PNG only (2)")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw, and say how large the picture is."""
+    to: Path = arguments.output
+    kind = to.suffix.lower()
+    if kind not in FORMATS:
+        received = f"'{to.suffix}'" if to.suffix else "no ending"
+        raise UserError(f"{to}: a picture ends in {', '.join(FORMATS)}, received {received}.")
+    if not SCALES[0] <= arguments.scale <= SCALES[1]:
+        raise UserError(f"--scale: expected a number from {SCALES[0]:g} to {SCALES[1]:g}.")
+    refuse_destination(to)
+    width, height, content = _drawn(arguments, kind)
+    try:
+        write_atomically(to, content)
+    except OSError as error:
+        raise not_written(to, error) from None
+    if arguments.json:
+        print_json({"path": str(to), "width": width, "height": height, "bytes": len(content)})
+    else:
+        print(f"wrote {to}: {width:,} × {height:,}")
+    return EXIT_DONE
+
+
+def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
+    from engine.drawing.picture import draw, placed
+    from engine.network.analysis import analyse
+
+    project, _ = read_project(arguments.project, ())
+    known = origin(arguments.project)
+    look_at_code(project, known.code_base, known.code, trusted=False)
+    path = path_of(project.network, arguments.block)
+    network, inner = network_in(project.network, path), project.layout.within(path)
+    if not network.layers:
+        what = f"the block '{arguments.block}'" if path else "the network"
+        raise UserError(f"{arguments.project}: {what} has no layers, so there is nothing to draw.")
+    layout = placed(network, inner)
+    if arguments.arrange:
+        layout = placed(network, Layout(flow=inner.flow))
+        frames, comments = carried(inner, layout.positions)
+        layout = replace(layout, frames=frames, comments=comments)
+    picture = draw(network, layout, analysis_in(analyse(project.network), path), arguments.theme)
+    width, height = (math.ceil(side) for side in picture.area[2:])
+    title = arguments.project.stem
+    if kind == ".svg":
+        from engine.drawing.svg import svg
+
+        return width, height, svg(picture, title).encode()
+    if kind == ".pdf":
+        from engine.drawing.pdf import pdf
+
+        return width, height, pdf(picture, title)
+    # MOVED
+
+    width, height = (math.ceil(side * arguments.scale) for side in picture.area[2:])
+    return width, height, png(picture, arguments.scale)

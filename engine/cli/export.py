@@ -1,0 +1,45 @@
+"""`export PROJECT|RUN`: a network leaves as ONNX, checked against ONNX Runtime, or as plain PyTorch."""
+
+import argparse
+from pathlib import Path
+
+from engine.cli.common import Commands, add_trust, print_json
+from engine.core.errors import EXIT_DONE
+
+FORMATS = ("onnx", "pytorch")
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Write a network as ONNX (compared with ONNX Runtime on samples) or as one PyTorch file. "
+        "From a run the trained network is taken, from a project one with fresh weights."
+    )
+    command = commands.add_parser("export", help="write ONNX or PyTorch", description=text)
+    command.add_argument("source", type=Path, metavar="PROJECT|RUN", help="a project file or the folder of a run")
+    command.add_argument("--format", choices=FORMATS, required=True, help="what to write")
+    command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+    base = "folder that the files of a project lie in, if not the project's own"
+    command.add_argument("--base", type=Path, metavar="DIR", help=base)
+    add_trust(command)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export, and say how close the exported network is."""
+    from engine.exchange.export import export
+
+    done = export(arguments.source, arguments.format, arguments.output, trusted=arguments.trust, base=arguments.base)
+    if arguments.json:
+        print_json(done.write())
+        return EXIT_DONE
+    print(f"wrote {done.path}")
+    if done.largest_difference is not None:
+        print(
+            f"ONNX Runtime agrees: largest difference {done.largest_difference:.2g} "
+            f"over {done.samples_compared:,} {done.samples_kind} samples"
+        )
+    for note in done.notes:
+        print(f"note: {note}")
+    return EXIT_DONE

@@ -1,0 +1,171 @@
+"""`follow RUN`, and the progress of a run in a terminal."""
+
+import argparse
+import contextlib
+import shlex
+import shutil
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TextIO
+
+from engine.cli.common import Commands
+from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, plural
+from engine.core.fields import printable
+from engine.core.text import format_duration
+from engine.runs.events import (
+    ENDS,
+    Best,
+    Ended,
+    EpochEnded,
+    Event,
+    Failed,
+    Message,
+    Points,
+    Progress,
+    Refused,
+    Requested,
+    Resumed,
+    Started,
+    StateChanged,
+)
+from engine.runs.folder import open_run
+from engine.runs.log import EventReader
+from engine.runs.summary import format_metric
+
+LINE_EVERY_S = 5.0
+
+
+class ProgressPrinter:
+    """Prints the events of one run as they come."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._is_terminal = self._stream.isatty()
+        self._started: Started | None = None
+        self._last: dict[str, str] = {}
+        self._bar_shown = False
+        self._next_line = 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case Started():
+                self._started = event
+                samples = ", ".join(f"{count:,} {part}" for part, count in event.samples.items() if count)
+                for words in (event.hardware, event.sentence, event.arithmetic):
+                    if words:
+                        self.say(words)
+                self.say(
+                    f"{event.parameters:,} parameters; samples: {samples}; "
+                    f"{plural(event.epochs, 'epoch')}, {plural(event.iterations, 'iteration')}"
+                )
+            case Points():
+                self._points(event)
+            case Progress():
+                self._progress(event)
+            case Best() | EpochEnded():
+                pass
+            case Message():
+                self.say(f"{event.severity}: {event.text}")
+            case Failed():
+                self.say(f"failed: {event.cause}")
+            case Resumed():
+                self.say(f"goes on from iteration {event.iteration:,}: {event.reason}")
+            case Requested(what="epochs") if self._started is not None:
+                steps = self._started.steps_per_epoch
+                self._started = replace(self._started, epochs=int(event.value), iterations=int(event.value) * steps)
+                self.say(f"at iteration {event.iteration:,}: {int(event.value)} epochs from now on, as asked for")
+            case Requested(what="rate"):
+                self.say(f"at iteration {event.iteration:,}: learn rate {event.value:g} from now on, as asked for")
+            case Requested(what="watch_gradient_norm" | "watch_layers"):
+                what, word = event.what.replace("_", " "), "on" if event.value else "off"
+                self.say(f"at iteration {event.iteration:,}: {what}: {word}, as asked for")
+            case Requested(what="release"):
+                self.say("its memory is given back")
+            case Refused():
+                self.say(f"refused: {event.what}: {event.reason}")
+            case StateChanged(state="paused"):
+                self.say("paused")
+            case StateChanged(state="stopping"):
+                self.say("stopping ...")
+            case Ended():
+                self._clear()
+
+    def _points(self, points: Points) -> None:
+        shown = ", ".join(format_metric(name, values[-1]) for name, values in points.values.items() if values)
+        if points.split == "test":
+            self.say(f"test: {shown}")
+        else:
+            self._last[points.split] = shown if points.split == "training" else f"{points.split}: {shown}"
+
+    def _progress(self, event: Progress) -> None:
+        now = time.monotonic()
+        if not self._is_terminal and now < self._next_line:
+            return
+        self._next_line = now + LINE_EVERY_S
+        total = self._started.iterations if self._started else 0
+        epochs = self._started.epochs if self._started else 0
+        curves = "  ".join(self._last.values())
+        facts = f"epoch {event.epoch}/{epochs}  {event.iteration:,}/{total:,}  {curves}"
+        tail = f"{event.samples_per_second:,.0f} samples/s  {format_duration(event.remaining_s)} left"
+        if self._is_terminal:
+            self._bar(event.iteration / total if total else 0.0, f"{facts}  {tail}")
+        else:
+            self.say(f"{facts}  {tail}")
+
+    def _bar(self, share: float, text: str) -> None:
+        width = shutil.get_terminal_size().columns
+        filled = round(20 * min(1.0, share))
+        line = f"[{'#' * filled}{'.' * (20 - filled)}] {printable(text)}"
+        self._write("\r" + line[: width - 1].ljust(width - 1))
+        self._bar_shown = True
+
+    def _clear(self) -> None:
+        if self._bar_shown:
+            self._write("\n")
+            self._bar_shown = False
+
+    def say(self, text: str) -> None:
+        """Print one line, below a bar that may be there."""
+        self._clear()
+        self._write("\n".join(map(printable, text.split("\n"))) + "\n")
+
+    def _write(self, text: str) -> None:
+        """A terminal that has gone is no reason to end a training."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(text)
+            self._stream.flush()
+
+
+POLL_S = 0.1
+LOST = "lost: the engine of this run is gone without having ended it. netwright-engine resume {} goes on with it."
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    text = "Show the progress of a run until it ends. Exits 0 if it finished, 3 if it failed, 130 if it was stopped."
+    command = commands.add_parser("follow", help="watch a run", description=text)
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print events until the run has ended, or its coordinator is gone."""
+    folder = open_run(arguments.folder)
+    reader, printer = EventReader(folder), ProgressPrinter()
+    state = ""
+    while True:
+        ended_before = folder.state() in ENDS  # asked first, so that the last events are read after it
+        events = reader.read()
+        for event in events:
+            printer(event)
+            state = event.state if isinstance(event, Ended) else ""  # one that was resumed goes on behind its end
+        if ended_before and not events:
+            break
+        if not events:
+            time.sleep(POLL_S)
+    state = state or folder.state()
+    print(printable(state) if state != "lost" else LOST.format(shlex.quote(str(arguments.folder))))
+    return {"finished": EXIT_DONE, "stopped": EXIT_STOPPED}.get(state, EXIT_RUN_FAILED)

@@ -1,0 +1,107 @@
+"""`options [WORD ...]`: what can be set in a project, from the declarations."""
+
+import argparse
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from engine.cli.common import Commands, print_json, table
+from engine.core.errors import EXIT_DONE, UserError
+from engine.core.fields import Choice, Choices, Field
+from engine.project.layer_reference import default_words
+from engine.project.project import SECTIONS
+
+MOST_IN_FULL = 3
+"""So many options are told whole, more than these a line each."""
+WIDTH = 100
+Named = tuple[str, Field[Any]]
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "List what can be set in the project file, in the window, and by --set: names, defaults, effects. With words, "
+        "those that have all of them in their name, their help or their choices; MATLAB's names are understood."
+    )
+    command = commands.add_parser("options", help="what can be set, with defaults", description=text)
+    command.add_argument("words", nargs="*", metavar="WORD", help="such as learn_rate, ValidationPatience, or dice")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the options that are meant."""
+    found = meant(arguments.words)
+    if not found:
+        words = " ".join(arguments.words)
+        raise UserError(f"No option has '{words}' in its name or its help. All are listed by: netwright-engine options")
+    if arguments.json:
+        print_json({name: _as_json(field) for name, field in found})
+    elif len(found) <= MOST_IN_FULL:
+        print("\n\n".join("\n".join(_in_full(name, field)) for name, field in found))
+    else:
+        print("\n".join(table([(name, default_words(field), _in_short(field)) for name, field in found])))
+    return EXIT_DONE
+
+
+def everything() -> Iterator[Named]:
+    """Every option, by section and name as `--set` takes it."""
+    for section, kind in SECTIONS.items():
+        for name, field in kind.fields.items():
+            yield f"{section}.{name}", field
+
+
+def meant(words: list[str]) -> list[Named]:
+    """Those that have all of the words; the one option alone whose name it is."""
+    wanted = [_as_name(word) for word in words]
+    exact = [(name, field) for name, field in everything() if wanted in ([name], [name.partition(".")[2]])]
+    return exact or [
+        (name, field) for name, field in everything() if all(word in _text(name, field) for word in wanted)
+    ]
+
+
+def _as_name(word: str) -> str:
+    """The word in small letters; MATLAB's `MiniBatchSize` and argparse's `--mini-batch-size` as `mini_batch_size`."""
+    word = word.removeprefix("--")
+    if re.fullmatch(r"[A-Z][a-z0-9]*(?:[A-Z][a-z0-9]*)+", word) or re.fullmatch(r"[a-z]+(?:-[a-z]+){2,}", word):
+        word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).replace("-", "_")
+    return word.lower()
+
+
+def _text(name: str, field: Field[Any]) -> str:
+    """All that is searched."""
+    return f"{name}\n{field.label}\n{field.help}\n{' '.join(choices(field))}".lower()
+
+
+def choices(field: Field[Any]) -> dict[str, str]:
+    """What may be chosen, with what each means."""
+    if not isinstance(field, (Choice, Choices)):
+        return {}
+    return {option: field.notes.get(option, "") for option in field.options}
+
+
+def _in_short(field: Field[Any]) -> str:
+    """The first words of the help, up to what is said of the default."""
+    return re.split(r"; default|\. |; MATLAB|; torch", field.help or field.label)[0]
+
+
+def _in_full(name: str, field: Field[Any]) -> Iterator[str]:
+    unit = f", in {field.unit}" if field.unit else ""
+    yield f"{name} = {default_words(field)}"
+    yield from _lines(field.help, "  ")
+    named = choices(field)
+    if not named:
+        yield from _lines(f"Takes {field.expects}{unit}", "  ")
+    width = max(map(len, named), default=0)
+    for option, words in named.items():
+        yield from _lines(f"{option.ljust(width)}  {words}", "    ", further=" " * (6 + width))
+
+
+def _lines(words: str, before: str, further: str = "") -> list[str]:
+    return textwrap.wrap(words, WIDTH, initial_indent=before, subsequent_indent=further or before) or [before.rstrip()]
+
+
+def _as_json(field: Field[Any]) -> dict[str, Any]:
+    known = {"default": default_words(field), "takes": field.expects, "unit": field.unit, "help": field.help}
+    return {**known, **({"choices": choices(field)} if choices(field) else {})}

@@ -1,0 +1,151 @@
+"""`queue add | list | run | start | move | remove`: runs that wait for their turn, and going through them."""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+
+from engine.cli.common import Commands, add_project, add_trust, look_at_code, print_json, read_project, table
+from engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
+from engine.project.environment import TARGETS
+from engine.project.file import dumps
+from engine.runs.folder import open_run, origin
+from engine.runs.queue import Entry, Queue, start_entry, start_work
+
+WORDS = {"waiting": "waits", "starting": "starts", "running": "trains"}
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Runs that wait for their turn. They are kept in your state folder until they are removed, and shared with the "
+        "window; each is trained once, whatever breaks off meanwhile."
+    )
+    command = commands.add_parser("queue", help="train one project after another", description=text)
+    ways = command.add_subparsers(dest="way", required=True, metavar="WHAT")
+    _register_add(ways.add_parser("add", help="put a project at the end", description="Put a project at the end."))
+    listed = ways.add_parser("list", help="show what waits, trains, and has ended", description="Show the queue.")
+    listed.add_argument("--json", action="store_true", help="print one JSON object")
+    listed.set_defaults(run=_list)
+    _register_run(ways.add_parser("run", help="train what waits", description="Train what waits, in its order."))
+    for name, done, text in (
+        ("start", _start, "train one now, in the background, whatever else is under way"),
+        ("move", _move, "let one be trained earlier or later"),
+        ("remove", _remove, "take some out; their runs stay"),
+    ):
+        way = ways.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
+        many = "*" if name == "remove" else None
+        way.add_argument("id", type=int, nargs=many, metavar="NUMBER", help="as `queue list` shows it")
+        if name == "move":
+            way.add_argument("--to", type=int, default=1, metavar="PLACE", help="1: the next one (default)")
+        if name == "remove":
+            way.add_argument("--done", action="store_true", help="all that have ended")
+        way.set_defaults(run=done)
+
+
+def _register_add(command: argparse.ArgumentParser) -> None:
+    add_project(command)
+    add_trust(command)
+    command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
+    command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
+    command.add_argument("--after", type=Path, metavar="RUN", help="not before the run in this folder has ended")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=_add)
+
+
+def _register_run(command: argparse.ArgumentParser) -> None:
+    what = "runs side by side; default: one for each GPU that can be used, at least one"
+    command.add_argument("--at-once", type=int, default=0, metavar="N", help=what)
+    command.add_argument("--detach", action="store_true", help="in the background")
+    command.set_defaults(run=_run)
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    from engine.cli.train import refuse_workers, settings_of
+    from engine.project.check import check
+    from engine.project.user_code import refuse_untrusted
+
+    project, _ = read_project(arguments.project, settings_of(arguments))
+    refuse_workers(arguments.workers, project)
+    known = origin(arguments.project)
+    look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
+    refuse_untrusted(project)  # now, and not when its turn has come
+    if project.data.source == "none":
+        raise UserError("The project has no data to learn from. Choose a data source first.")
+    check(project).refuse_errors()
+    path = arguments.project.resolve()
+    after = str(open_run(arguments.after).path.resolve()) if arguments.after else ""
+    entry = Queue().add(dumps(project), known.name, project_path=str(path), after=after, trust=arguments.trust)
+    print_json(asdict(entry)) if arguments.json else print(entry.id)
+    return EXIT_DONE
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    queue = Queue()
+    entries = queue.entries()
+    is_worked = queue.is_worked()
+    if arguments.json:
+        print_json({"is_worked": is_worked, "entries": [asdict(entry) for entry in entries]})
+        return EXIT_DONE
+    if not entries:
+        print("The queue is empty. `netwright-engine queue add PROJECT` puts a project in.")
+        return EXIT_DONE
+    rows = [("", "project", "state", "run"), *((str(e.id), e.title, _state(e), e.run_dir) for e in entries)]
+    print("\n".join(table(rows, right=(0,))))
+    if any(entry.is_waiting for entry in entries) and not is_worked:
+        print("Nobody trains what waits: `netwright-engine queue run` does.")
+    return EXIT_DONE
+
+
+def _state(entry: Entry) -> str:
+    words = WORDS.get(entry.state, entry.state)
+    return f"{words}: {entry.reason}" if entry.reason and entry.is_over else words
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Train what waits. Ctrl-C asks the runs under way to stop; what was learned is kept."""
+    if arguments.at_once < 0:
+        raise UserError(f"--at-once {arguments.at_once}: expected 1 or more runs, or 0 for one a GPU.")
+    queue = Queue()
+    if arguments.detach:
+        start_work(queue, str(arguments.at_once))
+        return EXIT_DONE
+    from engine.launch.queue_runner import Worker
+
+    worker = Worker(queue, arguments.at_once, _say)
+    try:
+        ended = worker.run()
+    except KeyboardInterrupt:
+        print("stopping ...", flush=True)
+        worker.stop()
+        worker.run()
+        return EXIT_STOPPED
+    return EXIT_RUN_FAILED if any(entry.state in ("failed", "lost", "refused") for entry in ended) else EXIT_DONE
+
+
+def _say(entry: Entry) -> None:
+    print(f"{entry.id} {entry.title}: {_state(entry)}{f' ({entry.run_dir})' if entry.run_dir else ''}", flush=True)
+
+
+def _start(arguments: argparse.Namespace) -> int:
+    queue = Queue()
+    with queue.claimed(arguments.id) as claim:
+        if not claim.entry.is_waiting:
+            raise UserError(f"Entry {arguments.id} does not wait: it is {claim.entry.state}.")
+    start_entry(queue, arguments.id)
+    return EXIT_DONE
+
+
+def _move(arguments: argparse.Namespace) -> int:
+    Queue().move(arguments.id, arguments.to)
+    return EXIT_DONE
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    queue = Queue()
+    if not (arguments.id or arguments.done):
+        raise UserError("Name the entries to remove by their numbers, or all that have ended with --done.")
+    for id in arguments.id:
+        queue.remove(id)
+    if arguments.done:
+        print(f"{plural(queue.remove_over(), 'run')} removed from the queue")
+    return EXIT_DONE

@@ -1,0 +1,203 @@
+"""`runs`, `note`, `tag`, `delete`, `restore` and `curves`: the runs of a folder or a project."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from engine.cli.common import Commands, print_json, table
+from engine.core.errors import EXIT_DONE, UserError
+from engine.core.fields import printable
+from engine.core.text import format_duration
+from engine.runs.bin import discard, restore
+from engine.runs.create import runs_beside
+from engine.runs.folder import open_run
+from engine.runs.history import list_runs
+from engine.runs.notes import read_notes, write_notes
+from engine.runs.query import as_csv, matching, order_by
+from engine.runs.summary import RunSummary, format_metric
+
+LONGEST_CHANGES = 60
+LONGEST_CELL = 200
+
+
+def register_runs(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "List the runs in a folder, or beside a project file, newest first, with what differs from the run before. "
+        "A filter is words and conditions of which all must hold: digits state:failed tag:paper accuracy>0.9 "
+        "validation.loss<0.2 epochs>=5 training.max_epochs=30."
+    )
+    command = commands.add_parser("runs", help="list runs", description=text)
+    what = "a folder with runs, or a project file; default: ./runs"
+    command.add_argument("place", type=Path, nargs="?", default=Path("runs"), metavar="DIR|PROJECT", help=what)
+    command.add_argument("--filter", default="", metavar="TEXT", help="only the runs that this fits")
+    by = "created (default), run, name, state, environment, epochs, seconds, or a figure such as validation.loss"
+    command.add_argument("--sort", default="created", metavar="KEY", help=by)
+    command.add_argument("--reverse", action="store_true", help="sort the other way round")
+    formats = command.add_mutually_exclusive_group()
+    formats.add_argument("--json", action="store_true", help="print one JSON object")
+    formats.add_argument("--csv", action="store_true", help="print a table with every figure and option")
+    command.set_defaults(run=run_runs)
+
+
+def run_runs(arguments: argparse.Namespace) -> int:
+    """Print the list."""
+    place: Path = arguments.place
+    is_project = place.is_file()
+    folder = runs_beside(place) if is_project else place
+    known = [] if is_project and not folder.exists() else list_runs(folder)
+    order = order_by(arguments.sort, known, is_reversed=arguments.reverse)
+    found = order.sorted(matching(known, arguments.filter))
+    if arguments.json:
+        print_json({"runs": [run.write() for run in found]})
+    elif arguments.csv:
+        sys.stdout.write(as_csv(found))
+    elif not found:
+        left_out = f" that fit '{arguments.filter}'; there are {len(known):,} in all" if known else ""
+        print(f"There are no runs in {folder}{left_out}.")
+    else:
+        print("\n".join(table(_rows(found), right=(4,))))
+    return EXIT_DONE
+
+
+def _rows(runs: list[RunSummary]) -> list[tuple[str, ...]]:
+    """A header and a row a run; tags where there are any."""
+    rows = [("run", "state", "when", "environment", "epochs", "time", "result", "tags", "changes"), *map(_row, runs)]
+    if not any(run.notes.tags for run in runs):
+        rows = [(*row[:7], row[8]) for row in rows]
+    return rows
+
+
+def _row(run: RunSummary) -> tuple[str, ...]:
+    epochs, seconds = run.number("epochs"), run.number("seconds")
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created)) if run.created else ""
+    changed = "; ".join(map(str, run.changes))
+    told = (
+        *(run.path.name, run.state, when, run.environment, "" if epochs is None else f"{epochs:.0f}"),
+        "" if seconds is None else format_duration(seconds),
+        _result(run),
+        ", ".join(run.notes.tags),
+        changed if len(changed) <= LONGEST_CHANGES else f"{changed[: LONGEST_CHANGES - 1]}…",
+    )
+    return tuple(printable(cell)[:LONGEST_CELL] for cell in told)  # a stranger wrote some of them
+
+
+def _result(run: RunSummary) -> str:
+    """The figures of the test part, else of the validation part."""
+    scores = run.scores
+    for part in ("test.", "validation."):
+        of_part = {name.removeprefix(part): value for name, value in scores.items() if name.startswith(part)}
+        if of_part:
+            return ", ".join(format_metric(name, value) for name, value in of_part.items())
+    return ""
+
+
+def register_note(commands: Commands) -> None:
+    """Add the command."""
+    text = "Put a note to a run, in place of the one it has; an empty text takes it away. Without a text, print it."
+    command = commands.add_parser("note", help="remark on a run", description=text)
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    command.add_argument("text", nargs="?", metavar="TEXT", help="the note")
+    command.set_defaults(run=run_note)
+
+
+def run_note(arguments: argparse.Namespace) -> int:
+    """Write or print the note."""
+    folder = open_run(arguments.folder)
+    if arguments.text is not None:
+        write_notes(folder, note=arguments.text)
+    elif note := read_notes(folder).note:
+        print(note)
+    return EXIT_DONE
+
+
+def register_tag(commands: Commands) -> None:
+    """Add the command."""
+    text = "Add tags to a run, or take them away, and print those it has then."
+    command = commands.add_parser("tag", help="tag a run", description=text)
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    command.add_argument("tags", nargs="*", metavar="TAG", help="a tag")
+    command.add_argument("--remove", action="store_true", help="take these tags away")
+    command.set_defaults(run=run_tag)
+
+
+def run_tag(arguments: argparse.Namespace) -> int:
+    """Write and print the tags."""
+    folder = open_run(arguments.folder)
+    known = read_notes(folder).tags
+    if arguments.tags:
+        kept = tuple(tag for tag in known if tag not in arguments.tags)
+        write_notes(folder, tags=kept if arguments.remove else (*known, *arguments.tags))
+    for tag in read_notes(folder).tags:
+        print(tag)
+    return EXIT_DONE
+
+
+def register_delete(commands: Commands) -> None:
+    """Add the commands."""
+    text = "Move runs to the bin, from where `restore` or the desktop brings them back. A run at work is refused."
+    command = commands.add_parser("delete", help="move runs to the bin", description=text)
+    command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder of a run")
+    command.set_defaults(run=partial(_run, lambda path: discard(open_run(path)), "moved to the bin"))
+    text = "Bring runs back from the bin, to where they were."
+    command = commands.add_parser("restore", help="bring runs back from the bin", description=text)
+    command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder that the run had")
+    command.set_defaults(run=partial(_run, restore, "brought back"))
+
+
+def _run(do: Callable[[Path], None], done: str, arguments: argparse.Namespace) -> int:
+    """Do what can be done, and say at the end what cannot."""
+    refused = []
+    for path in arguments.folders:
+        try:
+            do(path)
+            print(f"{done}: {path}")
+        except UserError as error:
+            refused.append(str(error))
+    if refused:
+        raise UserError("\n".join(refused))
+    return EXIT_DONE
+
+
+FORMATS = ("csv", "tensorboard", "mlflow")
+
+
+def register_curves(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Write every curve of runs: as one CSV table (run, curve, split, step, value), into a folder that "
+        "`tensorboard --logdir` shows, or, with options, state, note and tags, into a folder that `mlflow ui "
+        "--backend-store-uri` shows; neither program is needed for that. Late MLflow 3 wants "
+        "MLFLOW_ALLOW_FILE_STORE=true for such a folder, or takes it over by `mlflow migrate-filestore`."
+    )
+    command = commands.add_parser("curves", help="write curves as CSV, or for TensorBoard or MLflow", description=text)
+    command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder of a run")
+    command.add_argument("--format", choices=FORMATS, default="csv", help="what to write (csv)")
+    command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE|DIR", help="where to write it")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run_curves)
+
+
+def run_curves(arguments: argparse.Namespace) -> int:
+    """Write them, and say which files came of it."""
+    from engine.exchange.curves import write_curves
+
+    written = write_curves([open_run(path) for path in arguments.folders], arguments.format, arguments.output)
+    if arguments.json:
+        print_json({"files": [str(path) for path in written]})
+    else:
+        for path in written:
+            print(f"wrote {path}")
+    return EXIT_DONE
+
+
+def register(commands: Commands) -> None:
+    """Add the commands."""
+    register_runs(commands)
+    register_note(commands)
+    register_tag(commands)
+    register_delete(commands)
+    register_curves(commands)

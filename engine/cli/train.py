@@ -1,0 +1,321 @@
+"""`train PROJECT` and `resume RUN`: run a training in the foreground or detached, and report its outcome."""
+
+import argparse
+import math
+import operator
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from engine.cli.common import Commands, add_project, add_trust, facts_of, look_at_code, print_json, read_project
+from engine.cli.control import ask
+from engine.cli.follow import ProgressPrinter
+from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, did_you_mean, plural
+from engine.core.files import write_atomically
+from engine.core.text import format_duration
+from engine.project.bindings import in_order
+from engine.project.dataset_info import PARTS, DataFacts
+from engine.project.environment import TARGETS
+from engine.project.options.metrics import of_training
+from engine.project.project import Project
+from engine.runs.folder import RunFolder, open_run, origin
+from engine.runs.summary import format_metric
+from engine.user_code import trust
+
+OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One condition. `part` is empty where the text names none: then the test part counts, else validation."""
+
+    text: str
+    part: str
+    name: str
+    sign: str
+    limit: float
+
+    def value(self, result: Mapping[str, Any]) -> float | None:
+        """The number of the result that is meant, or None where the result has none."""
+        if self.part == "training":
+            found = result.get("loss") if self.name == "loss" else (result.get("metrics") or {}).get(self.name)
+            return None if found is None else float(found)
+        for part in [self.part] if self.part else ["test", "validation"]:
+            if self.name in (result.get(part) or {}):
+                return float(result[part][self.name])
+        return None
+
+    def holds(self, result: Mapping[str, Any]) -> bool:
+        """Whether the result meets the condition; a missing number or NaN never does."""
+        value = self.value(result)
+        return value is not None and OPERATORS[self.sign](value, self.limit)
+
+    def verdict(self, result: Mapping[str, Any]) -> str:
+        """The condition and what was reached, in words."""
+        value = self.value(result)
+        return f"required {self.text}, reached {'nothing' if value is None else f'{value:.6g}'}"
+
+
+def parse(text: str) -> Requirement:
+    """One requirement from its text. Raises `UserError`."""
+    match = re.fullmatch(r"\s*(?:(\w+)\.)?([\w-]*\w)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
+    if match is None:
+        raise UserError(f'--require "{text}": expected a condition such as "accuracy>=0.95" or "validation.loss<0.2".')
+    part, name, sign, limit = match.groups()
+    if part and part not in PARTS:
+        raise UserError(f"--require \"{text}\": there is no part '{part}'; parts are {', '.join(PARTS)}.")
+    try:
+        number = float(limit)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UserError(f"--require \"{text}\": '{limit}' is not a number.")
+    return Requirement(text.strip(), part or "", name, sign, number)
+
+
+def refuse_impossible(requirements: list[Requirement], facts: DataFacts, metrics: Sequence[str]) -> None:
+    """Raise `UserError` for a condition on something that this data will never give, before any training."""
+    names = ("loss", *metrics)
+    for requirement in requirements:
+        if requirement.name not in names:
+            hint = did_you_mean(requirement.name, names)
+            known = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
+            raise UserError(f'--require "{requirement.text}": this run has {known}, not {requirement.name}.{hint}')
+        if requirement.part == "training" and not of_training(requirement.name):
+            message = (
+                f"{requirement.name} is measured at validations and test alone. Require validation.{requirement.name}."
+            )
+            raise UserError(f'--require "{requirement.text}": {message}')
+        parts = [requirement.part] if requirement.part else ["test", "validation"]
+        if not any(facts.samples.get(part) for part in parts):
+            raise UserError(
+                f'--require "{requirement.text}": the data has no {" and no ".join(parts)} part. '
+                f"Give it a share, or require training.{requirement.name}."
+            )
+
+
+def write_junit(path: Path, result: Mapping[str, Any], requirements: Sequence[Requirement]) -> None:
+    """One test case for the training itself and one for each requirement. Raises `UserError`."""
+    finished = result["state"] == "finished"
+    missed = [r for r in requirements if not (finished and r.holds(result))]
+    suite = ElementTree.Element(
+        "testsuite",
+        name="netwright",
+        tests=str(1 + len(requirements)),
+        failures=str(len(missed)),
+        errors=str(int(not finished)),
+        time=f"{result['seconds']:.3f}",
+    )
+    case = ElementTree.SubElement(
+        suite, "testcase", classname="netwright", name="train", time=f"{result['seconds']:.3f}"
+    )
+    if not finished:
+        ElementTree.SubElement(case, "error", message=_legal(f"{result['state']}: {result['reason']}"))
+    for requirement in requirements:
+        case = ElementTree.SubElement(suite, "testcase", classname="netwright.require", name=_legal(requirement.text))
+        if requirement in missed:
+            ElementTree.SubElement(case, "failure", message=_legal(requirement.verdict(result)))
+    try:
+        write_atomically(path, ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True))
+    except OSError as error:
+        raise UserError(f"--junit {path} cannot be written: {error.strerror}.") from None
+
+
+def _legal(text: str) -> str:
+    """The text without the characters that XML cannot hold in any form."""
+    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", text)
+
+
+def add_outcome(command: argparse.ArgumentParser) -> None:
+    """The options about the end of a run."""
+    command.add_argument(
+        "--require",
+        dest="requirements",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help='exit 4 if this does not hold in the end, such as "accuracy>=0.95"; may be given several times',
+    )
+    command.add_argument("--json", action="store_true", help="print one JSON object at the end")
+    command.add_argument("--junit", type=Path, metavar="FILE", help="write the outcome as JUnit XML")
+    command.add_argument("--detach", action="store_true", help="train in the background and print the run's folder")
+
+
+def requirements_of(arguments: argparse.Namespace) -> list[Requirement]:
+    """What is required. Raises `UserError` for what cannot be understood, or could not be done at the end."""
+    requirements = [parse(text) for text in arguments.requirements]
+    if arguments.detach and (requirements or arguments.junit is not None):
+        raise UserError("--require and --junit need the end of the run, and --detach leaves before it. Leave one out.")
+    if arguments.junit is not None:
+        path = arguments.junit.resolve()
+        if not path.parent.is_dir():
+            raise UserError(f"--junit {arguments.junit}: there is no folder {path.parent}.")
+        if path.is_dir():
+            raise UserError(f"--junit {arguments.junit}: this is a folder. Name a file in it, such as outcome.xml.")
+    return requirements
+
+
+def refuse_never(requirements: list[Requirement], project: Project, path: Path) -> None:
+    """Raise `UserError` for a condition on something that a run of this project, in this file, will never give."""
+    facts = facts_of(project, origin(path).base) if requirements else None
+    if facts is not None:
+        refuse_impossible(requirements, facts, project.training.metrics_for(in_order(project.network, facts).task))
+
+
+def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
+    """Train in the background."""
+    from engine.launch.detached import start_detached
+
+    start_detached(folder)
+    print_json({"run_dir": str(folder.path)}) if arguments.json else print(folder.path)
+    return EXIT_DONE
+
+
+def see_through(
+    folder: RunFolder, printer: ProgressPrinter, requirements: list[Requirement], arguments: argparse.Namespace
+) -> int:
+    """Train here, say how it went, return the exit code. The file comes last: what it is told of is on screen if it
+    cannot be written."""
+    from engine.launch.coordinator import coordinate, exit_code
+
+    result = coordinate(folder, on_event=printer)
+    missed = [r for r in requirements if not r.holds(result)] if result["state"] == "finished" else []
+    print_json(result) if arguments.json else _summary(result)
+    for requirement in missed:
+        printer.say(requirement.verdict(result))
+    if arguments.junit is not None:
+        write_junit(arguments.junit, result, requirements)
+    return EXIT_REQUIREMENT if missed else exit_code(folder)
+
+
+def _summary(result: dict[str, Any]) -> None:
+    """The outcome, for a person."""
+    print(f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}")
+    done = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
+    print(f"{done} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
+    for part in ("validation", "test"):
+        if result.get(part):
+            print(f"{part}: " + ", ".join(format_metric(name, float(v)) for name, v in result[part].items()))
+    if result.get("held_back_by"):
+        print(result["held_back_by"])
+    print(f"run: {result['run_dir']}")
+    if offer := result.get("offer"):
+        print(f"to go on with less memory: netwright-engine resume {shlex.quote(result['run_dir'])} --set {offer}")
+
+
+def register_train(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Train the network of a project in a run folder of its own. Progress goes to standard error. "
+        "Ctrl-C asks the run to stop; what was learned is kept."
+    )
+    command = commands.add_parser("train", help="train a network", description=text)
+    add_project(command)
+    add_trust(command)
+    command.add_argument("--environment", choices=TARGETS, help="where to train, instead of what the project says")
+    command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
+    where = "folder of the run: absent or empty; default: runs/<time>_<name> beside the project"
+    command.add_argument("--run-dir", type=Path, metavar="DIR", help=where)
+    add_outcome(command)
+    command.set_defaults(run=run_train)
+
+
+def run_train(arguments: argparse.Namespace) -> int:
+    """Train, say how it went, return the exit code."""
+    requirements = requirements_of(arguments)
+    project, notices = read_project(arguments.project, settings_of(arguments))
+    refuse_workers(arguments.workers, project)
+    refuse_never(requirements, project, arguments.project)
+    known = origin(arguments.project)
+    look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
+    from engine.launch.prepare import prepare
+
+    folder = prepare(project, arguments.project.resolve(), arguments.run_dir)
+    printer = ProgressPrinter()
+    for notice in notices:
+        printer.say(f"note: {notice}")
+    for warning in folder.read_info()["warnings"]:
+        printer.say(f"warning: {warning}")
+    if arguments.detach:
+        return leave(folder, arguments)
+    return see_through(folder, printer, requirements, arguments)
+
+
+def settings_of(arguments: argparse.Namespace) -> list[str]:
+    """What `--set` says, and the options that are short for it."""
+    settings = [*arguments.settings]
+    if arguments.environment:
+        settings.append(f"environment.target={arguments.environment}")
+    if arguments.workers is not None:
+        settings.append(f"environment.num_workers={arguments.workers}")
+    return settings
+
+
+def refuse_workers(num_workers: int | None, project: Project) -> None:
+    """Raise `UserError` for a number of workers where it means nothing."""
+    target = project.environment.target
+    if num_workers is not None and target != "multi-cpu":
+        raise UserError(
+            f"--workers {num_workers}: the number of workers goes with multi-cpu, "
+            f"and the execution environment is {target}. Add --environment multi-cpu."
+        )
+
+
+def register_resume(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Go on with a run in its own folder, from its last whole checkpoint, as if nothing had happened; one that is "
+        "paused goes on where it is. Exit codes are those of train."
+    )
+    command = commands.add_parser("resume", help="go on with a run", description=text)
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")
+    what = "another value for an option, such as training.max_epochs=9; may be given several times"
+    command.add_argument(
+        "--set", dest="settings", action="append", default=[], metavar="SECTION.OPTION=VALUE", help=what
+    )
+    command.add_argument("--environment", choices=TARGETS, help="where to train from now on")
+    command.add_argument("--workers", type=int, metavar="N", help="how many workers; goes with multi-cpu")
+    add_trust(command)
+    add_outcome(command)
+    command.set_defaults(run=run_resume)
+
+
+def run_resume(arguments: argparse.Namespace) -> int:
+    """Go on, say how it went, return the exit code."""
+    folder = open_run(arguments.folder)
+    folder = type(folder)(folder.path.absolute())
+    settings = settings_of(arguments)
+    requirements = requirements_of(arguments)
+    if folder.state() == "paused":
+        if settings:
+            raise RunError("A paused run goes on as it is. Stop it first, then resume it with other options.")
+        if requirements or arguments.junit is not None:
+            raise RunError(
+                "A paused run goes on in the process that it has; --require and --junit go with one that starts here."
+            )
+        return ask(folder, "resume")
+    if requirements:
+        refuse_never(requirements, read_project(folder.project, settings)[0], folder.project)
+    if arguments.trust:
+        trust.grant(folder.path)  # the run has copies of its code
+    from engine.launch.resume import prepare_resume
+
+    prepare_resume(folder, settings)
+    if arguments.detach:
+        return leave(folder, arguments)
+    return see_through(folder, ProgressPrinter(), requirements, arguments)
+
+
+def register(commands: Commands) -> None:
+    """Add the commands."""
+    register_train(commands)
+    register_resume(commands)

@@ -1,0 +1,164 @@
+"""`advise`, `largest-batch` and `measure PROJECT`: what trying out or predicting says about a project."""
+
+import argparse
+import shlex
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from engine.cli.common import (
+    Commands,
+    add_project,
+    add_trust,
+    facts_of,
+    look_at_code,
+    note,
+    print_json,
+    read_project,
+    refusal,
+    table,
+)
+from engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plural
+from engine.core.text import format_bytes
+from engine.project.file import dumps, load
+from engine.project.user_code import measure, refuse_untrusted
+from engine.runs.folder import origin
+from engine.user_code import registry
+
+
+def register_advise(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Predict the memory of a worker, by the sizes in the network, and the time of a step, by 20 steps on made-up "
+        "samples and the cost of a sum over workers, for each environment and strategy that can run here."
+    )
+    command = commands.add_parser("advise", help="which environment and strategy to use", description=text)
+    add_project(command)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run_advise)
+
+
+def run_advise(arguments: argparse.Namespace) -> int:
+    """Print a row for each way, and the advice."""
+    from engine.hardware.devices import lines_of
+
+    project, notices = read_project(arguments.project, arguments.settings)
+    note(notices)
+    ways: list[dict[str, Any]] = []
+    said, best = "", None
+    with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
+        path = Path(folder) / "project.netwright"
+        path.write_text(dumps(project), encoding="utf-8")
+        for line in lines_of("engine.launch.advise_program", str(path)):
+            if "error" in line:
+                raise refusal(line)
+            if "way" in line:
+                ways.append(line["way"])
+            said, best = line.get("advice", said), line.get("best", best)
+    if arguments.json:
+        print_json({"ways": ways, "advice": said, "best": best})
+        return EXIT_DONE
+    print("\n".join(table([("way", "workers", "memory", "step", ""), *map(_row, ways)], right=(1, 2, 3))))
+    print("memory: of weights, gradients, solver and activations; a process with torch takes some 200 MiB besides")
+    print(f"\n{said}")
+    if best is not None:
+        settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]
+        words = ["netwright-engine", "train", str(arguments.project), "--environment", best["target"]]
+        print(shlex.join([*words, *(word for setting in settings for word in ("--set", setting))]))
+    return EXIT_DONE
+
+
+def _row(way: dict[str, Any]) -> tuple[str, ...]:
+    notes = [way["note"]] if way["note"] else []
+    notes += [] if way["fits"] else ["does not fit"]
+    memory = f"{format_bytes(way['memory_bytes'])} each"
+    return way["name"], str(way["workers"]), memory, way["step"], "; ".join(notes)
+
+
+def register_largest_batch(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Try larger and larger mini-batches, each in a process that is thrown away, where and in the way the project "
+        "says, with several workers too. On the CPU a share of the memory is the limit, on a GPU its memory."
+    )
+    command = commands.add_parser("largest-batch", help="the largest mini-batch that fits", description=text)
+    add_project(command)
+    share = "share of the machine's memory that all workers together may take on the CPU, 0 to 1; default 0.5"
+    command.add_argument("--share", type=float, default=0.5, help=share)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run_largest_batch)
+
+
+def run_largest_batch(arguments: argparse.Namespace) -> int:
+    """Print each trial, and what it comes to."""
+    from engine.hardware.devices import lines_of
+
+    if not 0 < arguments.share <= 1:
+        raise UserError(f"--share: expected a number above 0 and at most 1, received {arguments.share:g}.")
+    project, notices = read_project(arguments.project, arguments.settings)
+    note(notices)
+    facts = facts_of(project, origin(arguments.project).base)
+    samples = facts.samples.get("training", 0) if facts else 0
+    tried: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
+        path = Path(folder) / "project.netwright"
+        path.write_text(dumps(project), encoding="utf-8")
+        given = (str(path), "--samples", str(samples), "--share", str(arguments.share))
+        for line in lines_of("engine.launch.largest_batch", *given):
+            if "error" in line:
+                raise refusal(line)
+            if "tried" in line:
+                tried.append(line["tried"])
+                if not arguments.json:
+                    print(_words(line["tried"]), flush=True)
+            elif arguments.json:
+                print_json({**line, "tried": tried})
+            else:
+                print(line["words"])
+    return EXIT_DONE
+
+
+def _words(tried: dict[str, Any]) -> str:
+    share = f" ({tried['samples']:,} a worker)" if tried["samples"] != tried["batch"] else ""
+    fits = tried["refusal"] or f"fits: {format_bytes(tried['bytes'])}, {1000 * tried['seconds']:.1f} ms a step"
+    return f"{tried['batch']:>9,}{share} on {tried['device']}: {fits}"
+
+
+def register_measure(commands: Commands) -> None:
+    """Add the command."""
+    text = (
+        "Run the custom layers and functions of a project on small tensors, in a process of their own, and remember "
+        "their sizes. The window does so by itself once the folder is trusted."
+    )
+    command = commands.add_parser("measure", help="learn the sizes of a project's own layers", description=text)
+    command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
+    base = "folder that its files lie in, if not the project's own"
+    command.add_argument("--base", type=Path, metavar="DIR", help=base)
+    add_trust(command)
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=run_measure)
+
+
+def run_measure(arguments: argparse.Namespace) -> int:
+    """Measure, and say what was learnt; 2 if something went wrong in the code."""
+    project = load(arguments.project).project
+    base = (arguments.base or arguments.project.parent).resolve()
+    look_at_code(project, base, trusted=arguments.trust)
+    if not arguments.json:
+        refuse_untrusted(project.network)
+    rows = registry.answers(measure(project.network))
+    if arguments.json:
+        print_json({"answers": rows})
+        return EXIT_DONE
+    failures = [str(row["failed"]) for row in rows if "failed" in row]
+    print(f"measured {plural(len(rows) - len(failures), 'layer')}" if rows else "nothing new to measure")
+    for failure in failures:
+        print(f"error: {failure}")
+    return EXIT_INPUT if failures else EXIT_DONE
+
+
+def register(commands: Commands) -> None:
+    """Add the commands."""
+    register_advise(commands)
+    register_largest_batch(commands)
+    register_measure(commands)

@@ -1,0 +1,390 @@
+"""Typed fields that describe themselves: default, limits, unit, label, help, and when they apply."""
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+
+from engine.core.errors import FieldError, did_you_mean
+
+if TYPE_CHECKING:
+    from engine.core.records import Record
+
+
+QUOTE_LIMIT = 60
+
+
+def quoted(value: object) -> str:
+    """A received value, short enough for a message, and without characters that would disturb a terminal."""
+    text = printable(json.dumps(_excerpt(value, 3), default=str, ensure_ascii=False))
+    return text if len(text) <= QUOTE_LIMIT else text[: QUOTE_LIMIT - 3] + "..."
+
+
+def _excerpt(value: object, depth: int) -> object:
+    """The beginning of a value that may be huge, or nested deeper than `json` can follow."""
+    match value:
+        case str():
+            return value[: 2 * QUOTE_LIMIT]
+        case dict() if depth:
+            return {str(key)[:QUOTE_LIMIT]: _excerpt(value[key], depth - 1) for key in islice(value, 8)}
+        case list() | tuple() if depth:
+            return [_excerpt(item, depth - 1) for item in value[:32]]
+        case dict() | list() | tuple():
+            return "..."
+        case int() if abs(value) > 10**100:
+            return 10**100 if value > 0 else -(10**100)  # more digits are not shown, and are slow to write
+    return value
+
+
+def is_unicode(text: str) -> bool:
+    """Whether the text can be written as UTF-8: file names with foreign bytes, and halves of pairs, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(text: str) -> str:
+    """The text with control characters, reversed writing and the like as escapes, as JSON has them."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def path_part(name: str) -> str:
+    """A key from a file as a part of the path in a message: as it is, unless it is long or not printable."""
+    return name if len(name) <= QUOTE_LIMIT and name.isprintable() else quoted(name)
+
+
+T = TypeVar("T")
+JSON = Any
+Visible = Callable[[Any], bool]
+
+
+class Field(Generic[T]):
+    """One declared value of a `Record`.
+
+    `default` may be a function of the record, for defaults that follow another field (a rate that follows the solver).
+    `check` takes what JSON or a form gives and returns the value, or raises `FieldError` in words.
+    """
+
+    name: str = ""
+    expects: str = "a value"
+
+    def __init__(
+        self,
+        default: T | Callable[[Any], T],
+        *,
+        label: str = "",
+        help: str = "",
+        unit: str = "",
+        group: str = "",
+        visible_when: Visible | None = None,
+    ) -> None:
+        self.default = default
+        self.label = label
+        self.help = help
+        self.unit = unit
+        self.group = group
+        self.visible_when = visible_when
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        self.label = self.label or name.replace("_", " ").capitalize()
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: "Record", owner: type) -> T: ...
+    def __get__(self, instance: "Record | None", owner: type) -> "Self | T":
+        if instance is None:
+            return self
+        try:
+            value: T = instance._values[self.name]
+            return value
+        except KeyError:
+            return self.default_for(instance)
+
+    def __set__(self, instance: "Record", value: T) -> None:
+        raise AttributeError(f"{type(instance).__name__} is a value: use replace({self.name}=...).")
+
+    def default_for(self, record: Any) -> T:
+        """The default, given the other values of the record."""
+        default = self.default
+        return default(record) if callable(default) else default
+
+    def refuse(self, received: object, expects: str = "") -> FieldError:
+        """The error for a value that this field does not take; `expects` where there is more to say of this one."""
+        return FieldError(self.name, f"expected {expects or self.expects}, received {quoted(received)}.")
+
+    def check(self, value: object) -> T:
+        """The value, as JSON or a form gave it, in this field's own type."""
+        raise NotImplementedError
+
+    def write(self, value: T) -> JSON:
+        """The value as it stands in the project file."""
+        return value
+
+    def parse(self, text: str) -> T:
+        """The value from text as a person types it, on the command line or in a form."""
+        try:
+            return self.check(json.loads(text))
+        except (ValueError, RecursionError):
+            return self.check(text)
+
+    def show(self, value: T) -> str:
+        """The value as a person would type it."""
+        return str(value)
+
+    def schema(self) -> dict[str, JSON]:
+        """JSON Schema of this field."""
+        described: dict[str, JSON] = {"title": self.label, **self.limits_schema()}
+        if self.help:
+            described["description"] = self.help
+        if not callable(self.default):
+            described["default"] = self.write(self.default)
+        return described
+
+    def limits_schema(self) -> dict[str, JSON]:
+        """Type and limits for the JSON Schema."""
+        return {}
+
+
+_LONG = 1e8
+NO_LIMIT = 2**31 - 1
+"""The highest number where no other is said; it is told only to those who go beyond."""
+
+
+class Int(Field[int]):
+    """A whole number within limits."""
+
+    def __init__(
+        self, default: int | Callable[[Any], int], *, low: int = 0, high: int = NO_LIMIT, **described: Any
+    ) -> None:
+        super().__init__(default, **described)
+        self.low = low
+        self.high = high
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        if self.high == NO_LIMIT:
+            return f"a whole number of at least {self.low:,}"
+        return f"a whole number from {self.low:,} to {self.high:,}"
+
+    def check(self, value: object) -> int:
+        number = int(value) if isinstance(value, float) and value.is_integer() else value
+        if not isinstance(number, int) or isinstance(number, bool) or not self.low <= number <= self.high:
+            raise self.refuse(value, f"a whole number of at most {self.high:,}" if _is_above(number, self.high) else "")
+        return number
+
+    def limits_schema(self) -> dict[str, JSON]:
+        return {"type": "integer", "minimum": self.low, "maximum": self.high}
+
+
+def _is_above(number: object, high: int) -> bool:
+    return isinstance(number, int) and number > high == NO_LIMIT
+
+
+class Float(Field[float]):
+    """A real number within limits; `above` excludes its end. Infinity is taken only where `infinite` says so."""
+
+    def __init__(
+        self,
+        default: float | Callable[[Any], float],
+        *,
+        low: float = -math.inf,
+        high: float = math.inf,
+        above: float | None = None,
+        infinite: bool = False,
+        **described: Any,
+    ) -> None:
+        super().__init__(default, **described)
+        self.low = low
+        self.high = high
+        self.above = above
+        self.infinite = infinite
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        parts = []
+        if self.above is not None:
+            parts.append(f"above {self.above:g}")
+        elif self.low > -math.inf:
+            parts.append(f"of at least {self.low:g}")
+        if self.high < math.inf:
+            parts.append(f"up to {self.high:g}")
+        return " ".join(["a number", " and ".join(parts)]).strip() + (", or Infinity" if self.infinite else "")
+
+    def check(self, value: object) -> float:
+        if isinstance(value, str) and value.strip().lower() in ("inf", "infinity", "+inf"):
+            value = math.inf
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise self.refuse(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise self.refuse(value) from None
+        in_range = self.low <= number <= self.high and (self.above is None or number > self.above)
+        if not (self.infinite and number > 0 if math.isinf(number) else in_range):
+            raise self.refuse(value)
+        return number
+
+    def write(self, value: float) -> JSON:
+        return "Infinity" if math.isinf(value) else value
+
+    def show(self, value: float) -> str:
+        if math.isinf(value):
+            return "Inf"
+        short = f"{value:.12g}"
+        if abs(value) >= _LONG:  # zeros in a row are hard to count
+            digits, _, power = f"{value:.11e}".partition("e")
+            short = min(short, f"{digits.rstrip('0').rstrip('.')}e{int(power)}", key=len)
+        return short if float(short) == value else repr(value)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        number: dict[str, JSON] = {"type": "number"}
+        if self.above is not None:
+            number["exclusiveMinimum"] = self.above
+        elif self.low > -math.inf:
+            number["minimum"] = self.low
+        if self.high < math.inf:
+            number["maximum"] = self.high
+        return {"anyOf": [number, {"const": "Infinity"}]} if self.infinite else number
+
+
+class Bool(Field[bool]):
+    """Yes or no."""
+
+    expects = "true or false"
+
+    def check(self, value: object) -> bool:
+        if isinstance(value, str) and value.lower() in ("true", "false", "yes", "no", "on", "off"):
+            value = value.lower() in ("true", "yes", "on")
+        if not isinstance(value, bool):
+            raise self.refuse(value)
+        return value
+
+    def show(self, value: bool) -> str:
+        return "true" if value else "false"
+
+    def limits_schema(self) -> dict[str, JSON]:
+        return {"type": "boolean"}
+
+
+class Choice(Field[str]):
+    """One of a list of words. `notes` says what each word means; `offered` which of them go with a record's other
+    values, where not all do: the form greys the others, and the record's `problems` say why."""
+
+    def __init__(
+        self,
+        default: str,
+        *,
+        options: Sequence[str],
+        notes: Mapping[str, str] | None = None,
+        offered: Callable[[Any], Collection[str]] | None = None,
+        **described: Any,
+    ) -> None:
+        super().__init__(default, **described)
+        self.options = tuple(options)
+        self.notes = dict(notes or {})
+        self.offered = offered
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the options
+        return "one of " + ", ".join(self.options)
+
+    def check(self, value: object) -> str:
+        if not isinstance(value, str) or value not in self.options:
+            hint = did_you_mean(value, self.options) if isinstance(value, str) else ""
+            raise FieldError(self.name, f"expected {self.expects}, received {quoted(value)}.{hint}")
+        return value
+
+    def parse(self, text: str) -> str:
+        return self.check(text)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        return {"enum": list(self.options)}
+
+
+class Choices(Field[tuple[str, ...]]):
+    """One or more words of a list, in an order that counts; each once. `notes` says what each word means."""
+
+    def __init__(
+        self,
+        default: Sequence[str],
+        *,
+        options: Sequence[str],
+        notes: Mapping[str, str] | None = None,
+        **described: Any,
+    ) -> None:
+        super().__init__(tuple(default), **described)
+        self.options = tuple(options)
+        self.notes = dict(notes or {})
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the options
+        return "one or more of " + ", ".join(self.options)
+
+    def check(self, value: object) -> tuple[str, ...]:
+        if isinstance(value, str):
+            value = value.replace(",", " ").strip("[]() ").split()
+        if not isinstance(value, (list, tuple)) or not value or not all(isinstance(word, str) for word in value):
+            raise self.refuse(value)
+        unknown = next((word for word in value if word not in self.options), None)
+        if unknown is not None:
+            hint = did_you_mean(unknown, self.options)
+            raise FieldError(self.name, f"expected {self.expects}, received {quoted(unknown)}.{hint}")
+        return tuple(dict.fromkeys(value))
+
+    def write(self, value: tuple[str, ...]) -> JSON:
+        return list(value)
+
+    def show(self, value: tuple[str, ...]) -> str:
+        return ", ".join(value)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        word = {"enum": list(self.options)}
+        return {"type": "array", "items": word, "minItems": 1, "uniqueItems": True}
+
+
+class Text(Field[str]):
+    """Free text of one line."""
+
+    expects = "a text of at most 4,096 characters without line breaks"
+
+    def check(self, value: object) -> str:
+        if not isinstance(value, str) or len(value) > 4096 or any(c in value for c in "\0\n\r"):
+            raise self.refuse(value)
+        if not is_unicode(value):
+            raise FieldError(self.name, f"{quoted(value)} has characters that are not Unicode and cannot be saved.")
+        return value
+
+    def parse(self, text: str) -> str:
+        return self.check(text)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        return {"type": "string", "maxLength": 4096}
+
+
+class FilePath(Text):
+    """Where something lies: a file or a folder. Relative paths start at the project's folder."""
+
+    def __init__(
+        self,
+        default: str = "",
+        *,
+        folder: bool = False,
+        pattern: str = "",
+        folder_when: Visible | None = None,
+        pattern_for: Callable[[Any], str] | None = None,
+        **described: Any,
+    ) -> None:
+        super().__init__(default, **described)
+        self.folder = folder
+        self.pattern = pattern
+        self.folder_when = folder_when
+        self.pattern_for = pattern_for
+
+    def check(self, value: object) -> str:
+        return super().check(str(value) if isinstance(value, PurePath) else value)

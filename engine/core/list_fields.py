@@ -1,0 +1,186 @@
+"""Fields of several numbers: sizes, weights, borders."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from engine.core.errors import FieldError
+from engine.core.fields import JSON, Bool, Choice, Choices, Field, FilePath, Float, Int, Text
+
+
+class Ints(Field[tuple[int, ...]]):
+    """A list of whole numbers, such as the sizes of an array. A fixed `length` accepts one number for all places."""
+
+    def __init__(
+        self,
+        default: Sequence[int] | int,
+        *,
+        length: int | None = None,
+        low: int = 0,
+        high: int = 2**31 - 1,
+        separator: str = ", ",
+        **described: Any,
+    ) -> None:
+        self.length = length
+        self.low = low
+        self.high = high
+        self.separator = separator
+        super().__init__(self._spread(default), **described)
+
+    def _spread(self, value: Sequence[int] | int) -> tuple[int, ...]:
+        return (value,) * (self.length or 1) if isinstance(value, int) else tuple(value)
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        count = f"{self.length} " if self.length else "at most 16 "
+        top = "" if self.high == 2**31 - 1 else f" and at most {self.high:,}"
+        return f"{count}whole number{'' if self.length == 1 else 's'} of at least {self.low:,}{top}"
+
+    def check(self, value: object) -> tuple[int, ...]:
+        if isinstance(value, str):
+            value = self._numbers(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = self._spread(value)
+        if not isinstance(value, (list, tuple)) or len(value) != (self.length or len(value)) or len(value) > 16:
+            raise self.refuse(value)
+        one = Int(0, low=self.low, high=self.high)
+        try:
+            return tuple(one.check(item) for item in value)
+        except FieldError:
+            raise self.refuse(value) from None
+
+    def _numbers(self, text: str) -> list[int] | int:
+        """The numbers of a typed text such as `3 × 3` or `0, 1`."""
+        parts = text.lower().replace("×", " ").replace("x", " ").replace(",", " ").strip("[]() ").split()
+        if len(parts) > 16 or not all(re.fullmatch(r"-?\d{1,12}", part) for part in parts):
+            raise self.refuse(text)
+        numbers = [int(part) for part in parts]
+        return numbers[0] if len(numbers) == 1 else numbers
+
+    def write(self, value: tuple[int, ...]) -> JSON:
+        return value[0] if self.length and len(set(value)) == 1 else list(value)
+
+    def show(self, value: tuple[int, ...]) -> str:
+        return self.separator.join(map(str, value))
+
+    def limits_schema(self) -> dict[str, JSON]:
+        number = {"type": "integer", "minimum": self.low, "maximum": self.high}
+        many: dict[str, JSON] = {"type": "array", "items": number, "maxItems": self.length or 16}
+        if self.length is None:
+            return many
+        return {"anyOf": [number, {**many, "minItems": self.length}]}
+
+
+class Floats(Field[tuple[float, ...]]):
+    """A list of real numbers, such as a weight for each class, shown as `1, 2.5`."""
+
+    MOST: Final = 10_000
+
+    def __init__(self, default: Sequence[float] = (), *, low: float = -math.inf, **described: Any) -> None:
+        self.low = low
+        super().__init__(tuple(default), **described)
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        return "numbers separated by commas" + (f", each at least {self.low:g}" if self.low > -math.inf else "")
+
+    def check(self, value: object) -> tuple[float, ...]:
+        if isinstance(value, str):
+            value = value.replace(",", " ").strip("[]() ").split()
+        elif isinstance(value, (int, float)):
+            value = [value]
+        if not isinstance(value, (list, tuple)) or len(value) > self.MOST:
+            raise self.refuse(value)
+        one = Float(0.0, low=self.low)
+        try:
+            return tuple(one.check(float(item) if isinstance(item, str) else item) for item in value)
+        except (ValueError, FieldError):
+            raise self.refuse(value) from None
+
+    def write(self, value: tuple[float, ...]) -> JSON:
+        return list(value)
+
+    def show(self, value: tuple[float, ...]) -> str:
+        return ", ".join(map(Float(0.0).show, value))
+
+    def limits_schema(self) -> dict[str, JSON]:
+        items = Float(0.0, low=self.low).limits_schema()
+        return {"anyOf": [items, {"type": "array", "items": items, "maxItems": self.MOST}]}
+
+
+class Range(Floats):
+    """The two ends of a range, shown as `-20, 20`. With `is_symmetric` one number n may stand for -n, n."""
+
+    def __init__(
+        self, default: tuple[float, float], *, low: float, high: float, is_symmetric: bool = False, **described: Any
+    ) -> None:
+        super().__init__(default, low=low, **described)
+        self.high = high
+        self.is_symmetric = is_symmetric
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the limits
+        one = ", or one number for both sides" if self.is_symmetric else ""
+        return f"two numbers from {self.low:g} to {self.high:g}, the lower one first{one}"
+
+    def check(self, value: object) -> tuple[float, ...]:
+        try:
+            ends = super().check(value)
+        except FieldError:
+            raise self.refuse(value) from None
+        if len(ends) == 1 and self.is_symmetric:
+            ends = (-abs(ends[0]), abs(ends[0]))
+        if len(ends) != 2 or not self.low <= ends[0] <= ends[1] <= self.high:
+            raise self.refuse(value)
+        return tuple(end + 0.0 for end in ends)  # no -0, which is shown as one
+
+    def limits_schema(self) -> dict[str, JSON]:
+        end = {"type": "number", "minimum": self.low, "maximum": self.high}
+        both: dict[str, JSON] = {"type": "array", "items": end, "minItems": 2, "maxItems": 2}
+        return {"anyOf": [end, both]} if self.is_symmetric else both
+
+
+class Size(Ints):
+    """Sizes along the spatial axes, shown as `3 × 3`."""
+
+    def __init__(self, default: Sequence[int] | int, *, length: int, low: int = 1, **described: Any) -> None:
+        super().__init__(default, length=length, low=low, separator=" × ", **described)
+
+
+PaddingValue = str | tuple[int, ...]
+
+
+class Padding(Field[PaddingValue]):
+    """Border before a sliding window: a word (`same`, perhaps `causal`) or so many on both sides of each axis."""
+
+    def __init__(
+        self, default: PaddingValue | int, *, length: int, words: Sequence[str] = ("same",), **described: Any
+    ) -> None:
+        self.sizes = Size(0, length=length, low=0)
+        self.words = tuple(words)
+        super().__init__((default,) * length if isinstance(default, int) else default, **described)
+
+    @property
+    def expects(self) -> str:  # type: ignore[override]  # computed from the words
+        return " or ".join([*(f'"{word}"' for word in self.words), self.sizes.expects])
+
+    def check(self, value: object) -> PaddingValue:
+        if isinstance(value, str) and value in self.words:
+            return value
+        try:
+            return self.sizes.check(value)
+        except FieldError:
+            raise self.refuse(value) from None
+
+    def write(self, value: PaddingValue) -> JSON:
+        return value if isinstance(value, str) else self.sizes.write(value)
+
+    def show(self, value: PaddingValue) -> str:
+        return value if isinstance(value, str) else self.sizes.show(value)
+
+    def limits_schema(self) -> dict[str, JSON]:
+        return {"anyOf": [{"enum": list(self.words)}, *self.sizes.limits_schema()["anyOf"]]}
+
+
+FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Range, Size, Padding)

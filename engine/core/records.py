@@ -1,0 +1,130 @@
+"""Immutable values with declared fields."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+from engine.core.errors import FieldError, FieldErrors, UserError, did_you_mean
+from engine.core.fields import JSON, Field, path_part, quoted
+
+MOST_ERRORS = 20
+
+
+class Record:
+    """An immutable value with declared fields. Values equal to their default are not stored, nor written.
+
+    Subclasses declare fields as class attributes; `fields` maps their names in the order of declaration, inherited ones
+    first, in the order of the bases, and those without a group before those with one. Two records are equal if they
+    have the same type and the same values.
+    """
+
+    fields: ClassVar[Mapping[str, Field[Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        inherited = dict.fromkeys(name for base in cls.__bases__ for name in getattr(base, "fields", {}))
+        declared: dict[str, Field[Any]] = {name: getattr(cls, name) for name in inherited}
+        declared |= {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
+        # A field without a group would seem, in a form, to belong to the group before it.
+        cls.fields = dict(sorted(declared.items(), key=lambda item: bool(item[1].group)))
+
+    def __init__(self, /, **values: object) -> None:
+        errors: list[FieldError] = []
+        self._values: dict[str, Any] = {}
+        self._unknown: Mapping[str, JSON] = {}
+        for name, value in values.items():
+            field = self.fields.get(name)
+            if len(errors) == MOST_ERRORS:
+                errors.append(FieldError("", "... and perhaps more: the rest was not read."))
+                break
+            if field is None:
+                hint = did_you_mean(name, self.fields)
+                errors.append(FieldError(path_part(name), f"there is no such field.{hint}"))
+                continue
+            try:
+                self._values[name] = field.check(value)
+            except FieldError as error:
+                errors.append(error)
+        if errors:
+            raise FieldErrors(errors)
+        for name in list(self._values):
+            if self._values[name] == self.fields[name].default_for(self):
+                del self._values[name]
+        self._key = (type(self), tuple(sorted(self._values.items())))
+        self._hash = hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Record) and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self._values.items())})"
+
+    def replace(self, /, **values: object) -> Self:
+        """The same record with other values. Raises `FieldErrors`."""
+        new = type(self)(**{**self._values, **values})
+        new._unknown = self._unknown
+        return new
+
+    def changed(self) -> dict[str, Any]:
+        """The values that differ from their defaults."""
+        return {name: self._values[name] for name in self.fields if name in self._values}
+
+    def is_changed(self, name: str) -> bool:
+        """Whether the field's value differs from its default."""
+        return name in self._values
+
+    def is_visible(self, name: str) -> bool:
+        """Whether the field applies, given the other values."""
+        rule = self.fields[name].visible_when
+        return rule is None or rule(self)
+
+    def problems(self) -> list[FieldError]:
+        """What does not go together across fields. Each limit of one field is the field's own business."""
+        return []
+
+    @classmethod
+    def read(cls, data: object, where: str, *, keep_unknown: bool = False) -> Self:
+        """The record from JSON. `where` begins the path in errors; unknown keys are an error or are kept."""
+        if not isinstance(data, dict):
+            raise FieldErrors([FieldError(where, f"expected an object, received {quoted(data)}.")])
+        unknown = {name: value for name, value in data.items() if name not in cls.fields}
+        try:
+            if unknown and not keep_unknown:
+                cls(**data)  # words the errors, all of them at once
+            record = cls(**{name: value for name, value in data.items() if name in cls.fields})
+        except FieldErrors as refused:
+            raise FieldErrors(
+                FieldError(f"{where}.{e.path}" if e.path else "", e.message) for e in refused.errors
+            ) from None
+        record._unknown = unknown
+        return record
+
+    def write(self) -> dict[str, JSON]:
+        """The record as JSON: what differs from the defaults, in the order of declaration, then what was not known."""
+        known = {name: self.fields[name].write(value) for name, value in self.changed().items()}
+        return {**known, **self._unknown}
+
+    @classmethod
+    def schema(cls) -> dict[str, JSON]:
+        """JSON Schema of the record."""
+        properties = {name: field.schema() for name, field in cls.fields.items()}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def set_by_text(record: Record, name: str, text: str, where: str) -> Any:
+    """The record with one field set from typed text, for `--set`. Raises `UserError` that names the path."""
+    field = record.fields.get(name)
+    if field is None:
+        hint = did_you_mean(name, record.fields) or f" The options of '{where}' are: {', '.join(record.fields)}."
+        raise UserError(f"{where}.{name}: there is no such option.{hint}")
+    try:
+        return record.replace(**{name: field.parse(text)})
+    except FieldError as error:
+        raise FieldError(f"{where}.{error.path}", error.message) from None
+
+
+def all_problems(records: Iterable[tuple[str, Record]]) -> list[FieldError]:
+    """The cross-field problems of several records, with the section's name before each path."""
+    return [FieldError(f"{where}.{e.path}", e.message) for where, record in records for e in record.problems()]

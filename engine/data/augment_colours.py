@@ -1,0 +1,128 @@
+"""Brightness, contrast, saturation and hue as torchvision's ColorJitter has them, noise, and erased rectangles.
+
+Images are N C H W, floating point. `Span` is what counts as black and as white.
+"""
+
+import math
+
+import torch
+
+from engine.data.random_draws import Draws
+from engine.project.options.augmentation import AugmentationOptions
+
+Span = tuple[float, float]
+GREY = (0.299, 0.587, 0.114)
+"""Of red, green and blue in a grey: ITU-R BT.601."""
+RATIOS = (0.3, 3.3)
+"""Height by width of what is erased."""
+NOISE_NUMBERS = 2**20
+
+
+class Colours:
+    """What changes the values of images and leaves them where they are."""
+
+    def __init__(self, options: AugmentationOptions, span: Span) -> None:
+        self._options = options
+        self._black, self._white = span
+        self.is_on = any(options.does(f"jitter_{name}") for name in ("brightness", "contrast", "saturation", "hue"))
+
+    def __call__(self, images: torch.Tensor, draws: Draws) -> torch.Tensor:
+        """The images with their colours changed."""
+        does = self._options.does
+        if does("jitter_brightness"):
+            images = self._kept((images - self._black) * self._factor(draws, "brightness", images) + self._black)
+        if does("jitter_contrast"):
+            mean = _grey(images).mean(dim=(1, 2, 3), keepdim=True)
+            images = self._kept((images - mean) * self._factor(draws, "contrast", images) + mean)
+        if images.shape[1] == 3 and does("jitter_saturation"):
+            grey = _grey(images)
+            images = self._kept((images - grey) * self._factor(draws, "saturation", images) + grey)
+        if images.shape[1] == 3 and does("jitter_hue"):
+            most = self._options.jitter_hue
+            images = _turned(images, draws.between("hue", -most, most).to(images.dtype).view(-1, 1, 1))
+        return images
+
+    def _kept(self, images: torch.Tensor) -> torch.Tensor:
+        return images.clamp_(self._black, self._white)
+
+    def _factor(self, draws: Draws, name: str, images: torch.Tensor) -> torch.Tensor:
+        most = getattr(self._options, f"jitter_{name}")
+        return draws.between(name, max(0.0, 1.0 - most), 1.0 + most).to(images.dtype).view(-1, 1, 1, 1)
+
+
+def _grey(images: torch.Tensor) -> torch.Tensor:
+    """N 1 H W: of colours what they look like, else the mean of the channels."""
+    if images.shape[1] == 3:
+        red, green, blue = (images[:, channel : channel + 1] * share for channel, share in enumerate(GREY))
+        return red.add_(green).add_(blue)
+    return images.mean(dim=1, keepdim=True)
+
+
+def _turned(images: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
+    """Images of three channels with their hue turned by a part of the circle, N 1 1; value and saturation stay.
+
+    From HSV back to colours: Smith, Color gamut transform pairs, 1978, as one formula a channel,
+    value - chroma · max(0, min(k, 4 - k, 1)) with k = (n + 6 · hue) mod 6 and n = 5, 3, 1 for red, green and blue.
+    """
+    red, green, blue = images.unbind(1)
+    value = images.amax(1)
+    chroma = value - images.amin(1)
+    parted = chroma.clamp(min=torch.finfo(images.dtype).tiny)
+    of_red = (green - blue) / parted
+    of_green = (blue - red) / parted + 2.0
+    of_blue = (red - green) / parted + 4.0
+    sixth = torch.where(value == red, of_red, torch.where(value == green, of_green, of_blue)) + 6.0 * by
+    channels = []
+    for start in (5.0, 3.0, 1.0):
+        k = torch.remainder(sixth + start, 6.0)
+        channels.append(value - chroma * torch.minimum(k, 4.0 - k).clamp_(0.0, 1.0))
+    return torch.stack(channels, dim=1)
+
+
+class Noise:
+    """Normal noise. Each sample has a stretch of a long row of numbers that is drawn once, from a place that is drawn
+    for it: numbers of their own for each pixel of each sample would cost more than all else together."""
+
+    def __init__(self, deviation: float, seed: int) -> None:
+        self._deviation = deviation
+        self._generator = torch.Generator().manual_seed(seed)
+        self._row: torch.Tensor | None = None
+
+    def __call__(self, images: torch.Tensor, draws: Draws) -> torch.Tensor:
+        """The images with noise."""
+        size = images[0].numel()
+        row = self._made(size, images)
+        starts = (draws.unit("noise") * (len(row) - size + 1)).long()
+        return images + row.unfold(0, size, 1).index_select(0, starts).view(images.shape)
+
+    def _made(self, size: int, images: torch.Tensor) -> torch.Tensor:
+        if self._row is None:
+            count = max(NOISE_NUMBERS, 8 * size)
+            drawn = torch.randn(count, generator=self._generator, dtype=torch.float32)  # the same in any precision
+            self._row = (drawn * self._deviation).to(images.device, images.dtype)
+        return self._row
+
+
+class Erasing:
+    """Rectangles that are replaced by the fill value. Zhong et al., Random Erasing Data Augmentation, 2017."""
+
+    def __init__(self, options: AugmentationOptions) -> None:
+        self._probability, self._area = options.erasing_probability, options.erasing_area
+
+    def __call__(self, images: torch.Tensor, draws: Draws, ground: torch.Tensor) -> torch.Tensor:
+        """The images with a rectangle of the ground, a value a channel, in some. A side is the image's at most."""
+        height, width = images.shape[-2:]
+        area = draws.between("erasing_area", *self._area) * (height * width)
+        ratio = draws.between("erasing_ratio", math.log(RATIOS[0]), math.log(RATIOS[1])).exp()
+        chosen = draws.happens("erasing", self._probability).unsqueeze(1)
+        rows = _stretch((area * ratio).sqrt(), draws.unit("erasing_y"), height)
+        columns = _stretch((area / ratio).sqrt(), draws.unit("erasing_x"), width) & chosen
+        return torch.where(rows.view(-1, 1, height, 1) & columns.view(-1, 1, 1, width), ground, images)
+
+
+def _stretch(length: torch.Tensor, start: torch.Tensor, size: int) -> torch.Tensor:
+    """Which of so many places lie in a stretch of this length, somewhere: N × size."""
+    length = length.round().clamp(1, size)
+    first = (start * (size - length + 1)).floor()
+    places = torch.arange(size, device=length.device)
+    return (places >= first.unsqueeze(1)) & (places < (first + length).unsqueeze(1))

@@ -1,0 +1,77 @@
+"""Images mixed with others, and the shares of their classes: mixup (Zhang et al., mixup: Beyond Empirical Risk
+Minimization, 2018) and CutMix (Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers, 2019).
+
+The other image is any of the training part, drawn for each sample like all else, so that neither the batch nor the
+worker decides; torchvision takes the next one of the batch.
+"""
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from engine.data.random_draws import Draws
+from engine.project.options.augmentation import AugmentationOptions
+
+TABLE = 2**16
+"""So many draws from Beta(alpha, alpha) stand for it."""
+
+
+class Mixing:
+    """Pairs samples, and makes one of two."""
+
+    def __init__(self, options: AugmentationOptions, samples: int, classes: int) -> None:
+        """Of a training part of so many samples, each of one of so many classes."""
+        self._samples, self._classes = samples, classes
+        self._mixup, self._cutmix = options.mixup_alpha, options.cutmix_alpha
+        self._tables = {alpha: _table(alpha) for alpha in (self._mixup, self._cutmix) if alpha}
+
+    def partners(self, draws: Draws) -> torch.Tensor:
+        """The number of the other one for each sample."""
+        return (draws.unit("partner") * self._samples).long().clamp_(max=self._samples - 1)
+
+    def images(self, own: torch.Tensor, other: torch.Tensor, draws: Draws) -> tuple[torch.Tensor, torch.Tensor]:
+        """N C H W of each, mixed; and the share of each sample that is its own."""
+        if not self._cutmix:
+            return self._blended(own, other, draws)
+        if not self._mixup:
+            return self._pasted(own, other, draws)
+        is_blended = draws.happens("mixing", 0.5)
+        (blended, share), (pasted, rest) = self._blended(own, other, draws), self._pasted(own, other, draws)
+        return torch.where(is_blended.view(-1, 1, 1, 1), blended, pasted), torch.where(is_blended, share, rest)
+
+    def shares(self, own: torch.Tensor, other: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
+        """From class numbers of each the shares of all classes: N × classes, as numbers of the kind of `share`."""
+        wide = share.unsqueeze(1)
+        both = [functional.one_hot(numbers.long(), self._classes).to(share.dtype) for numbers in (own, other)]
+        return both[0] * wide + both[1] * (1 - wide)
+
+    def _blended(self, own: torch.Tensor, other: torch.Tensor, draws: Draws) -> tuple[torch.Tensor, torch.Tensor]:
+        share = self._drawn(self._mixup, draws, own)
+        wide = share.view(-1, 1, 1, 1)
+        return own * wide + other * (1 - wide), share
+
+    def _pasted(self, own: torch.Tensor, other: torch.Tensor, draws: Draws) -> tuple[torch.Tensor, torch.Tensor]:
+        """A rectangle of the other one's share, as high by wide as the image, with its middle anywhere; what would lie
+        outside of the image is left out, and the share is what is there."""
+        height, width = own.shape[-2:]
+        side = (1 - self._drawn(self._cutmix, draws, own)).sqrt()
+        rows = _inside(draws.unit("mixing_y").to(own.dtype), side, height)
+        columns = _inside(draws.unit("mixing_x").to(own.dtype), side, width)
+        is_other = rows.unsqueeze(2) & columns.unsqueeze(1)
+        share = 1 - is_other.flatten(1).to(own.dtype).mean(1)
+        return torch.where(is_other.unsqueeze(1), other, own), share
+
+    def _drawn(self, alpha: float, draws: Draws, like: torch.Tensor) -> torch.Tensor:
+        table = self._tables[alpha] = self._tables[alpha].to(like.device, like.dtype)
+        return table[(draws.unit("mixing_share") * TABLE).long()]
+
+
+def _table(alpha: float) -> torch.Tensor:
+    drawn = np.random.default_rng(0).beta(alpha, alpha, TABLE)
+    return torch.from_numpy(drawn.astype(np.float32))
+
+
+def _inside(middle: torch.Tensor, side: torch.Tensor, size: int) -> torch.Tensor:
+    """Which of so many places lie within half a side of the middle, both as parts of the whole: N × size."""
+    places = (torch.arange(size, device=middle.device, dtype=middle.dtype) + 0.5) / size
+    return (places - middle.unsqueeze(1)).abs() < side.unsqueeze(1) / 2

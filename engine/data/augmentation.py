@@ -1,0 +1,171 @@
+"""The random changes of a training batch, all together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from engine.data.augment_colours import Colours, Erasing, Noise, Span
+from engine.data.augment_geometry import Geometry, Way, moved_images, moved_maps, moved_numbers
+from engine.data.augment_mixing import Mixing
+from engine.data.preview import Change
+from engine.data.random_draws import Draws
+from engine.data.sources.source import Array
+from engine.project.bindings import Wanted
+from engine.project.data import DataOptions
+from engine.project.dataset_info import IGNORED, InputFacts
+from engine.project.options.augmentation import AugmentationOptions
+from engine.project.training import TrainingOptions
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Image:
+    """An input that holds images: its place among the inputs, and what is black and white in it."""
+
+    place: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Map:
+    """A target with a value a pixel: its place among the targets, and its task."""
+
+    place: int
+    task: str
+
+    def moved(self, target: torch.Tensor, way: Way) -> torch.Tensor:
+        """The target with its pixels where those of the image go; what was not in the image does not count."""
+        match self.task:
+            case "classes":
+                return moved_maps(target, way, IGNORED)
+            case "labels":
+                return moved_maps(target, way, torch.nan)
+        return moved_numbers(target, way)
+
+
+class Augmentation:
+    """Changes images at random, and with them the targets of their pixels, so that these stay where they belong.
+
+    All images of a sample change alike. What is drawn follows from seed, epoch and the number of the sample alone.
+    """
+
+    def __init__(
+        self,
+        options: AugmentationOptions,
+        images: Sequence[Image],
+        maps: Sequence[Map] = (),
+        seed: int = 0,
+        mixing: Mixing | None = None,
+    ) -> None:
+        """`mixing` needs all inputs to be images, and one target, which is a class a sample."""
+        self._seed = seed
+        self._mixing = mixing
+        self._images, self._maps = tuple(images), tuple(maps)
+        self._fill = options.fill_value or (0.0,)
+        self._geometry = Geometry(options)
+        self._colours = [Colours(options, image.span) for image in images]
+        self._noise = Noise(options.noise_deviation, seed) if options.does("noise_deviation") else None
+        self._erasing = Erasing(options) if options.does("erasing_probability") else None
+
+    def wanted(self, numbers: torch.Tensor, epoch: int) -> torch.Tensor:
+        """The numbers of all samples that are needed for these: themselves, and those they are mixed with."""
+        if self._mixing is None:
+            return numbers
+        return torch.cat([numbers, self._mixing.partners(Draws(self._seed, epoch, numbers))])
+
+    @torch.no_grad()
+    def __call__(
+        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], numbers: torch.Tensor, epoch: int
+    ) -> tuple[Tensors, Tensors]:
+        """Of inputs and targets of the samples that are `wanted` those with these numbers, changed; those that do not
+        change are the same tensors."""
+        new_inputs, new_targets = self._changed(inputs, targets, Draws(self._seed, epoch, self.wanted(numbers, epoch)))
+        if self._mixing is None:
+            return new_inputs, new_targets
+        draws, count = Draws(self._seed, epoch, numbers), len(numbers)
+        mixed = [self._mixing.images(x[:count], x[count:], draws) for x in new_inputs]
+        shares = self._mixing.shares(targets[0][:count], targets[0][count:], mixed[0][1])
+        return tuple(x for x, _ in mixed), (shares,)
+
+    def _changed(
+        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], draws: Draws
+    ) -> tuple[Tensors, Tensors]:
+        """Each by itself."""
+        new_inputs, new_targets = list(inputs), list(targets)
+        way = self._geometry.way(draws) if self._geometry.is_on else None
+        for image, colours in zip(self._images, self._colours, strict=True):
+            x = inputs[image.place]
+            if way is not None:
+                x = moved_images(x, way, self._fill)
+            if colours.is_on:
+                x = colours(x, draws)
+            if self._noise is not None:
+                x = self._noise(x, draws)
+            if self._erasing is not None:
+                x = self._erasing(x, draws, torch.tensor(self._fill, dtype=x.dtype, device=x.device).view(1, -1, 1, 1))
+            new_inputs[image.place] = x
+        if way is not None:
+            for one in self._maps:
+                new_targets[one.place] = one.moved(targets[one.place], way)
+        return tuple(new_inputs), tuple(new_targets)
+
+
+PICTURES: Span = (0.0, 255.0)
+
+
+def augmentation_for(
+    options: TrainingOptions,
+    data: DataOptions,
+    given: Sequence[InputFacts],
+    span: Callable[[int], Span],
+    wanted: Sequence[Wanted],
+    samples: int,
+) -> Augmentation | None:
+    """What changes the batches of the training part, or None where nothing is asked for. `given` tells the network's
+    inputs, `span` the smallest and the largest number of one of them in the whole part, which has so many samples,
+    `wanted` the targets."""
+    if not options.augments:
+        return None
+    chosen = [place for place, facts in enumerate(given) if facts.type.layout == "image"]
+    images = [Image(place, span(place) if _needs_span(options, data) else PICTURES) for place in chosen]
+    maps = [Map(place, one.facts.task) for place, one in enumerate(wanted) if one.facts.per == "pixel"]
+    mixing = Mixing(options, samples, len(wanted[0].facts.classes)) if options.mixes else None
+    return Augmentation(options, images, maps, options.seed, mixing)
+
+
+def _needs_span(options: TrainingOptions, data: DataOptions) -> bool:
+    """Whether black and white must be looked for, which may take reading all data. Of picture files they are always
+    the same, whatever there is of them in the training part."""
+    return data.source != "images" and any(name.startswith("jitter") for name in options.augments)
+
+
+def change_for(options: TrainingOptions, data: DataOptions, epoch: int) -> Change:
+    """What an epoch makes of some images of the data's first input, for a person to look at: the same as in a run."""
+
+    def change(
+        images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
+    ) -> tuple[Array, Array | None]:
+        span = PICTURES
+        if _needs_span(options, data):
+            whole = read(np.arange(count))
+            span = float(whole.min()), float(whole.max())
+        shown = () if maps is None else (torch.from_numpy(maps),)
+        mixing = Mixing(options, count, 1) if options.mixes else None
+        seen = [Map(number, "classes") for number in range(len(shown))]
+        made = Augmentation(options, [Image(0, span)], seen, options.seed, mixing)
+        numbers = torch.from_numpy(places)
+        if mixing is not None:
+            images = read(made.wanted(numbers, epoch).numpy())
+            shown = (torch.zeros(len(images), dtype=torch.int64),)  # of what class they are shows nowhere
+        inputs, targets = made((_tensor(images),), shown, numbers, epoch)
+        return inputs[0].numpy(), targets[0].numpy() if maps is not None else None
+
+    return change
+
+
+def _tensor(images: Array) -> torch.Tensor:
+    """As a part of the data holds them, in memory of their own."""
+    return torch.from_numpy(images.astype(np.float32))

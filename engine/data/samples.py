@@ -1,0 +1,79 @@
+"""Samples to compare an export with: real ones put in the network's order, or random ones that it accepts."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.core.errors import UserError
+from engine.core.types import TensorType
+from engine.layers.attention import Embedding
+from engine.network import edits
+from engine.network.analysis import analyse
+from engine.network.network import Network
+from engine.project.bindings import match_inputs
+from engine.project.dataset_info import DataFacts
+
+Arrays = tuple[np.ndarray, ...]
+BATCH_SIZES = (1, 2, 5)
+LENGTHS = (7, 16, 33, 64, 128, 256, 1024, 4096, 5, 4, 3, 2, 1)
+"""Lengths to try for sequences of any length: windows may need many steps, position embeddings allow few."""
+
+
+def at_sizes(samples: Arrays) -> list[Arrays]:
+    """The samples as batches of several sizes, the largest last."""
+    total = len(samples[0])
+    sizes = [size for size in BATCH_SIZES if size < total]
+    return [tuple(array[:size] for array in samples) for size in (*sizes, total)]
+
+
+def fitting_samples(network: Network, facts: DataFacts | None, samples: Arrays) -> Arrays:
+    """The samples in the order of the network's inputs. Raises `UserError` where they do not fit."""
+    if facts is not None:
+        matched = match_inputs(network, facts)
+        if len(samples) != len(facts.inputs) or len(matched) != len(network.inputs):
+            raise UserError(f"The network has {len(network.inputs)} input layers, the data has {len(samples)}.")
+        places = [facts.inputs.index(matched[layer.id]) for layer in network.inputs]
+        samples = tuple(samples[place] for place in places)
+    if len(samples) != len(network.inputs) or not len(samples[0]):
+        raise UserError(f"There are samples for {len(samples)} inputs; the network has {len(network.inputs)}.")
+    for layer, array in zip(network.inputs, samples, strict=True):
+        wanted = layer.type.output()
+        given = TensorType(wanted.axes, array.shape[1:], wanted.kind) if array.ndim == wanted.rank + 1 else None
+        if given is None or not wanted.fits(given):
+            sizes = " × ".join(map(str, array.shape[1:]))
+            raise UserError(f"'{layer.name}' takes {wanted}; the data gives {sizes}.")
+    return tuple(np.ascontiguousarray(array, dtype=np.float32) for array in samples)
+
+
+def random_samples(network: Network, seed: int = 0) -> Iterator[Arrays]:
+    """Batches of several sizes, and lengths where they are free, the largest last. Indices are zero or one."""
+    lengths = accepted_lengths(network)
+    vocabularies = (layer.type.vocabulary for layer in network.layers.values() if isinstance(layer.type, Embedding))
+    highest = min([1, *(size - 1 for size in vocabularies)])
+    numbers = np.random.default_rng(seed)
+    for size, steps in zip(BATCH_SIZES, (lengths[0], lengths[-1], lengths[0]), strict=True):
+        yield tuple(_random(layer.type.output(), size, steps, highest, numbers) for layer in network.inputs)
+
+
+def accepted_lengths(network: Network) -> tuple[int, ...]:
+    """The first two lengths of sequences that the network takes; any will do where it has no free length."""
+    free = [layer for layer in network.inputs if not layer.type.output().is_known]
+    found = []
+    for steps in LENGTHS:
+        tried = network
+        for layer in free:
+            tried = edits.set_fields(tried, layer.id, {"length": steps})
+        if not analyse(tried).has_errors:
+            found.append(steps)
+        if len(found) == 2:
+            break
+    if not found:
+        raise UserError(f"The network takes no sequences of up to {max(LENGTHS):,} steps, so it cannot be tried out.")
+    return tuple(found)
+
+
+def _random(type: TensorType, size: int, steps: int, highest: int, numbers: np.random.Generator) -> np.ndarray:
+    shape = (size, *(given if isinstance(given, int) else steps for given in type.sizes))
+    if type.kind == "index":
+        return numbers.integers(0, highest + 1, shape).astype(np.float32)
+    return numbers.standard_normal(shape).astype(np.float32)

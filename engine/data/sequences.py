@@ -1,0 +1,181 @@
+"""Sequences of different lengths in one tensor: how they are padded and cut, and pieces of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from engine.core.errors import UserError
+from engine.data.load import LoadedData
+from engine.data.sources.source import Array
+from engine.layers.attention import Embedding
+from engine.layers.inputs import SequenceInput
+from engine.network import edits
+from engine.network.analysis import Analysis, analyse
+from engine.network.network import Layer, Network, Port
+from engine.project.bindings import match_inputs, wanted_of
+from engine.project.dataset_info import IGNORED
+from engine.project.options.batches import BatchOptions
+from engine.project.training import TrainingOptions
+
+
+@dataclass(frozen=True)
+class Padding:
+    """How sequences are padded and cut. Where layers see the padding, it stands on the side it is asked for and has the
+    value; else it stands at the end, and the side only says which end of a sequence is cut off."""
+
+    is_seen: bool = False
+    is_left: bool = False
+    value: float = 0.0
+
+    @classmethod
+    def of(cls, options: BatchOptions) -> "Padding":
+        """As the options say."""
+        is_left = options.sequence_padding_direction == "left"
+        return cls(options.sequence_padding == "seen", is_left, options.sequence_padding_value)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether stored sequences are only cut at their ends."""
+        return not self.is_left and not (self.is_seen and self.value)
+
+    def arrange(
+        self, x: torch.Tensor, lengths: torch.Tensor, kept: torch.Tensor, steps: int, fill: float
+    ) -> torch.Tensor:
+        """So many steps of each of these sequences, which are padded at their ends: `kept` of its real ones, `fill`
+        elsewhere. Lengths are on the CPU."""
+        first = lengths - kept if self.is_left else torch.zeros_like(kept)
+        start = lengths - steps if self.is_left and self.is_seen else first
+        taken = start.unsqueeze(1) + torch.arange(steps)
+        is_real = (taken >= first.unsqueeze(1)) & (taken < (first + kept).unsqueeze(1))
+        places = taken.clamp(0, x.shape[1] - 1).to(x.device)
+        wide = (*places.shape, *[1] * (x.dim() - 2))
+        found = x.gather(1, places.view(wide).expand(*places.shape, *x.shape[2:]))
+        return found.masked_fill(~is_real.to(x.device).view(wide), fill)
+
+
+def nothing(target: torch.Tensor) -> float:
+    """What stands in a target where nothing counts."""
+    return torch.nan if target.is_floating_point() else IGNORED
+
+
+def in_pieces(
+    lengths: Array,
+    most: int,
+    *,
+    is_left: bool,
+    sequences: Sequence[tuple[Array, float]],
+    others: Sequence[Array],
+) -> tuple[Array, list[Array], list[Array]]:
+    """Every sequence in pieces of so many steps, each a sample of its own; the last one is shorter, or the first where
+    sequences end together.
+
+    `sequences` have these lengths and stand with what fills them up; of `others` each piece has those of its sample.
+    The lengths of the pieces, the sequences in pieces, and the others.
+    """
+    counts = -(-lengths // most)
+    sample = np.repeat(np.arange(len(lengths)), counts)
+    number = np.arange(len(sample)) - np.repeat(np.cumsum(counts) - counts, counts)
+    start = number * most - (np.repeat(counts * most - lengths, counts) if is_left else 0)
+    first, end = np.maximum(start, 0), np.minimum(start + most, lengths[sample])
+    taken = first[:, np.newaxis] + np.arange(min(most, int(lengths.max())))
+    is_real = taken < end[:, np.newaxis]
+    cut = []
+    for array, fill in sequences:
+        pieces = array[sample[:, np.newaxis], np.minimum(taken, array.shape[1] - 1)]
+        pieces[~is_real] = fill
+        cut.append(pieces)
+    return end - first, cut, [array[sample] for array in others]
+
+
+MOST_TRIED = 200
+"""So many different lengths of sequences are looked at."""
+
+
+def refuse_long_transcripts(network: Network, analysis: Analysis, data: LoadedData) -> None:
+    """Raise `UserError` for the first transcript that needs more steps than leave the network: one a class, and one
+    for the blank between two that are equal."""
+    for one in wanted_of(network, analysis, data.facts, is_padded=True):
+        if one.facts.task == "transcripts":
+            _refuse(network, one.port, needed(data.targets[one.number]), data, one.facts.name)
+
+
+def needed(target: Array) -> Array:
+    """How many steps each transcript needs at least."""
+    is_there = target != IGNORED
+    repeated = (target[:, 1:] == target[:, :-1]) & is_there[:, 1:]
+    return np.asarray(is_there.sum(1) + repeated.sum(1))
+
+
+def _refuse(network: Network, port: Port, steps: Array, data: LoadedData, name: str) -> None:
+    fed = match_inputs(network, data.facts)
+    timed = {id: data.facts.inputs.index(given) for id, given in fed.items() if given.type.has("T")}
+    if len(timed) != 1:
+        return
+    (id, number), *_ = timed.items()
+    count, whole = data.inputs[number].shape[:2]
+    given = data.lengths[number] if data.lengths else None
+    lengths = np.full(count, whole) if given is None else given
+    for length in np.unique(lengths)[:MOST_TRIED].tolist():
+        chosen = np.flatnonzero(lengths == length)
+        worst = int(chosen[steps[chosen].argmax()])
+        left = _left(network, id, port, length)
+        if left is not None and left < steps[worst]:
+            raise UserError(
+                f"The transcript '{name}' of sample {worst:,} needs {steps[worst]:,} steps (one a class, one more "
+                f"between equal ones), but of its {length:,} steps {left:,} leave the network. Shorten sequences less "
+                "in the network, or leave the sample out."
+            )
+
+
+def _left(network: Network, id: str, port: Port, length: int) -> int | None:
+    """How many steps leave the network of so many."""
+    type = network.layers[id].type
+    if not isinstance(type, SequenceInput) or type.length:
+        return None
+    found = analyse(edits.set_fields(network, id, {"length": length})).facts.get(port.layer)
+    left = found.at(port.name)["T"] if found and found.at(port.name).has("T") else None
+    return left if isinstance(left, int) else None
+
+
+def refuse_unknown_indices(network: Network, analysis: Analysis, data: LoadedData, options: TrainingOptions) -> None:
+    """Raise `UserError` where the data, or padding that layers see, holds an index beyond the vocabulary of an
+    embedding."""
+    for id, given in match_inputs(network, data.facts).items():
+        if given.type.kind != "index":
+            continue
+        largest = data.largest(data.facts.inputs.index(given))
+        padding = options.sequence_padding_value if options.sequence_padding == "seen" and given.lengths else 0
+        if padding > largest:
+            _refuse_padding(network, analysis, id, padding)
+        for layer in _embeddings(network, analysis, id):
+            assert isinstance(layer.type, Embedding)
+            if largest >= layer.type.vocabulary:
+                raise UserError(
+                    f"{layer.name}, vocabulary: '{given.name}' of the data holds the index {largest:,}, but the "
+                    f"embedding has vectors for 0 to {layer.type.vocabulary - 1:,} only. "
+                    f"Set the vocabulary size to at least {largest + 1:,}."
+                )
+
+
+def _refuse_padding(network: Network, analysis: Analysis, source: str, padding: float) -> None:
+    for layer in _embeddings(network, analysis, source):
+        assert isinstance(layer.type, Embedding)
+        if padding >= layer.type.vocabulary:
+            raise UserError(
+                f"training.sequence_padding_value: the index {padding:g} pads sequences, but the embedding "
+                f"'{layer.name}' has vectors for 0 to {layer.type.vocabulary - 1:,} only."
+            )
+
+
+def _embeddings(network: Network, analysis: Analysis, source: str) -> list[Layer]:
+    """The embeddings that the indices of an input reach, straight or through layers that pass them on."""
+    found, passing = [], {source}
+    for id in network.order:
+        if any(port.layer in passing for port in network.incoming[id].values()):
+            if isinstance(network.layers[id].type, Embedding):
+                found.append(network.layers[id])
+            elif analysis.facts[id].output.kind == "index":
+                passing.add(id)
+    return found

@@ -1,0 +1,112 @@
+"""From a part of the data to tensors: in the network's order, sequences with their lengths, or cut into pieces."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.data.batches import Resident
+from engine.data.load import Part
+from engine.data.sequences import Padding, in_pieces
+from engine.data.sources.source import Array
+from engine.data.stored import Chosen
+from engine.data.streaming import streamed
+from engine.network.analysis import Analysis
+from engine.network.network import Network
+from engine.project.bindings import Wanted, match_inputs
+from engine.project.dataset_info import IGNORED, DataFacts, InputFacts
+from engine.project.training import TrainingOptions
+
+Fed = list[tuple[str, InputFacts, int]]
+
+
+def inputs_of(network: Network, facts: DataFacts) -> Fed:
+    """For each input layer, in order: its id, the data's input that feeds it, and the number of that one."""
+    fed = match_inputs(network, facts)
+    return [(layer.id, fed[layer.id], facts.inputs.index(fed[layer.id])) for layer in network.inputs]
+
+
+def differ_in_length(options: TrainingOptions, network: Network, facts: DataFacts) -> bool:
+    """Whether sequences of different lengths come in: as the data has them, or as pieces."""
+    fed = inputs_of(network, facts)
+    if any(given.lengths for _, given, _ in fed):
+        return True
+    steps = (
+        [given.type["T"] for _, given, _ in fed if given.type.has("T")] if options.sequence_length == "split" else []
+    )
+    return any(isinstance(count, int) and count > options.sequence_split_length for count in steps)
+
+
+def resident(
+    part: Part,
+    network: Network,
+    analysis: Analysis,
+    facts: DataFacts,
+    options: TrainingOptions,
+    wanted: Sequence[Wanted],
+    device: torch.device,
+    *,
+    is_training: bool,
+) -> Resident:
+    """One part on the device, or read to it batch by batch; that for training with the sequences split, if the options
+    ask for it."""
+    fed = inputs_of(network, facts)
+    arrays: list[Any] = [part.inputs[number] for _, _, number in fed]
+    targets = [part.targets[one.number] for one in wanted]
+    lengths = _lengths(part, analysis, fed) if differ_in_length(options, network, facts) else []
+    follows = [_followed(one, target, arrays, lengths) for one, target in zip(wanted, targets, strict=True)]
+    if is_training and options.sequence_length == "split" and any(each is not None for each in lengths):
+        arrays, targets, lengths = _split(options, arrays, targets, lengths, follows)
+    kinds = [given.type.kind for _, given, _ in fed]
+    padding = Padding.of(options)
+    if any(isinstance(array, Chosen) for array in arrays):
+        return streamed(arrays, kinds, targets, device, lengths, padding, follows)
+    return Resident.of(arrays, kinds, targets, device, lengths, padding, follows)
+
+
+def _lengths(part: Part, analysis: Analysis, fed: Fed) -> list[Array | None]:
+    """The lengths for each input layer that takes sequences of any length."""
+    found: list[Array | None] = []
+    for id, _, number in fed:
+        array, lengths = part.inputs[number], part.lengths[number] if part.lengths else None
+        whole = np.full(len(array), array.shape[1], dtype=np.int64) if array.ndim > 1 else None
+        is_open = analysis.facts[id].output.is_open
+        found.append((whole if lengths is None else lengths) if is_open else None)
+    return found
+
+
+def _followed(one: Wanted, target: Array, arrays: list[Any], lengths: list[Array | None]) -> int | None:
+    """The number of the input whose steps a target has one by one."""
+    if one.facts.per != "step":
+        return None
+    alike = (n for n, given in enumerate(lengths) if given is not None and arrays[n].shape[1] == target.shape[1])
+    return next(alike, None)
+
+
+def _split(
+    options: TrainingOptions,
+    arrays: list[Array],
+    targets: list[Array],
+    lengths: list[Array | None],
+    follows: list[int | None],
+) -> tuple[list[Array], list[Array], list[Array | None]]:
+    """All of it in pieces of sequences; the first input that has lengths says where they are cut."""
+    leader = next(number for number, given in enumerate(lengths) if given is not None)
+    steps = lengths[leader]
+    assert steps is not None
+    cut = [number for number, given in enumerate(lengths) if given is not None]
+    timed = [number for number, followed in enumerate(follows) if followed is not None]
+    sequences = [(arrays[number], 0.0) for number in cut]
+    sequences += [(targets[number], np.nan if targets[number].dtype.kind == "f" else IGNORED) for number in timed]
+    rest = [array for number, array in enumerate(arrays) if number not in cut]
+    whole = [target for number, target in enumerate(targets) if number not in timed]
+    is_left = options.sequence_padding_direction == "left"
+    each, pieces, others = in_pieces(
+        steps, options.sequence_split_length, is_left=is_left, sequences=sequences, others=[*rest, *whole]
+    )
+    of_inputs, of_targets = iter(pieces[: len(cut)]), iter(pieces[len(cut) :])
+    rest_of_inputs, rest_of_targets = iter(others[: len(rest)]), iter(others[len(rest) :])
+    new_arrays = [next(of_inputs) if number in cut else next(rest_of_inputs) for number in range(len(arrays))]
+    new_targets = [next(of_targets) if number in timed else next(rest_of_targets) for number in range(len(targets))]
+    return new_arrays, new_targets, [each if number in cut else None for number in range(len(arrays))]

@@ -1,1 +1,0 @@
-"""How the work of one step is divided over workers, one strategy a file."""

@@ -1,1 +1,0 @@
-"""Fields and records, one file a kind; `engine.fields` offers all of them."""

@@ -1,0 +1,171 @@
+"""Whether a machine can train, layer by layer: the driver, torch's build, each device, and what joins them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from engine.core.errors import RunError
+from engine.hardware.accelerators import Accelerators, refusal_of
+
+State = Literal["ok", "failed", "none"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One layer, for one device or for all of them. `none`: there is nothing to check here, and that is no fault."""
+
+    layer: str
+    device: str
+    state: State
+    words: str
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What a driver says of a device now: percent of the time that it computes, and degrees Celsius."""
+
+    utilisation: int | None = None
+    temperature: int | None = None
+
+
+class Driver(Protocol):
+    """The driver of the accelerators."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+    def readings(self, number: int) -> Readings:
+        """What it says of the device that torch calls by this number."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """The torch that is installed: its version, what it was built for, and the instructions its kernels are of."""
+
+    version: str
+    built_for: str
+    instructions: tuple[str, ...] = ()
+    peers: Callable[[int, int], bool] | None = None
+
+
+class NvidiaDriver:
+    """NVIDIA's, through nvidia-ml-py. Raises `RuntimeError` with the reason where there is none."""
+
+    def __init__(self, uuids: Sequence[str] = ()) -> None:
+        try:
+            import pynvml
+        except ImportError:
+            raise RuntimeError("nvidia-ml-py is not installed, which asks the driver") from None
+        self._nvml: Any = pynvml
+        self._uuids = uuids
+        try:
+            pynvml.nvmlInit()
+            version = pynvml.nvmlSystemGetDriverVersion()
+        except pynvml.NVMLError as error:
+            raise RuntimeError(f"no NVIDIA driver answers ({error})") from None
+        self.version = version if isinstance(version, str) else version.decode()
+
+    def readings(self, number: int) -> Readings:
+        """Of the device with torch's UUID of that number, since torch may number only some of them."""
+        nvml = self._nvml
+        try:
+            uuid = self._uuids[number] if number < len(self._uuids) else ""
+            handle = nvml.nvmlDeviceGetHandleByUUID(uuid) if uuid else nvml.nvmlDeviceGetHandleByIndex(number)
+            used = int(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+            return Readings(used, int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
+        except nvml.NVMLError:
+            return Readings()
+
+
+def build_here() -> Build:
+    """The torch of this process."""
+    import torch
+
+    built = torch.accelerator.current_accelerator()  # what it was built for, whether that is here or not
+    if torch.version.hip is not None:
+        return Build(torch.__version__, f"ROCm {torch.version.hip}")
+    if torch.version.cuda is not None:
+        arches, peers = tuple(torch.cuda.get_arch_list()), torch.cuda.can_device_access_peer
+        return Build(torch.__version__, f"CUDA {torch.version.cuda}", arches, peers)
+    return Build(torch.__version__, built.type.upper() if built is not None else "")
+
+
+def driver_here() -> Driver | str:
+    """The driver, or why there is none to ask."""
+    import torch
+
+    try:
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        uuids = [getattr(torch.cuda.get_device_properties(i), "uuid", "") for i in range(count)]
+        return NvidiaDriver([f"GPU-{uuid}" if uuid else "" for uuid in uuids])
+    except RuntimeError as error:
+        return str(error)
+
+
+def checks(accelerators: Accelerators, driver: Driver | str, build: Build) -> Iterator[Check]:
+    """From the driver upwards, each as soon as it was looked at. What joins workers is `rendezvous`'s question."""
+    has_devices = accelerators.count > 0
+    if isinstance(driver, str):
+        yield Check("driver", "", "none", driver)
+    else:
+        yield Check("driver", "", "ok", f"NVIDIA {driver.version}")
+    if build.built_for:
+        yield Check("build", "", "ok", f"torch {build.version} for {build.built_for}")
+    else:
+        has_driver = not isinstance(driver, str)
+        why = f"torch {build.version} is built for the CPU alone"
+        way_out = "; install one for CUDA to use the GPU whose driver is here" if has_driver else ""
+        yield Check("build", "", "failed" if has_driver else "none", why + way_out)
+    for number in range(accelerators.count):
+        yield from _of_device(accelerators, build, number)
+    if not has_devices:
+        yield Check("capability", "", "none", "no accelerator is here")
+    yield from _peers(accelerators, build)
+
+
+def _of_device(accelerators: Accelerators, build: Build, number: int) -> Iterator[Check]:
+    name = f"{accelerators.kind}:{number}"
+    try:
+        capability = accelerators.capability(number)
+        wrong = accelerators.product(number) != 512.0
+        if wrong:
+            yield Check("capability", name, "failed", "it computes wrong results")
+        else:
+            generation = f"capability {capability}, " if capability else ""
+            own = f"sm_{capability.replace('.', '')}" in build.instructions
+            how = "with kernels of its own" if own or not build.instructions else "with kernels for its kind"
+            yield Check("capability", name, "ok", f"{generation}computes {how}")
+        free, total = accelerators.memory(number)
+        if total:
+            words = f"{free / 2**30:.1f} of {total / 2**30:.1f} GiB are free"
+            yield Check("free memory", name, "ok" if free > total / 10 else "failed", words)
+    except (RuntimeError, TypeError) as error:
+        yield Check("capability", name, "failed", refusal_of(str(error)))
+
+
+def _peers(accelerators: Accelerators, build: Build) -> Iterator[Check]:
+    """Whether devices reach each other's memory without the CPU's."""
+    count = accelerators.count
+    if count < 2 or build.peers is None:
+        words = "one device has no peers" if count == 1 else "no devices that could be peers"
+        yield Check("peer access", "", "none", words if count < 2 else "torch cannot tell for this kind of device")
+        return
+    pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
+    far = [f"{a} and {b}" for a, b in pairs if not build.peers(a, b)]
+    if far:
+        words = f"devices {', '.join(far[:4])} reach each other through the CPU's memory only, which is slower"
+        yield Check("peer access", "", "none", words)  # slower, and no fault: small machines are so
+    else:
+        yield Check("peer access", "", "ok", "all devices reach each other's memory")
+
+
+def rendezvous(meet: Callable[[], Sequence[tuple[int, float]]], backend: str) -> tuple[Check, list[tuple[int, float]]]:
+    """Whether two workers meet, and what their sums take."""
+    try:
+        found = list(meet())
+    except RunError as error:
+        return Check("rendezvous", "", "failed", str(error)), []
+    shortest = min(seconds for _, seconds in found)
+    words = f"two workers meet over {backend} on the loopback; the smallest sum takes {1000 * shortest:.2f} ms"
+    return Check("rendezvous", "", "ok", words), found

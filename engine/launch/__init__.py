@@ -1,0 +1,1 @@
+"""Preparing a run, its coordinator and workers, the queue, placement trials."""

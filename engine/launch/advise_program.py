@@ -1,0 +1,60 @@
+"""Makes the advice in a throw-away process: `python -m engine.launch.advise_program PROJECT`.
+
+Prints `{"way": {...}}` for each way of dividing the work, then `{"advice": "..."}`, or `{"error": "..."}`.
+"""
+
+import json
+import sys
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import UserError
+from engine.hardware.devices import probe
+from engine.hardware.threads import calm_threads
+from engine.launch.trial import attempt, refusals
+from engine.placement.advice import Way, advice, best_of, ways
+from engine.project.file import load
+from engine.project.project import Project
+
+STEPS = 20
+LONG_S = 0.2
+
+
+def _say(line: dict[str, Any]) -> None:
+    print(json.dumps(line), flush=True)
+
+
+def _advise(project: Project) -> None:
+    for refusal in refusals(project):
+        raise UserError(refusal)
+
+    def seconds(samples: int, device: str, threads: int) -> float | None:
+        """A run takes one thread where that is faster, which it is for short steps alone."""
+        found = one(samples, device, threads)
+        if found is None or found > LONG_S or device != "cpu" or threads == 1:
+            return found
+        alone = one(samples, device, 1)
+        return found if alone is None else min(found, alone)
+
+    @cache
+    def one(samples: int, device: str, threads: int) -> float | None:
+        tried = attempt(project, samples, device, threads, STEPS)
+        return None if tried.refusal else tried.seconds
+
+    found: list[Way] = []
+    for way in ways(project, probe(), seconds):
+        found.append(way)
+        _say({"way": {**asdict(way), "name": way.name, "fits": way.fits, "step": way.step}})
+    best = best_of(found)
+    chosen = {"target": best.target, "strategy": best.strategy} if best is not None else None
+    _say({"advice": advice(found), "best": chosen})
+
+
+if __name__ == "__main__":
+    calm_threads()
+    try:
+        _advise(load(Path(sys.argv[1])).project)
+    except UserError as error:
+        _say({"error": str(error), "exit_code": error.exit_code})

@@ -1,0 +1,401 @@
+"""The coordinator of a run: starts the workers, keeps its log and its state, and writes the end whatever happens.
+
+It never imports torch for itself, only to fork workers that have it already. It must be called from a thread that lives
+as long as the run, the main one best: workers die with the thread that started them.
+"""
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError
+from engine.core.files import remove, write_json
+from engine.hardware.threads import calm_threads
+from engine.launch import outcome
+from engine.launch import start as launch
+from engine.launch.channel import SILENCE_S
+from engine.launch.offload import GivingWay, Released, lines, wait
+from engine.launch.outcome import Ending, Tally
+from engine.launch.prepare import lock_of
+from engine.launch.worker_attempt import Attempt, Start
+from engine.parallel.process_group import WorkerSpec
+from engine.project.file import load as load_project
+from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
+from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Started, State, StateChanged, standing
+from engine.runs.folder import RunFolder, update_info
+from engine.runs.log import EventLog, read_all
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+OnEvent = Callable[[Event], None]
+Shrink = Callable[[RunFolder, int, Released], None]
+
+
+def _tell_nobody(event: Event) -> None:
+    """Nobody listens but who reads the log."""
+
+
+def _never() -> bool:
+    """Nobody asks for a stop but by signal or by a file in the run's folder."""
+    return False
+
+
+def coordinate(
+    folder: RunFolder,
+    *,
+    on_event: OnEvent = _tell_nobody,
+    stop: Callable[[], bool] = _never,
+    strategy: str = "",
+    patience_s: float = SILENCE_S,
+    shrink: Shrink | None = None,
+    released: Released | None = None,
+) -> dict[str, Any]:
+    """Run a prepared run to its end and return what `result.json` holds.
+
+    `on_event` gets every event after it was written. `stop` is asked a few times a second. Ctrl-C and SIGTERM are stop
+    requests, a second one ends the workers at once. `strategy` and `patience_s`, how long a worker may be silent, are
+    for tests. `shrink` is called where the run waits without workers: it makes a small process of this one, which is
+    told where it waits by `released`, or returns. Raises `RunError` if another engine is at work on the run, or its log
+    cannot be opened; anything else that goes wrong is an end of the run, with `exit_code` in `run.json`.
+    """
+    lock = lock_of(folder)
+    try:
+        try:
+            coordinator = _Coordinator(folder, lock, on_event, stop, strategy, patience_s, shrink, released)
+        except OSError as error:  # there is no log to say it in
+            with contextlib.suppress(OSError, UserError):
+                update_info(folder, state="failed", exit_code=EXIT_RUN_FAILED)
+            raise RunError(_not_written(folder, error)) from None
+        return coordinator.run()
+    finally:
+        os.close(lock)
+
+
+def exit_code(folder: RunFolder) -> int:
+    """The exit code that belongs to the end of a run: failed, if a full disk took not even that."""
+    return int(folder.read_info().get("exit_code", EXIT_RUN_FAILED))
+
+
+def _gone(folder: RunFolder) -> str:
+    return (
+        f"The folder of the run, {folder.path}, or the log in it was moved or deleted while it trained, and nothing "
+        "more can be saved. Where it lies elsewhere now, resume it there: it goes on from its last checkpoint."
+    )
+
+
+def _not_written(folder: RunFolder, error: OSError) -> str:
+    return f"The run folder {folder.path} cannot be written: {error.strerror or error}."
+
+
+@contextlib.contextmanager
+def _noting(errors: list[OSError]) -> Iterator[None]:
+    """What cannot be written in here is noted, and no more."""
+    try:
+        yield
+    except OSError as error:
+        errors.append(error)
+
+
+class _Coordinator:
+    """One run from the first to the last line of its log, or from where it is gone on with."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        lock: int,
+        on_event: OnEvent = _tell_nobody,
+        stop: Callable[[], bool] = _never,
+        strategy: str = "",
+        patience_s: float = SILENCE_S,
+        shrink: Shrink | None = None,
+        released: Released | None = None,
+    ) -> None:
+        self._folder = folder
+        self._lock = lock
+        self._on_event = on_event
+        self._stop = stop
+        self._strategy = strategy
+        self._patience_s = patience_s
+        self._shrink, self._released = shrink, released
+        self._info = folder.read_info()
+        self._log = EventLog(folder)
+        self._tally = Tally()
+        self._restarts = released.restarts if released else 0
+        self._rate_factor, self._lowered_at = 1.0, -2
+        self._is_running = False
+        self._giving_way = GivingWay(folder)
+        self._is_leaving = False
+        self._stop_requests = 0
+        self._signals = 0
+
+    def run(self) -> dict[str, Any]:
+        """Start, watch, end."""
+        try:
+            with self._listening_to_signals():
+                return self._end(self._safely())
+        finally:
+            self._log.close()
+
+    def _safely(self) -> Ending:
+        """Whatever goes wrong is an end."""
+        try:
+            return self._train()
+        except RunError as error:
+            return outcome.failed(str(error))
+        except OSError as error:
+            return outcome.failed(_not_written(self._folder, error))
+        except Exception:  # the run's log is to know a defect of ours as well
+            detail = traceback.format_exc()
+            with contextlib.suppress(OSError), open(self._folder.log, "a", encoding="utf-8") as log:
+                log.write(detail)
+            last = detail.strip().rpartition("\n")[2]
+            return outcome.failed(f"A defect of Netwright: {last}", detail=detail, defect=True)
+
+    def _train(self) -> Ending:
+        """Try, and try again from the last checkpoint while that can help."""
+        update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
+        if self._released is not None:  # as a small process
+            start = self._wait_on(self._released.iteration)
+            work = preload(with_compiler=_uses_compiler(self._folder))
+        else:
+            goes_on = self._log.last > 0 or bool(all_checkpoints(self._folder))  # the log may have been deleted
+            self._clean_up()
+            self._change_state("starting")
+            work = preload(with_compiler=_uses_compiler(self._folder))
+            start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else Start()
+        while True:
+            ending = Attempt(
+                self._folder,
+                self._lock,
+                start,
+                self._write,
+                self._obey,
+                strategy=self._strategy,
+                patience_s=self._patience_s,
+            ).run(work)
+            if ending.state == "paused":
+                start = self._wait_without_workers(ending.reason)
+                continue
+            if self._is_leaving and ending.failure is not None:
+                return outcome.stopped(f"stopped on request, with its last checkpoint ({ending.reason})")
+            if not self._may_try_again(ending):
+                return outcome.given_up(ending, self._restarts)
+            self._clean_up()
+            asked = "" if self._is_running else start.asked
+            if self._folder.read_info().get("state") == "paused":
+                asked = lines([{"do": "pause"}])  # who goes on is not asked by a worker that dies
+            self._restarts += 1
+            if ending.remedy == "lower rate":
+                self._lower_rate()
+            self._is_running, self._giving_way = False, GivingWay(self._folder)
+            self._change_state("starting", "restarting")
+            start = replace(self._go_on(ending.reason), asked=asked)
+
+    def _may_try_again(self, ending: Ending) -> bool:
+        """Whether the same again may go well, and nobody has asked for an end."""
+        limit = self._info.get("max_restarts", 0)
+        can_help = ending.remedy == "again" or (ending.remedy == "lower rate" and self._info.get("go_back", 0) > 0)
+        return can_help and self._restarts < limit and not self._stop_requests and not self._signals
+
+    def _lower_rate(self) -> None:
+        """The next try has a lower rate; one from the same checkpoint again, an even lower one."""
+        newest = next((one.iteration for one in all_checkpoints(self._folder)), -1)
+        before = self._rate_factor if newest == self._lowered_at else 1.0
+        self._rate_factor, self._lowered_at = before * float(self._info["go_back"]), newest
+
+    def _go_on(self, reason: str) -> Start:
+        """Choose the checkpoint to go on from, and say so in the log; what came after it is superseded."""
+        checkpoint, refused = newest_whole(self._folder)
+        for text in refused:
+            self._write(Message(severity="warning", text=text))
+        iteration = checkpoint.iteration if checkpoint else 0
+        before = read_all(self._folder)
+        after = max((e.n for e in before if isinstance(e, Checkpointed) and e.iteration == iteration), default=0)
+        after = after if checkpoint else 0
+        resumed = Resumed(
+            iteration=iteration, after=after, reason=outcome.shorten(reason, 1000), restarts=self._restarts
+        )
+        self._tally = Tally()
+        for event in standing([*before, replace(resumed, n=self._log.last + 1)]):
+            self._tally.add(event)
+        self._write(resumed)
+        if (best := self._tally.best) is not None:
+            self._write(replace(best, n=0))
+        at = checkpoint.iteration if checkpoint else -1
+        return Start(at, self._rate_factor if at == self._lowered_at else 1.0)
+
+    def _obey(self, attempt: Attempt) -> Ending | None:
+        """Pass requests on. A stop before training began ends the run here, a second signal wherever it is."""
+        if self._giving_way.released is not None:
+            return outcome.released(self._giving_way.released.iteration)
+        if (refused := self._giving_way.answer(attempt.ask)) is not None:
+            self._write(refused)
+        requests = [] if self._giving_way.is_asked else self._take_requests()
+        if self._signals > 1 and not attempt.is_complete:
+            return outcome.stopped("ended at once on a second request; what was saved before is kept")
+        if self._stop_requests and not (self._is_running or self._is_leaving):
+            return outcome.stopped("stopped on request, before training began")
+        for request in requests:
+            attempt.ask(request)
+        asked_for = {request["do"] for request in requests}
+        if not attempt.is_complete and "stop" in asked_for:
+            self._change_state("stopping", "stop was requested")
+        elif not attempt.is_complete and "stop_after_epoch" in asked_for:
+            self._change_state("stopping", "stop after this epoch was requested")
+        return None
+
+    def _take_requests(self) -> list[dict[str, Any]]:
+        """What is asked for, by files, signals and whoever started the run. Stops are counted.
+
+        Raises `RunError` where the folder in which it would be asked is gone: hours of training would be for nothing.
+        """
+        if not self._log.is_in_place:
+            raise RunError(_gone(self._folder))
+        requests = self._folder.take_requests()
+        if (self._signals or self._stop()) and not self._stop_requests:
+            requests.append({"do": "stop"})
+        self._stop_requests += any(request["do"] == "stop" for request in requests)
+        return requests
+
+    def _wait_without_workers(self, reason: str) -> Start:
+        """The run is paused, and nothing of it is in memory. A request to go on starts workers again, and one to stop
+        as well: the end of the run is what it would have been with them."""
+        released, self._giving_way = self._giving_way.released, GivingWay(self._folder)
+        assert released is not None
+        self._clean_up()
+        self._is_running, self._lowered_at = False, -2  # what lowered the rate is in the checkpoint
+        update_info(self._folder, released=True, workers=[])
+        self._log_and_tell(released)
+        self._change_state("paused", reason)
+        if self._shrink is not None:
+            signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # they wait until the new program can count them
+            if not (self._stop_requests or self._signals):
+                self._shrink(self._folder, self._lock, Released(released.iteration, self._restarts))
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+        return self._wait_on(released.iteration)
+
+    def _wait_on(self, iteration: int) -> Start:
+        """Without workers, until somebody asks to go on or to stop."""
+        kept = wait(iteration, self._take_requests, self._log_and_tell)
+        self._is_leaving = self._stop_requests > 0
+        why = "new workers, to end as asked for" if self._is_leaving else "continued, with new workers"
+        self._change_state("stopping" if self._is_leaving else "starting", why)
+        update_info(self._folder, released=False)
+        return replace(self._go_on(why), asked=lines(kept))
+
+    def _write(self, event: Event) -> None:
+        """Append to the log, and tell. The first worker's announcement is the moment when the run is running."""
+        if not self._giving_way.hears(event):
+            self._log_and_tell(event)
+
+    def _log_and_tell(self, event: Event) -> None:
+        if isinstance(event, StateChanged) and event.state != self._folder.read_info().get("state"):
+            update_info(self._folder, state=event.state)  # the first worker says when it pauses and goes on
+        event = self._log.append(event)
+        self._tally.add(event)
+        if isinstance(event, Checkpointed):
+            self._keep(event)
+        with contextlib.suppress(OSError):  # a terminal that was closed ends no run
+            self._on_event(event)
+        if isinstance(event, Started):
+            self._info = {**self._info, "environment": event.environment}  # it may have been chosen meanwhile
+            self._is_running = True
+            if not self._is_leaving:
+                self._change_state("running")
+
+    def _keep(self, made: Checkpointed) -> None:
+        """Put a checkpoint in its place, now that all that was reported before it is in the log."""
+        try:
+            put_in_place(self._folder, made.iteration, int(self._info.get("checkpoints_kept", 2)))
+        except OSError as error:
+            text = f"The checkpoint of iteration {made.iteration:,} cannot be kept: {error.strerror or error}."
+            self._write(Message(severity="warning", text=text))
+
+    def _change_state(self, state: State, reason: str = "") -> None:
+        self._write(StateChanged(state=state, reason=reason))
+
+    def _end(self, ending: Ending) -> dict[str, Any]:
+        """Write the end: the result, the last events, and then the state, so that who sees an end finds all of it.
+
+        On a full disk as much of it as can be, which the result says. Where the folder is gone, only into its log,
+        which is still open: the run is `lost` there, and can be resumed.
+        """
+        is_gone = not self._log.is_in_place
+        if is_gone:
+            ending = outcome.failed(_gone(self._folder))
+        self._clean_up()
+        result = outcome.result(self._folder, self._info, ending, self._tally)
+        kept = ending.outcome["kept"] if ending.outcome else "best" if self._folder.best.is_dir() else "last"
+        not_written: list[OSError] = []
+        with _noting(not_written):
+            if not is_gone:
+                write_json(self._folder.result, result, follow_link=False)
+        last = Ended(state=ending.state, reason=ending.reason, result=outcome.short_result(result))
+        for event in (ending.failure, last):
+            if event is not None:
+                with contextlib.suppress(OSError):
+                    self._write(event)
+        with _noting(not_written), contextlib.suppress(UserError):
+            if not is_gone:
+                update_info(self._folder, state=ending.state, exit_code=ending.exit_code, kept=kept)
+        if not_written:
+            return {**result, "reason": "; ".join((result["reason"], _not_written(self._folder, not_written[-1])))}
+        return result
+
+    def _clean_up(self) -> None:
+        """Remove what a worker, a coordinator or who asked for something left half done when it was killed."""
+        path, kept = self._folder.path, (self._folder.best, self._folder.last)
+        left = [*path.glob(".*.tmp"), *path.glob(".meeting-*"), *self._folder.checkpoints.glob(".*.tmp")]
+        left += self._folder.control.glob(".*.tmp")
+        left += [weights.with_name(f".{weights.name}.old") for weights in kept if weights.is_dir()]
+        for one in left:
+            with contextlib.suppress(OSError):
+                remove(one)
+
+    @contextlib.contextmanager
+    def _listening_to_signals(self) -> Iterator[None]:
+        """Count stop signals instead of dying of them. Only the main thread may."""
+
+        def count(number: int, frame: FrameType | None) -> None:
+            self._signals += 1
+
+        before = {}
+        with contextlib.suppress(ValueError):
+            heeded = [number for number in STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+            before = {number: signal.signal(number, count) for number in heeded}
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)  # what came while the process became small
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _uses_compiler(folder: RunFolder) -> bool:
+    """Whether the training makes an optimizer of torch's own, which imports torch's compiler."""
+    try:
+        return load_project(folder.project).project.training.solver in ("nadam", "rmsprop")
+    except UserError:
+        return True  # the workers will say what is wrong with it
+
+
+def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:
+    """What a forked worker runs, with all it imports, so that a run starts at once when this was called before.
+
+    torch's compiler takes as long as the rest of torch. A server that has nothing to do imports it in advance; else it
+    is left to those who need it. Where workers are not forked they import all of it themselves.
+    """
+    if sys.platform != "linux":
+        return lambda seat: launch.EXIT_BROKEN
+    calm_threads()  # before torch is imported
+    importlib.import_module("torch")
+    if with_compiler:
+        importlib.import_module("torch._dynamo")
+    work: Callable[[WorkerSpec], int] = importlib.import_module("engine.launch.worker").work
+    return work

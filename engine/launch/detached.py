@@ -1,0 +1,69 @@
+"""A coordinator in a process of its own: the run goes on when whoever started it, or the terminal, has gone.
+
+python -m engine.launch.detached FOLDER LOCK [ITERATION RESTARTS]
+
+`LOCK` is the descriptor of the run's lock; the numbers are those of a run that waits without workers.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from engine.core.files import ROOT
+from engine.launch.coordinator import coordinate, exit_code
+from engine.launch.offload import Released
+from engine.launch.prepare import hold, lock_of
+from engine.runs.folder import RunFolder, open_run
+
+# Kept so that Python does not complain of processes that are meant to outlive it.
+_started: list["subprocess.Popen[bytes]"] = []
+
+
+def start_detached(folder: RunFolder) -> None:
+    """Hand a prepared run over, with its lock, so that at no moment it looks lost."""
+    lock = lock_of(folder)
+    log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _started.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "engine.launch.detached", str(folder.path), str(lock)],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+        )
+    finally:
+        os.close(log)
+        os.close(lock)
+
+
+def become_small(folder: RunFolder, lock: int, released: Released) -> None:
+    """Put a new program into this process, one without torch, that waits in its place: number, lock and output stay.
+
+    It takes two seconds longer to go on, and a tenth of the memory until then. Returns where the system refuses.
+    """
+    words = [str(folder.path), str(lock), str(released.iteration), str(released.restarts)]
+    os.set_inheritable(lock, True)
+    with contextlib.suppress(OSError):
+        os.chdir(ROOT)
+        os.execv(sys.executable, [sys.executable, "-m", "engine.launch.detached", *words])
+    os.set_inheritable(lock, False)
+
+
+def main(arguments: list[str]) -> int:
+    """The detached process."""
+    folder, lock = open_run(Path(arguments[0])), int(arguments[1])
+    os.set_inheritable(lock, False)
+    hold(folder, lock)
+    numbers = [int(text) for text in arguments[2:]]
+    coordinate(folder, shrink=become_small, released=Released(*numbers) if numbers else None)
+    return exit_code(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,327 @@
+"""What holds a run back, in one sentence with what to do: the data, the other workers, or the computing."""
+
+import contextlib
+import json
+import math
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED
+from engine.core.text import format_percent
+from engine.runs.events import Best, EpochEnded, Event, Failed, Points, Progress, Started, State, to_json
+from engine.runs.folder import RunFolder
+from engine.training import out_of_memory
+
+WORTH_SAYING = 0.3
+"""So much of the time of all steps."""
+LEAST_S = 10.0
+"""What took less has no time to win, and its first steps count for much."""
+_FASTER = {
+    "fully-sharded": "Fewer workers, a larger mini-batch, or data-parallel where the network fits, would be faster.",
+    "pipeline": "Fewer workers, stages of more equal work or more pieces (environment.pipeline_pieces) would be "
+    "faster.",
+    "local-sgd": "Fewer workers, a larger mini-batch or a longer interval would be faster.",
+}
+_FASTER_TOGETHER = (
+    "Fewer workers, a larger mini-batch, or the strategy local-sgd with a longer interval would be faster."
+)
+
+
+def held_back_by(
+    shares: Mapping[str, object],
+    seconds: float = math.inf,
+    *,
+    strategy: str = "",
+    is_streamed: bool = False,
+    augments: bool = False,
+) -> str:
+    """From the shares of the time of all steps (`data`, `communication`), of which NaN is not known; nothing where
+    none was measured, or all of it took no time to speak of. `is_streamed`: the data was read while the run trained.
+    `augments`: its images were changed at random, which counts with the data."""
+    if not shares or seconds < LEAST_S:
+        return ""
+    data, sending = (_known(shares.get(name)) for name in ("data", "communication"))
+    if max(data, sending) < WORTH_SAYING:
+        return _computing(1 - data - sending, is_told_apart=not _is_unknown(shares.get("communication")))
+    if sending > data:
+        faster = _FASTER.get(strategy, _FASTER_TOGETHER)
+        waited = format_percent(sending)
+        return f"Other workers hold the run back: steps waited for them for {waited} of their time. {faster}"
+    what = "it, and for the random changes of its images," if augments else "it"
+    begin = f"Data holds the run back: steps waited for {what} for {format_percent(data)} of their time."
+    if is_streamed:
+        return (
+            f"{begin} Hold it in memory where it fits (data.loading), keep more pictures decoded (data.decoded_cache) "
+            "or store them in the size they are used in, or give the run a faster disk or more cores."
+        )
+    return f"{begin} A larger mini-batch takes it in larger pieces{', fewer changes take less' if augments else ''}."
+
+
+def _computing(share: float, *, is_told_apart: bool) -> str:
+    """What to do where it takes most of the time. On some devices other workers are waited for in the same moments."""
+    faster = "A faster device or more of them, a lower precision or a smaller network would be faster."
+    if is_told_apart:
+        return f"Computing holds the run back: {format_percent(share)} of the time of its steps. {faster}"
+    return (
+        "Computing, together with what workers send each other meanwhile, holds the run back: "
+        f"{format_percent(share)} of the time of its steps. {faster}"
+    )
+
+
+def _is_unknown(share: object) -> bool:
+    return isinstance(share, (float, str)) and math.isnan(float(share))
+
+
+def _known(share: object) -> float:
+    return float(share) if isinstance(share, (int, float, str)) and not _is_unknown(share) else 0.0
+
+
+CAUSE_BYTES = 1000
+RESULT_BYTES = 2800
+DETAIL_BYTES = 1800
+LOOK_BACK_BYTES = 2**16
+_OUT_OF_MEMORY_COUNTS = ("/sys/fs/cgroup/memory.events", "/proc/vmstat")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What a run came to. `outcome` is what the first worker said of a training that ended well."""
+
+    state: State
+    reason: str
+    exit_code: int = EXIT_DONE
+    failure: Failed | None = None
+    outcome: Mapping[str, Any] | None = None
+    remedy: str = ""
+    """`again`: the same again from the last checkpoint may go well; `lower rate`: with a lower learn rate."""
+
+
+def well(outcome: Mapping[str, Any]) -> Ending:
+    """Finished, or stopped on request with everything kept."""
+    if outcome["state"] == "stopped":
+        return Ending("stopped", outcome["reason"], EXIT_STOPPED, outcome=outcome)
+    return Ending("finished", outcome["reason"], outcome=outcome)
+
+
+def stopped(reason: str) -> Ending:
+    """Ended on request before the workers could keep everything."""
+    return Ending("stopped", reason, EXIT_STOPPED)
+
+
+def released(iteration: int) -> Ending:
+    """No end of the run: it is paused, and its workers are to go, since all that they know is in a checkpoint."""
+    return Ending("paused", f"its memory is given back; the checkpoint of iteration {iteration:,} has all of it")
+
+
+def failed(
+    cause: str,
+    *,
+    worker: int = -1,
+    detail: str = "",
+    defect: bool = False,
+    exit_code: int = EXIT_RUN_FAILED,
+    remedy: str = "",
+    offer: str = "",
+) -> Ending:
+    """Failed, for this cause."""
+    cause = shorten(cause, CAUSE_BYTES)
+    detail = shorten(detail, DETAIL_BYTES, tail=True)
+    failure = Failed(cause=cause, worker=worker, detail=detail, defect=defect, offer=offer)
+    return Ending("failed", cause, EXIT_DEFECT if defect else exit_code, failure, remedy=remedy)
+
+
+def given_up(ending: Ending, restarts: int) -> Ending:
+    """The end of a run that was restarted so often: one that another try might have helped says that there was none."""
+    if not ending.remedy or ending.failure is None or not restarts:
+        return ending
+    times = "once" if restarts == 1 else f"{restarts} times"
+    cause = f"{ending.failure.cause} The run was restarted {times}, which is the limit (run.max_restarts)."
+    return replace(ending, reason=cause, failure=replace(ending.failure, cause=cause))
+
+
+def shorten(text: str, limit_bytes: int, *, tail: bool = False) -> str:
+    """So much of a text, from its beginning or its end, that it stays below the limit as JSON."""
+    while len(json.dumps(text, ensure_ascii=False).encode(errors="replace")) > limit_bytes:
+        keep = len(text) * 9 // 10
+        text = "..." + text[-keep + 3 :] if tail else text[: keep - 3] + "..."
+    return text
+
+
+def out_of_memory_kills() -> int:
+    """How often the system has ended a process for want of memory, as far as it tells."""
+    count = 0
+    for path in _OUT_OF_MEMORY_COUNTS:
+        with contextlib.suppress(OSError, ValueError):
+            for line in Path(path).read_text(encoding="ascii").splitlines():
+                if line.startswith("oom_kill "):
+                    count += int(line.split()[1])
+    return count
+
+
+def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> Ending:
+    """A worker that ended without a word: killed, crashed, or gone."""
+    who, log = f"Worker {rank}", folder.log
+    if code == -signal.SIGKILL and memory_ran_out:
+        begin = f"{who} was killed by the system because memory ran out (signal 9, SIGKILL)"
+        found = out_of_memory.cause(folder, begin)
+        return failed(found.words, worker=rank, detail=found.rows or _end_of(log), offer=found.offer)
+    if code == -signal.SIGKILL:
+        cause = f"{who} was killed by signal 9 (SIGKILL): by somebody, or by the system because memory ran out."
+    elif code < 0:
+        cause = f"{who} was ended by signal {-code} ({_signal_name(-code)}). The end of engine.log may show where."
+    else:
+        cause = f"{who} ended with code {code} and without a word. The end of engine.log may show why."
+    return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
+
+
+def hung(rank: int, pid: int, log: Path) -> Ending:
+    """A worker that is there but gives no sign of life."""
+    begin = f"Worker {rank} (process {pid}) has given no sign of life for too long"
+    cause = f"{begin}: {why_silent(pid)}. What was saved before is kept."
+    return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
+
+
+def why_silent(pid: int) -> str:
+    """Why a process that is there says nothing."""
+    return _WHY_SILENT.get(_process_status(pid), "it hangs")
+
+
+_WHY_SILENT = {
+    "stopped": "it is paused, as by SIGSTOP",
+    "tracing-stop": "it is held by a debugger",
+    "disk-sleep": "it waits for a disk or a device that does not answer",
+}
+
+
+def _process_status(pid: int) -> str:
+    import psutil  # only here, so that a coordinator starts without it
+
+    try:
+        return str(psutil.Process(pid).status())
+    except psutil.Error:
+        return ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
+def _end_of(log: Path) -> str:
+    """The last words in the log: of a crash what Python says of it, without the list of all loaded libraries."""
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(0, log.stat().st_size - LOOK_BACK_BYTES))
+            text = file.read().decode(errors="replace").strip()
+    except OSError:
+        return ""
+    crash = text.rfind("Fatal Python error")
+    if crash < 0:
+        return text
+    return shorten(text[crash:].partition("\nExtension modules:")[0], DETAIL_BYTES)
+
+
+@dataclass
+class Tally:
+    """What the events so far say, for the result of a run whose workers cannot tell any more."""
+
+    metric: str = "metric"
+    epochs: int = 0
+    iterations: int = 0
+    loss: float | None = None
+    metrics: dict[str, float] = field(default_factory=dict)
+    validation: dict[str, float] = field(default_factory=dict)
+    samples_per_second: float = 0.0
+    seconds: float = 0.0
+    best: Best | None = None
+    _scores: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def add(self, event: Event) -> None:
+        """Take note of an event."""
+        match event:
+            case Started():
+                self.metric = event.metric
+            case EpochEnded():
+                self.epochs = event.epoch
+            case Progress():
+                self.samples_per_second, self.seconds = event.samples_per_second, event.elapsed_s
+            case Best():
+                self.best = event
+                self.validation = self._scores.get(event.iteration, self.validation)
+            case Points(split="training"):
+                self.iterations = event.first_step + event.steps_apart * (len(event.values["loss"]) - 1)
+                self.loss = event.values["loss"][-1]
+                self.metrics = {name: values[-1] for name, values in event.values.items() if name != "loss"}
+            case Points(split="validation"):
+                for i in range(len(event.values["loss"])):
+                    step = event.first_step + i * event.steps_apart
+                    self._scores[step] = {name: values[i] for name, values in event.values.items()}
+
+
+def _is_streamed(info: Mapping[str, Any]) -> bool:
+    return bool((info.get("loading") or {}).get("is_streamed"))
+
+
+def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Tally) -> dict[str, Any]:
+    """What `result.json` holds and `train --json` prints. What was not measured is null or empty."""
+    told = ending.outcome
+    measured: dict[str, Any]
+    if told is None:
+        measured = {
+            "epochs": tally.epochs,
+            "iterations": tally.iterations,
+            "loss": tally.loss,
+            "metrics": tally.metrics,
+            "validation": tally.validation,
+            "test": {},
+            "samples_per_second": tally.samples_per_second,
+            "time_shares": {},
+        }
+    else:
+        measured = {
+            "epochs": told["epochs"],
+            "iterations": told["iterations"],
+            "loss": told["loss"],
+            "metrics": dict(told["metrics"]),
+            "validation": _scores(told["validation"]),
+            "test": _scores(told["test"]),
+            "samples_per_second": round(told["samples_per_second"], 1),
+            "time_shares": dict(told["time_shares"]),
+        }
+    whole = {
+        "state": ending.state,
+        "reason": ending.reason,
+        **measured,
+        "held_back_by": held_back_by(
+            measured["time_shares"],
+            told["seconds"] if told is not None else tally.seconds,
+            strategy=info.get("strategy", ""),
+            is_streamed=_is_streamed(info),
+            augments=bool(info.get("augments")),
+        ),
+        "environment": info.get("environment", {}),
+        "run_dir": str(folder.path),
+        "project_sha256": info.get("project_sha256", ""),
+        "seconds": round(told["seconds"] if told is not None else tally.seconds, 3),
+        **({"offer": ending.failure.offer} if ending.failure is not None and ending.failure.offer else {}),
+    }
+    return {key: to_json(value) for key, value in whole.items()}
+
+
+def short_result(whole: dict[str, Any]) -> dict[str, Any]:
+    """The result as it fits into the last event: all of it but where paths or lists are of unusual length."""
+    kept = dict(whole)
+    for name in ("run_dir", "environment", "reason"):
+        if len(json.dumps(kept, ensure_ascii=False).encode(errors="replace")) <= RESULT_BYTES:
+            return kept
+        del kept[name]
+    return kept
+
+
+def _scores(told: Mapping[str, Any] | None) -> dict[str, float]:
+    return {"loss": told["loss"], **told["metrics"]} if told else {}

@@ -1,0 +1,158 @@
+"""From a project's options to the workers of a run on this machine: what is here, how fast it is, who gets what."""
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import UserError
+from engine.hardware.devices import probe
+from engine.hardware.speed import measure_cores, measure_in_process
+from engine.placement.candidates import open_placements, placed
+from engine.placement.choose import Placement, resolve
+from engine.placement.inventory import DeviceInventory
+from engine.project import user_code
+from engine.project.check import check, describe
+from engine.project.dataset_info import DataFacts
+from engine.project.environment import SEVERAL, EnvironmentOptions
+from engine.project.file import dumps
+from engine.project.project import Project
+from engine.project.training import TrainingOptions, batch_size
+from engine.runs.create import create, new_folder
+from engine.runs.folder import Origin, RunFolder, origin, take_lock
+from engine.user_code import registry, trust
+
+
+def place(
+    environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
+) -> tuple[Placement, DeviceInventory]:
+    """The placement for a training part of so many samples, and the machine it was made for. Measures devices where
+    the shares are to follow their speeds. Raises as `resolve` does, and `RunError` for a device that does not answer.
+    """
+    inventory = probe()
+    batch = batch_size(training, samples)
+    placement = resolve(environment, inventory, batch, training.gradient_accumulation)
+    if environment.worker_load == "measured" and environment.target in SEVERAL:
+        inventory = with_speeds(inventory, placement)
+        placement = resolve(environment, inventory, batch, training.gradient_accumulation)
+    return placement, inventory
+
+
+def with_speeds(inventory: DeviceInventory, placement: Placement) -> DeviceInventory:
+    """The inventory with the speeds of what the placement uses."""
+    if placement.resolved == "multi-cpu":
+        return replace(inventory, core_speeds=measure_cores(inventory.cores or tuple(range(inventory.num_cores))))
+    used = [worker.device for worker in placement.workers]
+    speeds = {name: measure_in_process(name)["matmul_gflops"] for name in used}
+    devices = (replace(device, speed=speeds.get(device.name, device.speed)) for device in inventory.devices)
+    return replace(inventory, devices=tuple(devices))
+
+
+PACKAGES = ("netwright", "torch", "numpy")
+# Locks of runs that were prepared here and wait for their coordinator, so that no moment looks as if it was lost.
+_held: dict[Path, int] = {}
+
+
+def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -> RunFolder:
+    """Check the project with its data, choose where it executes, and make the run's folder.
+
+    Relative data paths start at the project's folder; for the copy that a run keeps, where they started then. Raises
+    `UserError` for the project and its data, `UnavailableError` for the environment, `RunError` where no folder can be
+    made.
+    """
+    here = Path.cwd()
+    known_as = origin(project_path) if project_path else Origin(here, here, here / "untitled", "untitled")
+    base, name = known_as.base, known_as.name
+    user_code.ready(project, known_as.code_base, known_as.code)
+    files = user_code.contents(project)
+    facts = _facts(project, base)
+    report = check(project, facts)
+    report.refuse_errors()
+    samples = facts.samples.get("training")
+    placement, inventory = place(project.environment, project.training, samples)
+    from engine.data.load import loading_of
+
+    how = loading_of(project, facts, placement, inventory)
+    candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
+    text = dumps(project)
+    info = {
+        "project_path": str(project_path) if project_path else None,
+        "base": str(base),
+        "name": name,
+        "project_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        **placed(placement, project, inventory, samples),
+        "candidates": [] if how.is_streamed else candidates,
+        **({"code": {file: registry.hash_of_bytes(data) for file, data in files.items()}} if files else {}),
+        "warnings": [describe(problem) for problem in report.option_warnings],
+        "max_restarts": project.run.max_restarts,
+        "checkpoints_kept": project.training.checkpoints_kept,
+        "loading": how.write(),
+        "go_back": go_back(project),
+        "augments": list(project.training.augments),
+        "strategy": project.environment.strategy,
+        **_circumstances(project),
+    }
+    path = run_dir.absolute() if run_dir else new_folder(known_as.runs_beside if project_path else None, name)
+    folder = create(path, text, info, files.values())
+    if user_code.has_code(project):
+        trust.grant(folder.path)  # it was found to be trusted above, and is a copy of that
+    hold(folder, take_lock(folder))
+    return folder
+
+
+def go_back(project: Project) -> float:
+    """What the learn rate is multiplied by where a run goes back from a loss that is no number; 0 where it ends."""
+    options = project.training
+    return options.go_back_rate_factor if options.non_finite_loss == "go-back" else 0.0
+
+
+def longest_sequence(facts: DataFacts) -> int:
+    """Steps of the longest sequence in the data; 1 where there are none."""
+    known = [given.lengths[1] if given.lengths else given.type["T"] for given in facts.inputs if given.type.has("T")]
+    return max((steps for steps in known if isinstance(steps, int)), default=1)
+
+
+def hold(folder: RunFolder, lock: int) -> None:
+    """Keep the lock of a run until its coordinator asks for it."""
+    _held[folder.path] = lock
+
+
+def lock_of(folder: RunFolder) -> int:
+    """The run's lock: the one `prepare` took, or a new one. Raises `RunError` if another engine has it."""
+    held = _held.pop(folder.path, None)
+    return take_lock(folder) if held is None else held
+
+
+def _facts(project: Project, base: Path) -> DataFacts:
+    if project.data.source == "none":
+        raise UserError(
+            "The project has no data to learn from. Choose a data source on the Data tab, or try the built-in digits "
+            "with --set data.source=digits."
+        )
+    check(project).refuse_errors()
+    from engine.data.load import facts
+
+    return facts(project.data, base)
+
+
+def _circumstances(project: Project) -> dict[str, Any]:
+    """What helps to repeat a run."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "unknown"
+    return {
+        "seed": project.training.seed,
+        "deterministic": project.training.deterministic,
+        "versions": versions,
+        "host": platform.node(),
+        "coordinator": os.getpid(),
+        "workers": [],
+        "created": round(time.time(), 3),
+    }

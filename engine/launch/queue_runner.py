@@ -1,0 +1,152 @@
+"""Going through the queue: begins entries in their order, as many at a time as there is room for.
+
+python -m engine.launch.queue_runner FOLDER [AT_ONCE]
+
+Each run is a process of its own that needs nobody: whoever goes through the queue may die, and another one goes on.
+"""
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from engine.core.errors import EXIT_DONE, RunError, UserError
+from engine.placement.inventory import DeviceInventory, Room, room_for
+from engine.project.environment import EnvironmentOptions
+from engine.project.file import loads
+from engine.runs.folder import RunFolder
+from engine.runs.queue import Entry, Queue, is_due, start_entry
+
+LOOK_S = 0.5
+Tell = Callable[[Entry], None]
+_HERE = DeviceInventory(num_cores=1)
+
+
+class Worker:
+    """Goes through one queue. `tell` gets an entry whenever its state has changed."""
+
+    def __init__(self, queue: Queue, at_once: int = 0, tell: Tell = lambda entry: None) -> None:
+        """`at_once` runs side by side; 0: one for each accelerator of this machine, at least one."""
+        self._queue = queue
+        self._at_once = at_once
+        self._tell = tell
+        self._inventory: DeviceInventory | None = None
+        self._processes: dict[int, tuple[subprocess.Popen[bytes], Room]] = {}
+        self._known: dict[int, str] = {}
+        self._is_stopped = False
+
+    def run(self) -> list[Entry]:
+        """Go through the queue until nothing waits and nothing is under way, or until asked to leave. Returns the
+        entries that have ended meanwhile. Raises `RunError` where somebody else is at it."""
+        ended: list[Entry] = []
+        while True:
+            with self._queue.at_work():
+                while self._step(ended):
+                    time.sleep(LOOK_S)
+            # Looked at again without the lock: what was added just before it was let go would wait for nobody.
+            is_left = self._is_stopped or self._queue.is_to_be_left()
+            if is_left or not any(entry.is_waiting for entry in self._queue.entries()):
+                return ended
+
+    def stop(self) -> None:
+        """Begin no more, and ask the runs under way to stop; `run` then waits for them."""
+        self._is_stopped = True
+        for entry in self._queue.entries():
+            if entry.id in self._processes and entry.run_dir and not entry.is_over:
+                with contextlib.suppress(UserError):
+                    RunFolder(Path(entry.run_dir)).request("stop")
+
+    def _step(self, ended: list[Entry]) -> bool:
+        """Take note of what has ended, begin what can begin. Whether there is more to come."""
+        self._reap()
+        entries = self._queue.entries()
+        ended += self._told(entries)
+        begun = [entry for entry in entries if not (entry.is_waiting or entry.is_over) or entry.id in self._processes]
+        busy = [entry for entry in begun if not _has_made_room(entry)]
+        if self._queue.is_to_be_left():
+            return False
+        if self._is_stopped:
+            return bool(self._processes)
+        waiting = [entry for entry in entries if entry.is_waiting and entry.id not in self._processes]
+        used = {name for entry in busy for name in self._devices_of(entry)}
+        for entry in filter(is_due, waiting):
+            if len(busy) >= self._limit():
+                break
+            if (room := self._room(entry, used)) is not None:
+                self._begin(entry, room)
+                busy.append(entry)
+                used |= set(room.devices)
+        return bool(begun or waiting)
+
+    def _told(self, entries: list[Entry]) -> list[Entry]:
+        """Tell what has changed; those that have ended since."""
+        news = [entry for entry in entries if self._known.get(entry.id, "waiting") != entry.state]
+        is_first = not self._known
+        self._known = {entry.id: entry.state for entry in entries}
+        news = [entry for entry in news if not (is_first and entry.is_over)]
+        for entry in news:
+            self._tell(entry)
+        return [entry for entry in news if entry.is_over]
+
+    def _limit(self) -> int:
+        return self._at_once or max(1, len(self._machine().usable))
+
+    def _machine(self) -> DeviceInventory:
+        if self._inventory is None:
+            from engine.hardware.devices import probe
+
+            self._inventory = probe() if self._at_once != 1 else _HERE
+        return self._inventory
+
+    def _devices_of(self, entry: Entry) -> tuple[str, ...]:
+        return self._processes[entry.id][1].devices if entry.id in self._processes else entry.devices
+
+    def _room(self, entry: Entry, used: set[str]) -> Room | None:
+        """Where an entry goes now. One that cannot be read goes anywhere: its process says what is wrong."""
+        environment = EnvironmentOptions(target="cpu")
+        with contextlib.suppress(UserError):
+            environment = loads(self._queue.project_text(entry.id)).project.environment
+        return Room(environment) if self._limit() == 1 else room_for(environment, self._machine(), used)
+
+    def _begin(self, entry: Entry, room: Room) -> None:
+        settings = []
+        if room.devices:
+            settings = [
+                f"environment.target={room.environment.target}",
+                f"environment.devices={list(room.environment.devices)}",
+            ]
+        process = start_entry(self._queue, entry.id, ",".join(room.devices) or "-", *settings)
+        self._processes[entry.id] = process, room
+
+    def _reap(self) -> None:
+        """Forget the processes that have ended. An entry that still waits then cannot be started."""
+        for id, (process, _) in list(self._processes.items()):
+            if process.poll() is None:
+                continue
+            del self._processes[id]
+            entry = self._queue.entry(id)
+            if entry is not None and entry.is_waiting and process.returncode != EXIT_DONE:
+                with contextlib.suppress(UserError), self._queue.claimed(id) as claim:
+                    why = f"The process for it ended with code {process.returncode}; {self._queue.folder / 'work.log'}"
+                    claim.change(state="refused", reason=f"{why} may say why.")
+
+
+def _has_made_room(entry: Entry) -> bool:
+    """Whether its run is paused and has given back its memory. When it goes on it shares the machine with others."""
+    with contextlib.suppress(UserError, OSError):
+        return bool(entry.run_dir) and RunFolder(Path(entry.run_dir)).has_released()
+    return False
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The process that goes through the queue."""
+    folder, at_once = (*arguments, "0")[:2]
+    with contextlib.suppress(RunError):  # somebody else is at it
+        Worker(Queue(Path(folder)), int(at_once)).run()
+    return EXIT_DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+"""From a run that has ended, or broke off, to one that is ready to go on in its folder, from its last checkpoint."""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import RunError, UserError, plural
+from engine.core.files import write_atomically
+from engine.launch.prepare import go_back, hold, place
+from engine.placement.candidates import chosen_before, placed
+from engine.project.check import check
+from engine.project.file import dumps, load
+from engine.project.project import Project, set_option
+from engine.project.user_code import ready
+from engine.runs.checkpoints import all_checkpoints
+from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
+
+CHANGEABLE = (
+    "max_epochs",
+    "max_iterations",
+    "initial_learn_rate",
+    "max_time",
+    "max_time_unit",
+    "target_metric",
+    "target_value",
+    "validation_frequency",
+    "validation_frequency_unit",
+    "validation_patience",
+    "checkpoint_frequency",
+    "checkpoint_unit",
+    "checkpoints_kept",
+    "non_finite_loss",
+    "go_back_rate_factor",
+    "gradient_accumulation",
+    "gradient_checkpointing",
+)
+"""The training options that a run may go on with another value of. Others are in what has been trained already."""
+
+
+def prepare_resume(folder: RunFolder, settings: Sequence[str] = ()) -> None:
+    """Make a run ready to go on, with other values of some options (`training.max_epochs=9`, all of `environment` and
+    `run`). Raises `UserError` for what cannot be, `UnavailableError` for the environment, `RunError` if it is alive."""
+    try:
+        lock = take_lock(folder)
+    except RunError as error:
+        if folder.is_alive():
+            raise RunError(f"The run in {folder.path} is at work: there is nothing to resume.") from None
+        raise error
+    try:
+        _make_ready(folder, settings)
+    except BaseException:
+        os.close(lock)
+        raise
+    hold(folder, lock)
+
+
+def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
+    before = load(folder.project).project
+    info = folder.read_info()
+    _refuse_another_project(folder, info)
+    project = changed(before, settings)
+    _refuse_complete(folder, project)
+    base = Path(str(info.get("base", folder.path)))
+    ready(project, folder.path, frozen_code(folder))
+    check(project).refuse_errors()
+    from engine.data.load import facts, loading_of
+
+    known = facts(project.data, base)
+    check(project, known).refuse_errors()
+    # A choice that the run made when it began stands, so that it gives the same numbers.
+    chosen = dict(chosen_before(info)) if project.environment == before.environment else {}
+    samples = known.samples.get("training")
+    placement, inventory = place(project.environment.replace(**chosen), project.training, samples)
+    placement = replace(placement, target=project.environment.target)
+    how = loading_of(project, known, placement, inventory)
+    try:
+        text = dumps(project).encode()
+        if project != before:  # a crash in between leaves either project, and either is known
+            update_info(folder, project_sha256_next=_sha256(text))
+            write_atomically(folder.project, text, mode=0o600, follow_link=False)
+            update_info(folder, project_sha256=_sha256(text), project_sha256_next=None)
+        folder.result.unlink(missing_ok=True)
+        update_info(
+            folder,
+            **placed(placement, project, inventory, samples),
+            candidates=[],
+            threads_are_chosen=bool(chosen),
+            max_restarts=project.run.max_restarts,
+            checkpoints_kept=project.training.checkpoints_kept,
+            loading=how.write(),
+            go_back=go_back(project),
+            resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
+            coordinator=os.getpid(),
+            workers=[],
+            released=False,
+            state="starting",
+        )
+        folder.take_requests()  # those that came too late are not meant for what follows
+    except OSError as error:
+        raise RunError(f"The run folder {folder.path} cannot be written: {error.strerror or error}.") from None
+
+
+def changed(project: Project, settings: Sequence[str]) -> Project:
+    """The project with these settings. Raises `UserError` for one that a run cannot go on with."""
+    for setting in settings:
+        section, _, name = setting.partition("=")[0].strip().partition(".")
+        if section == "data" or (section == "training" and name not in CHANGEABLE):
+            raise UserError(
+                f"--set {setting}: a run cannot go on with another value of that, since what it has learned comes from "
+                f"the old one. What may change are environment and run, and of training {', '.join(CHANGEABLE)}. "
+                "For the rest train anew."
+            )
+        project = set_option(project, setting)
+    return project
+
+
+def _refuse_another_project(folder: RunFolder, info: Mapping[str, Any]) -> None:
+    """Raise `UserError` where the run's copy of its project is not what was trained: checkpoints do not fit another."""
+    known = {info.get("project_sha256"), info.get("project_sha256_next")}
+    if _sha256(folder.project.read_bytes()) not in known:
+        raise UserError(
+            f"{folder.project} is not what this run was made with: its checksum is not the one in {folder.info.name}. "
+            "Put the file back as it was, and change options with --set; or train anew."
+        )
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _refuse_complete(folder: RunFolder, project: Project) -> None:
+    """Raise `UserError` where nothing is left to do, or nothing is there to go on from."""
+    result = folder.read_result() or {}
+    if result.get("state") != "finished":
+        return
+    options = project.training
+    planned, name = options.max_epochs, "max_epochs"
+    if options.is_full_batch:
+        planned, name = options.max_iterations, "max_iterations"
+    done = result.get("epochs")
+    if isinstance(done, int) and done >= planned:
+        raise UserError(
+            f"The run in {folder.path} is complete: {plural(done, 'epoch')} of {planned:,} done. To go on give it "
+            f"more, such as --set training.{name}={2 * planned}."
+        )
+    if not all_checkpoints(folder):
+        raise UserError(
+            f"The run in {folder.path} has finished and left no checkpoint to go on from (checkpoint_unit was never, "
+            "or they were removed). Train again."
+        )

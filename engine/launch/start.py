@@ -1,0 +1,223 @@
+"""Starting the workers of a run on this machine, and knowing how each of them ends. Needs no torch itself.
+
+A worker is forked where torch is imported already, which takes milliseconds, and started as a fresh interpreter
+elsewhere. Either way it has a pipe for its reports, one for requests to it, prints into the run's log, and dies with
+the coordinator. Call from a thread that lives as long as the workers: the parent-death signal fires when it ends.
+"""
+
+import contextlib
+import ctypes
+import faulthandler
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import RunError
+from engine.core.files import ROOT
+from engine.parallel.process_group import WorkerSpec
+
+EXIT_BROKEN = 70
+PIPE_BYTES = 2**20
+_PR_SET_PDEATHSIG = 1
+_F_SETPIPE_SZ = 1031
+_DRIVERS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/", "/dev/dxg")
+"""What a process has open whose driver for NVIDIA, AMD or Intel has begun; the last is Linux's inside Windows."""
+_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+@dataclass
+class Worker:
+    """One started worker, as the coordinator sees it."""
+
+    rank: int
+    pid: int
+    reports: int
+    requests: int
+    process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+    ended: int | None = None
+
+    def poll(self) -> int | None:
+        """How it ended (a negative number is the signal that killed it), or None while it runs."""
+        if self.ended is None and self.process is not None:
+            self.ended = self.process.poll()
+        elif self.ended is None:
+            self.ended = self._wait(os.WNOHANG)
+        return self.ended
+
+    def ask(self, request: Mapping[str, Any]) -> None:
+        """Send a request. A worker that has gone is no reason to fail."""
+        with contextlib.suppress(OSError):
+            os.write(self.requests, f"{json.dumps(request)}\n".encode())
+
+    def kill(self) -> None:
+        """End it at once and wait until it is gone."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            if self.process is not None:
+                self.ended = self.process.wait()
+            else:
+                self.ended = self._wait(0)
+
+    def _wait(self, options: int) -> int | None:
+        try:
+            pid, status = os.waitpid(self.pid, options)
+        except ChildProcessError:  # where SIGCHLD is ignored the system takes note of an end by itself
+            return EXIT_BROKEN
+        return os.waitstatus_to_exitcode(status) if pid else None
+
+    def close(self) -> None:
+        """Close the coordinator's ends of the pipes."""
+        for descriptor in (self.reports, self.requests):
+            os.close(descriptor)
+
+
+def can_fork() -> bool:
+    """Whether a fork gives a worker that can do everything: torch is here, and no accelerator was touched."""
+    torch = sys.modules.get("torch")
+    return sys.platform == "linux" and torch is not None and not _is_touched(torch)
+
+
+def _is_touched(torch: Any) -> bool:
+    """Whether an accelerator was initialised here: what a fork leaves of that cannot be used."""
+    is_initialized = any(module.is_initialized() for name in ("cuda", "xpu") if (module := getattr(torch, name, None)))
+    return is_initialized or has_driver_open()
+
+
+def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
+    """Whether this process has a driver of an accelerator open. Merely asking `torch.cuda.is_available()` starts it, as
+    a file of the user's may do on top, and torch calls itself uninitialised then."""
+    opened = []
+    with contextlib.suppress(OSError):  # a system that does not show them
+        opened = list(descriptors.iterdir())
+    for descriptor in opened:
+        with contextlib.suppress(OSError):  # that of the listing itself has gone
+            if os.readlink(descriptor).startswith(_DRIVERS):
+                return True
+    return False
+
+
+def start(
+    folder: Path,
+    rank: int,
+    meeting: Path,
+    work: Callable[[WorkerSpec], int],
+    *,
+    private: Iterable[int],
+    log: Path,
+    strategy: str = "",
+    checkpoint: int = -1,
+    rate_factor: float = 1.0,
+    asked: str = "",
+) -> Worker:
+    """Start one worker. `work` is what a forked one runs; `private` are descriptors of the coordinator's alone.
+    `checkpoint`, `rate_factor` and `asked` are those of `WorkerSpec`.
+
+    Raises `RunError` if the system does not give another process.
+    """
+    reports_in, reports_out = os.pipe()
+    requests_in, requests_out = os.pipe()
+    widen(reports_out)
+    pipes = (reports_out, requests_in)
+    seat = WorkerSpec(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor, asked)
+    printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if can_fork():
+            pid = _fork(seat, work, [*private, reports_in, requests_out], printing)
+            return Worker(rank, pid, reports_in, requests_out)
+        process = _spawn(seat, printing)
+        return Worker(rank, process.pid, reports_in, requests_out, process)
+    except OSError as error:
+        for descriptor in (reports_in, requests_out):
+            os.close(descriptor)
+        raise RunError(
+            f"Worker {rank} could not be started: {error.strerror}. Close other programs, or use fewer workers."
+        ) from None
+    finally:
+        for descriptor in (reports_out, requests_in, printing):
+            os.close(descriptor)
+
+
+def _spawn(seat: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
+    """Start a fresh interpreter as a worker."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "engine.launch.worker", seat.write()],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=printing,
+        stderr=printing,
+        pass_fds=(seat.reports, seat.requests),
+    )
+
+
+def widen(pipe: int) -> None:
+    """Room for reports, so that a coordinator that waits for the disk does not hold up training."""
+    import fcntl
+
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(pipe, _F_SETPIPE_SZ, PIPE_BYTES)
+
+
+def _fork(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> int:
+    """Fork a child that runs `work` and never returns. Signals wait until the child has its own handlers."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        with warnings.catch_warnings():
+            # Later Pythons warn of threads; those of BLAS here know how to be forked, others there are none.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            _be_child(seat, work, private, printing)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid
+
+
+def _be_child(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> None:
+    """The life of a forked child. It leaves by `os._exit`: the stack below belongs to the coordinator."""
+    code = EXIT_BROKEN
+    try:
+        gc.freeze()  # what is garbage of the parent must not be finalised here, and shared pages stay shared
+        for descriptor in private:
+            os.close(descriptor)
+        null = os.open(os.devnull, os.O_RDONLY)
+        for target, source in ((0, null), (1, printing), (2, printing)):
+            os.dup2(source, target)
+        begin(seat)
+        code = work(seat)
+    except BaseException:  # nothing may reach the coordinator's stack
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def begin(seat: WorkerSpec) -> None:
+    """First thing in a worker, forked or fresh: die with the coordinator, leave its keyboard, tell of a crash."""
+    die_with(seat.parent)
+    for number in _SIGNALS:
+        # Ctrl-C, a closed terminal and a service manager reach the whole group; the coordinator decides what it means.
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    faulthandler.enable(file=2)
+
+
+def die_with(parent: int) -> None:
+    """End when this process, which started this one, does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(EXIT_BROKEN)  # it ended before the signal was set

@@ -1,0 +1,326 @@
+"""One worker of a run: puts the pieces of a training together, runs it, and says how it went."""
+
+import contextlib
+import gc
+import math
+import os
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+
+from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
+from engine.data.batches import Batches, Order, Resident
+from engine.hardware.accelerators import refusal_of, utilisation_of
+from engine.launch.channel import Reports, RequestPipe
+from engine.launch.placement_trial import choose_place
+from engine.launch.start import begin
+from engine.lowering.user_code import blame
+from engine.parallel.process_group import Gang, SoloGang, WorkerSpec, is_lost_peer
+from engine.placement.batch_arithmetic import rate_factor
+from engine.project.bindings import in_order
+from engine.project.check_strategies import pieces_of_batch
+from engine.project.data_loading import Loading
+from engine.project.dataset_info import PARTS
+from engine.project.training import Extent, extent
+from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
+from engine.runs.confusion import write_confusions
+from engine.runs.events import Message, Started, to_json
+from engine.runs.folder import RunFolder
+from engine.training import out_of_memory
+from engine.training.assembling import augmentation_of, choose_threads, loss_of, network_for, part_for, unit_for
+from engine.training.checkpoints import RandomStates
+from engine.training.evaluation import metrics_for, named
+from engine.training.fast import garbage
+from engine.training.metrics import Metric
+from engine.training.nan_replay import Replay
+from engine.training.precision import Precision
+from engine.training.recording import Clock, Recorder
+from engine.training.reporting import NoOutbox, NoRequests, Reporter
+from engine.training.savers import FolderShelf, Keeper, NoShelf, Saver, nowhere
+from engine.training.setting import Setting, gang_for, known_of, set_up
+from engine.training.solvers import Schedule
+from engine.training.state import Plan, limits_for, validation_steps
+from engine.training.step import State, Unit
+from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
+from engine.training.user_code import hooks_for
+
+DETAIL_CHARACTERS = 4000
+_NOT_DETERMINISTIC = re.compile(r"(\w+) does not have a deterministic implementation")
+
+
+def work(seat: WorkerSpec) -> int:
+    """Train in this process. Every end but a crash is reported; returns the exit code."""
+    reports = Reports(seat.reports)
+    try:
+        with reports.beating():
+            outcome, gang = _train(seat, reports)
+    except Exception as error:  # whatever goes wrong in a worker, the coordinator is to know it
+        traceback.print_exc()
+        reports.send({"error": to_json(_describe(error, RunFolder(Path(seat.folder))))})
+        return EXIT_RUN_FAILED
+    # Before the farewell: whatever happens while the connections close, the run is complete.
+    reports.send({"done": to_json(asdict(outcome)) if seat.rank == 0 else {}})
+    gang.close()
+    return EXIT_DONE
+
+
+def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
+    """The error in words, and whose it is: the user's, the machine's, or ours."""
+    detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
+    known = {"exit_code": EXIT_RUN_FAILED, "defect": False, "is_lost_peer": is_lost_peer(error), "detail": detail}
+    if isinstance(error, NonFiniteLossError):
+        return {**known, "cause": str(error), "detail": "", "remedy": "lower rate"}
+    if isinstance(error, UserError):
+        return {**known, "cause": str(error), "exit_code": error.exit_code, "detail": ""}
+    words = str(error).strip().partition("\n")[0][:300]
+    if out_of_memory.is_one(error):
+        begin = f"There is not enough memory to train ({out_of_memory.in_words(error)})"
+        found = out_of_memory.cause(folder, begin, out_of_memory.place_of(error))
+        known["is_lost_peer"] = False  # nccl may have said it, which takes memory of the device too
+        return {**known, "cause": found.words, "detail": found.rows or detail, "offer": found.offer}
+    if isinstance(error, OSError):
+        return {**known, "cause": f"A file could not be read or written: {words}."}
+    if known["is_lost_peer"]:
+        return {**known, "cause": f"The connection to another worker broke: {words}"}
+    if (named := _NOT_DETERMINISTIC.search(words)) is not None:
+        cause = (
+            f"torch has no deterministic form of {named[1]} on this device, and the option deterministic asks for one"
+        )
+        return {**known, "cause": f"{cause}. Train anew without it (training.deterministic), or on the CPU."}
+    if isinstance(error, torch.AcceleratorError):  # it comes late, so the place where it is met is seldom the cause
+        way_out = "Train on the CPU (environment.target=cpu) to see where, or resume the run once it can be used again."
+        return {**known, "cause": f"The device failed: {refusal_of(words)}. {way_out}"}
+    if where := blame(error):
+        return {**known, "cause": f"The project's own code went wrong: {where}"}
+    return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}
+
+
+def _train(seat: WorkerSpec, reports: Reports) -> tuple[Outcome, Gang]:
+    """The outcome, and the gang, which is still together."""
+    setting, choice = choose_place(set_up(seat), seat, reports)
+    gang = gang_for(seat, setting)
+    is_first = gang.rank == 0
+    options = setting.project.training
+    precision = Precision(options.fitting_precision, setting.device, gang)
+    network = precision.network(network_for(setting))
+    precision.begin()
+    training, validation, test = (part_for(setting, precision, name) for name in PARTS)
+    assert training is not None  # `prepare` refuses a project whose training part is empty
+    notes = [*choice, *_loading_note(setting), *precision.notes]
+    notes += choose_threads(setting, network, precision, training, seat.rank)
+    whole = extent(options, len(training))
+    scale = rate_factor(setting.project.environment, gang.size)
+    schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps, scale)
+    loss = loss_of(setting, network, training.targets)
+    facts = in_order(setting.project.network, setting.facts)
+    metrics = metrics_for(options, facts, training.targets)
+    batches = _batches_of(setting, training, whole, gang)
+    parameters = sum(p.numel() for p in network.parameters())
+    unit = unit_for(setting, seat, network, precision, schedule, loss, metrics, gang, batches, notes)
+    network = unit.network  # of a pipeline this stage, so that the others are let go
+    keeper = _keeper_for(setting, unit, is_first=is_first, has_validation=validation is not None)
+    if is_first:
+        _announce(setting, parameters, whole, named("metric", unit.metrics), reports, notes)
+    plan = _plan_for(setting, unit, whole, schedule, validation, test)
+    clock = Clock(plan.limits.time_s, partial(_sending_s, setting, unit, gang))
+    reporter = _reporter_for(setting, seat, reports, unit, gang, clock, whole.total_steps)
+    # From here on each worker has random numbers of its own: for dropout.
+    _seed_own(options.seed, gang.rank)
+    hooks = hooks_for(options, network, setting.folder.path, whole, gang, rate=schedule, clock=clock)
+    saver = Saver(options, partial(beside, setting.folder) if is_first else nowhere)
+    replay = _replay_for(setting, precision, unit, batches, gang, saver)
+    trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver, replay)
+    random = RandomStates(gang, setting.device)
+    saver.register(unit=unit, schedule=schedule, keeper=keeper, reporter=reporter, trainer=trainer, random=random)
+    if hooks is not None:
+        saver.register(hooks=hooks)
+    if seat.checkpoint >= 0:
+        saver.go_on(Checkpoint(place(setting.folder, seat.checkpoint), seat.checkpoint))
+    schedule.multiply(seat.rate_factor)
+    try:
+        with garbage.looked_for_at_reports():
+            outcome = trainer.run()
+        if is_first:
+            _write_tables(setting, outcome, facts.classes)
+        return outcome, gang
+    except NonFiniteLossError:
+        if replay is None or not replay.broke_off:
+            gang.close()  # all find it at the same step, and the first one has still to tell and to save
+        raise
+
+
+def _loading_note(setting: Setting) -> list[str]:
+    """Whether the data is read while it is wanted, where that is worth a word."""
+    loading = Loading.read(setting.info.get("loading"))
+    return [loading.sentence()] if loading.is_streamed or loading.because else []
+
+
+def _keeper_for(setting: Setting, unit: Unit, *, is_first: bool, has_validation: bool) -> Keeper:
+    """Who remembers the best network; only the first worker puts it down."""
+    options = setting.project.training
+    shelf = FolderShelf(setting.folder.path, known_of(setting)) if is_first else NoShelf()
+    return Keeper(unit, options, named(options.objective_metric, unit.metrics), shelf, has_validation=has_validation)
+
+
+def _plan_for(
+    setting: Setting,
+    unit: Unit,
+    whole: Extent,
+    schedule: Schedule,
+    validation: Resident | None,
+    test: Resident | None,
+) -> Plan:
+    """How long the run goes on, and when it validates."""
+    options = setting.project.training
+    return Plan(
+        whole,
+        validation_steps(options, whole.steps_per_epoch),
+        options.validation_patience,
+        validation,
+        test,
+        pace=schedule,
+        release=partial(_release, setting.device),
+        limits=limits_for(options, named(options.target_metric, unit.metrics)),
+    )
+
+
+def _batches_of(setting: Setting, training: Resident, whole: Extent, gang: Gang) -> Batches:
+    """The training part, batch by batch."""
+    options = setting.project.training
+    order = Order(
+        len(training),
+        whole.batch,
+        "never" if whole.is_full_batch else options.shuffle,
+        options.seed,
+        keep_last=options.last_batch == "keep",
+        lengths=training.longest if options.bucket_by_length else None,
+    )
+    return Batches(
+        training,
+        order,
+        SoloGang() if setting.has_stages else gang,  # all workers of a pipeline compute all samples
+        cut=options.sequence_length == "shortest",
+        pieces=pieces_of_batch(setting.project.environment, options.gradient_accumulation, gang.size),
+        loads=setting.loads,
+        change=augmentation_of(setting, training),
+    )
+
+
+def _reporter_for(
+    setting: Setting, seat: WorkerSpec, reports: Reports, unit: Unit, gang: Gang, clock: Clock, total_steps: int
+) -> Reporter:
+    """What is told of the run, and what it is asked. The first worker speaks and listens for all."""
+    busy = utilisation_of(setting.device, gang.size)
+    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
+    is_first = gang.rank == 0
+    outbox, requests = (reports, RequestPipe(seat.requests, seat.asked)) if is_first else (NoOutbox(), NoRequests())
+    return Reporter(unit.metrics, recorder, outbox, requests, clock, total_steps, unit.watch)
+
+
+def _write_tables(setting: Setting, outcome: Outcome, classes: Sequence[str]) -> None:
+    """How often each class was taken for each, in the run's folder."""
+    scores = {"validation": outcome.validation, "test": outcome.test}
+    tables = {name: judged.confusion for name, judged in scores.items() if judged is not None}
+    write_confusions(setting.folder.path, classes, tables)
+
+
+def _seed_own(seed: int, rank: int) -> None:
+    """Begin this worker's own random numbers."""
+    torch.manual_seed(seed * 1_000_003 + 1 + rank)
+
+
+def _replay_for(
+    setting: Setting, precision: Precision, unit: Unit, batches: Batches, gang: Gang, saver: Saver
+) -> Replay | None:
+    """Who looks where a loss that is no number came from; none where a guard finds it at once, and where least squares
+    are solved, which moves no weight by what is no number: the network as it is tells."""
+    options = setting.project.training
+    if options.non_finite_loss != "stop" or options.solver == "lm":
+        return None
+
+    def initial() -> State:
+        state = precision.network(network_for(setting)).state_dict()
+        _seed_own(options.seed, gang.rank)
+        return state
+
+    return Replay(unit, batches, gang, saver.pieces, initial, partial(all_checkpoints, setting.folder))
+
+
+def _announce(
+    setting: Setting,
+    parameters: int,
+    whole: Extent,
+    metric: Metric,
+    reports: Reports,
+    notes: Sequence[str],
+) -> None:
+    """The first events of a run."""
+    options = setting.project.training
+    reports.put(
+        Started(
+            environment=setting.info["environment"],
+            hardware=setting.info["hardware"],
+            epochs=whole.epochs,
+            iterations=whole.total_steps,
+            steps_per_epoch=whole.steps_per_epoch,
+            metric=metric.name,
+            samples=setting.facts.samples,
+            parameters=parameters,
+            sentence=str(setting.info.get("sentence", ""))[:1000],
+            arithmetic=str(setting.info.get("arithmetic", ""))[:1000],
+        ),
+        *(Message(severity="note", text=note[:1000]) for note in (*setting.facts.notes, *notes)),
+    )
+    if not setting.facts.samples.get("validation") and (
+        options.output_network == "best-validation" or options.validation_patience
+    ):
+        text = "The data has no validation part: the network of the last iteration is kept, and patience has no effect."
+        reports.put(Message(severity="warning", text=text))
+
+
+def _release(device: torch.device) -> None:
+    """Give back memory that is not in use."""
+    gc.collect()
+    if device.type != "cpu":
+        with contextlib.suppress(RuntimeError):  # not every kind of device can
+            torch.accelerator.empty_cache()
+
+
+def _sending_s(setting: Setting, unit: Unit, gang: Gang) -> float:
+    """Seconds that sums have taken; NaN where they overlap with the computing, as all do on a device: there a sum is
+    only begun when it is called."""
+    is_known = unit.sends_in_turn and (gang.size == 1 or setting.device.type == "cpu")
+    return gang.sending_s if is_known else math.nan
+
+
+def _memory_bytes(device: torch.device) -> int:
+    """Of the device at its highest, or of this process."""
+    if device.type in ("cuda", "xpu"):
+        return torch.accelerator.max_memory_allocated(device)
+    if device.type == "mps":
+        return int(torch.mps.driver_allocated_memory())
+    return int(psutil.Process().memory_info().rss)
+
+
+def main(arguments: list[str]) -> int:
+    """A worker in an interpreter of its own."""
+    seat = WorkerSpec.read(arguments[0])
+    begin(seat)
+    for descriptor in (seat.reports, seat.requests):
+        os.set_inheritable(descriptor, False)
+    return work(seat)
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # as a forked worker does: see `ProcessGang.close`

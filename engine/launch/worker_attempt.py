@@ -1,0 +1,226 @@
+"""One try of a run: its workers from their start to their end, whatever that is. The coordinator makes as many as it
+takes. Needs no torch itself."""
+
+import secrets
+import selectors
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine.launch import outcome
+from engine.launch import start as launch
+from engine.launch.channel import SILENCE_S, Lines, Vigil
+from engine.launch.outcome import Ending
+from engine.parallel.process_group import WorkerSpec
+from engine.placement.candidates import decided, is_undecided
+from engine.runs.events import Event, Message, read_event
+from engine.runs.folder import RunFolder, update_info
+
+POLL_S = 0.1
+GRACE_S = 10.0
+"""How long a failed run waits for workers that have not said yet how it goes with them: the first one may be saving."""
+DEATH_GRACE_S = 1.5
+"""So long where a worker has died: that is the cause, whatever the others say of it."""
+WORRY = 0.25
+"""After this share of the time that a worker may be silent the log says that it is."""
+LEAVING_S = 10.0
+"""How long a complete run waits for its workers to end."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a try begins: after how many iterations the checkpoint was made (negative: there is none), what its learn
+    rates are multiplied by, and what is asked of it before its first step, as lines for the first worker."""
+
+    checkpoint: int = -1
+    rate_factor: float = 1.0
+    asked: str = ""
+
+
+class Attempt:
+    """The workers of one try. `write` takes their events, `obey` what is asked of the run, which may end it."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        lock: int,
+        start: Start,
+        write: Callable[[Event], None],
+        obey: Callable[["Attempt"], Ending | None],
+        *,
+        strategy: str = "",
+        patience_s: float = SILENCE_S,
+    ) -> None:
+        self._folder = folder
+        self._lock = lock
+        self._begins = start
+        self._write = write
+        self._obey = obey
+        self._strategy = strategy
+        self._vigil = Vigil(patience_s)
+        self._patience_s = patience_s
+        self._worrying: set[int] = set()
+        self._workers: list[launch.Worker] = []
+        self._start: Callable[[int], None] = lambda count: None
+        self._lines: dict[int, Lines] = {}
+        self._outcome: dict[str, Any] | None = None
+        self._errors: list[tuple[int, dict[str, Any]]] = []
+        self._silent: list[int] = []
+        self._told: set[int] = set()
+        self._done_at = 0.0
+        self._kills_before = outcome.out_of_memory_kills()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the training is through, and nothing that happens now can do it harm."""
+        return self._outcome is not None
+
+    def ask(self, request: dict[str, Any]) -> None:
+        """Pass a request on to the first worker."""
+        self._workers[0].ask(request)
+
+    def run(self, work: Callable[[WorkerSpec], int]) -> Ending:
+        """Start the workers and watch them until they have ended; none is left then."""
+        meeting = self._folder.path / f".meeting-{secrets.token_hex(4)}"
+        try:
+            meeting.mkdir(0o700)
+            with selectors.DefaultSelector() as selector:
+                self._start = partial(self._start_up_to, selector, meeting / "store", work)
+                info = self._folder.read_info()
+                self._start(1 if is_undecided(info) else len(info["places"]))
+                return self._watch(selector)
+        finally:
+            for worker in self._workers:
+                worker.kill()
+                worker.close()
+            shutil.rmtree(meeting, ignore_errors=True)
+
+    def _start_up_to(
+        self, selector: selectors.BaseSelector, meeting: Path, work: Callable[[WorkerSpec], int], count: int
+    ) -> None:
+        """Start those of so many workers that are not there yet."""
+        for rank in range(len(self._workers), count):
+            self._start_worker(rank, meeting, work)
+            selector.register(self._workers[rank].reports, selectors.EVENT_READ, rank)
+        update_info(self._folder, workers=[worker.pid for worker in self._workers])
+
+    def _start_worker(self, rank: int, meeting: Path, work: Callable[[WorkerSpec], int]) -> None:
+        private = [self._lock]
+        private += [d for worker in self._workers for d in (worker.reports, worker.requests)]
+        worker = launch.start(
+            self._folder.path,
+            rank,
+            meeting,
+            work,
+            private=private,
+            log=self._folder.log,
+            strategy=self._strategy,
+            checkpoint=self._begins.checkpoint,
+            rate_factor=self._begins.rate_factor,
+            asked=self._begins.asked if rank == 0 else "",
+        )
+        self._workers.append(worker)
+        self._lines[rank] = Lines(worker.reports)
+
+    def _watch(self, selector: selectors.BaseSelector) -> Ending:
+        """Until all workers have ended, or the run has to."""
+        failed_at: float | None = None
+        while True:
+            self._vigil.turn()
+            for key, _ in selector.select(POLL_S):
+                self._hear(key.data)
+                if not self._lines[key.data].is_open:
+                    selector.unregister(key.fileobj)
+            if (ending := self._obey(self)) is not None:
+                return ending
+            if self._outcome is not None:
+                # All took part in its last sum, so nothing that happens to the others now can do it harm.
+                all_ended = all(worker.poll() is not None for worker in self._workers) and not selector.get_map()
+                if all_ended or time.monotonic() - self._done_at > LEAVING_S:
+                    return outcome.well(self._outcome)
+                continue
+            self._look_for_ends()
+            self._worry()
+            if (ending := self._find_hung()) is not None:
+                return ending
+            if failed_at is None and (self._errors or self._silent):
+                failed_at = time.monotonic()
+            if failed_at is not None and (self._all_are_known or time.monotonic() - failed_at > self._grace_s):
+                return self._cause()
+
+    def _hear(self, rank: int) -> None:
+        """Take what a worker reports."""
+        for message in self._lines[rank].read():
+            self._vigil.heard(rank)
+            self._worrying.discard(rank)
+            if "event" in message:
+                self._write(read_event(message["event"]))
+            elif "chosen" in message:
+                changes = decided(self._folder.read_info(), **message["chosen"])
+                update_info(self._folder, **changes)
+                self._start(len(changes["places"]))
+            elif "error" in message:
+                self._told.add(rank)
+                self._errors.append((rank, message["error"]))
+            elif "done" in message:
+                self._told.add(rank)
+                if rank == 0:
+                    self._outcome = message["done"]
+                    self._done_at = time.monotonic()
+
+    @property
+    def _all_are_known(self) -> bool:
+        """Whether of every worker it is known how it ends."""
+        return len(self._told.union(self._silent)) == len(self._workers)
+
+    @property
+    def _grace_s(self) -> float:
+        return DEATH_GRACE_S if self._silent else GRACE_S
+
+    def _look_for_ends(self) -> None:
+        """Find workers that have ended without a word."""
+        for worker in self._workers:
+            known = worker.rank in self._told or worker.rank in self._silent
+            if not known and worker.poll() is not None and not self._lines[worker.rank].is_open:
+                self._silent.append(worker.rank)
+
+    def _find_hung(self) -> Ending | None:
+        """The end that a worker brings about which is there but gives no sign of life."""
+        for rank in self._vigil.silent():
+            worker = self._workers[rank]
+            if rank not in self._told and worker.poll() is None:
+                return outcome.hung(rank, worker.pid, self._folder.log)
+        return None
+
+    def _worry(self) -> None:
+        """Say once of a worker that has been silent for a while, long before it is given up."""
+        for rank in self._vigil.silent(WORRY):
+            worker = self._workers[rank]
+            if rank in self._worrying or rank in self._told or worker.poll() is not None:
+                continue
+            self._worrying.add(rank)
+            why = outcome.why_silent(worker.pid)
+            text = f"Worker {rank} (process {worker.pid}) gives no sign of life: {why}. It is ended after "
+            self._write(Message(severity="warning", text=f"{text}{self._patience_s:g} seconds of that."))
+
+    def _cause(self) -> Ending:
+        """Why it failed: a worker that died, else an error of a worker's own, else a lost connection."""
+        ran_out = outcome.out_of_memory_kills() > self._kills_before
+        for rank in self._silent:
+            code = self._workers[rank].poll()
+            if code is not None:
+                return outcome.death(rank, code, self._folder, memory_ran_out=ran_out)
+        rank, error = next(((r, e) for r, e in self._errors if not e["is_lost_peer"]), self._errors[0])
+        return outcome.failed(
+            error["cause"],
+            worker=rank,
+            detail=error["detail"],
+            defect=error["defect"],
+            exit_code=error["exit_code"],
+            remedy="again" if error["is_lost_peer"] else error.get("remedy", ""),
+            offer=error.get("offer", ""),
+        )

@@ -1,0 +1,344 @@
+"""The classes of the printed source: one for each kind of block, those inside first, and `Network`.
+
+Blocks are of one kind where their steps are the same but for the numbers their modules are made with. Numbers that
+differ become arguments of the class: a residual block in four widths is one class with two arguments.
+"""
+
+import builtins
+import math
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.lowering.plan import RESERVED, NamedCall, Plan, Step, own_names, unique
+from engine.network.network import Port
+from engine.user_code.expression import companion, is_expression, is_users, split_code, split_expression
+from engine.user_code.expression import spelled as users_expression
+
+LINE_LENGTH = 120
+OWN = "engine.lowering.modules."
+
+
+def call(indent: int, head: str, arguments: Sequence[str], tail: str) -> list[str]:
+    """A call, broken as the usual formatters do: all on one line, all on the next, or one on each."""
+    space, inner = " " * indent, " " * (indent + 4)
+    joined = ", ".join(arguments)
+    if len(space + head + joined + tail) <= LINE_LENGTH:
+        return [space + head + joined + tail]
+    is_call = head.endswith("(") and not head.endswith("return (")
+    if is_call and len(inner + joined) <= LINE_LENGTH:
+        return [space + head, inner + joined, space + tail]
+    return [space + head, *(f"{inner}{argument}," for argument in arguments), space + tail]
+
+
+def spelled(target: str) -> str:
+    """A qualified name as the file's imports make it."""
+    if is_users(target):
+        file, name = split_code(target)
+        return f"{companion(file)}.{name}"
+    if target.startswith(OWN):
+        return target.rpartition(".")[2]
+    return f"nn.{target.removeprefix('torch.nn.')}" if target.startswith("torch.nn.") else target
+
+
+def keywords(values: Mapping[str, Any]) -> list[str]:
+    """Arguments by name."""
+    return [f"{name}={literal(value)}" for name, value in values.items()]
+
+
+def literal(value: Any) -> str:
+    """A value as Python text."""
+    match value:
+        case str():
+            return f'"{"".join(map(_character, value))}"'
+        case float() if not math.isfinite(value):
+            return f'float("{value}")'
+        case tuple() | list():
+            inside = ", ".join(map(literal, value)) + ("," if isinstance(value, tuple) and len(value) == 1 else "")
+            return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+    return repr(value)
+
+
+def _character(character: str) -> str:
+    """A character as it may stand between double quotes, whatever a stranger's text holds."""
+    is_plain = character.isprintable() and character not in '"\\'
+    return character if is_plain else f"\\U{ord(character):08x}"
+
+
+_USED_IN_FILE = {"Path", "COLUMNS", "CLASSES", "Network", *dir(builtins)}
+"""What the printed file uses, or the helper classes in it: no class of a block may hide it."""
+
+Slot = tuple[str, str]
+"""A number that a class could take as an argument: the attribute it is for (of a copy `block.2`), the keyword there."""
+
+
+@dataclass
+class Kind:
+    """Blocks that are one class: its name, the plans that are instances of it, and what its arguments are."""
+
+    name: str
+    plans: list[Plan] = field(default_factory=list)
+    arguments: dict[Slot, str] = field(default_factory=dict)
+
+
+def class_texts(planned: Plan) -> Iterator[list[str]]:
+    """The text of each class, in an order in which each is there before it is used."""
+    printer = _Printer(planned)
+    for kind in printer.kinds:
+        yield printer.text(kind)
+
+
+class _Printer:
+    def __init__(self, planned: Plan) -> None:
+        self._keys: dict[int, Hashable] = {}
+        self._kinds: dict[Hashable, Kind] = {}
+        used = {named.call.target for step in planned.all_steps() for named in step.calls}
+        files = {split_code(target)[0] for target in used if is_users(target) and not is_expression(target)}
+        self._taken = {*own_names(), *RESERVED, *_USED_IN_FILE, *map(companion, files)}
+        self._kinds[self._key(planned)] = Kind("Network")
+        self._gather(planned, "")
+        self.kinds = sorted(self._kinds.values(), key=lambda kind: _height(kind.plans[0]))
+        for kind in self.kinds:
+            kind.arguments = _arguments([self._slots(planned) for planned in kind.plans])
+
+    def _gather(self, planned: Plan, name: str) -> None:
+        key = self._key(planned)
+        if key not in self._kinds:
+            self._kinds[key] = Kind(unique(name, self._taken))
+            self._taken.add(self._kinds[key].name)
+        self._kinds[key].plans.append(planned)
+        for step in planned.steps:
+            for copy in step.copies:
+                self._gather(copy, _class_name(step.variable))
+
+    def _key(self, planned: Plan) -> Hashable:
+        """Equal for blocks of one kind. Ids are replaced by places: those of another block say nothing."""
+        if id(planned) not in self._keys:
+            ids = [*planned.inputs, *(step.layer.id for step in planned.steps)]
+            place = {id: number for number, id in enumerate(dict.fromkeys(ids))}
+            steps = tuple(
+                (
+                    step.variable,
+                    tuple((place[port.layer], port.name) for port in step.feeds),
+                    tuple(port.name for port in step.ports),
+                    tuple(map(_call_key, step.calls)),
+                    tuple(map(self._key, step.copies)),
+                )
+                for step in planned.steps
+            )
+            outputs = tuple((place[port.layer], port.name) for port in planned.outputs)
+            self._keys[id(planned)] = (planned.arguments, steps, outputs)
+        return self._keys[id(planned)]
+
+    def _kind(self, planned: Plan) -> Kind:
+        return self._kinds[self._key(planned)]
+
+    def _slots(self, planned: Plan) -> dict[Slot, Any]:
+        """Everything that a plan gives to the modules and blocks in it. What is inside must have its arguments."""
+        found: dict[Slot, Any] = {}
+        for step in planned.steps:
+            for named in step.calls:
+                if named.attribute:
+                    found |= {(named.attribute, key): value for key, value in named.call.kwargs.items()}
+            for number, copy in enumerate(step.copies):
+                found |= {(f"{step.variable}.{number}", key): value for key, value in self._given(copy).items()}
+        return found
+
+    def _given(self, planned: Plan) -> dict[str, Any]:
+        """The arguments of one block, by name."""
+        slots = self._slots(planned)
+        return {name: slots[slot] for slot, name in self._kind(planned).arguments.items()}
+
+    def text(self, kind: Kind) -> list[str]:
+        """The class."""
+        planned = kind.plans[0]
+        slots = [self._slots(planned) for planned in kind.plans]
+        names = dict.fromkeys(kind.arguments.values())
+        typed = [f"{name}: {_annotation(slots, kind, name)}" for name in names]
+        tensors = [f"{name}: torch.Tensor" for name in planned.arguments]
+        returned = "torch.Tensor" if len(planned.outputs) == 1 else "tuple[torch.Tensor, ...]"
+        return [
+            f"class {kind.name}(nn.Module):",
+            *call(4, "def __init__(", ["self", *typed], ") -> None:"),
+            "        super().__init__()",
+            *(line for step in planned.steps for line in self._construction(step, kind)),
+            "",
+            *call(4, "def forward(", ["self", *tensors], f") -> {returned}:"),
+            *self._forward(kind),
+        ]
+
+    def _construction(self, step: Step, kind: Kind) -> Iterator[str]:
+        """`self.conv_1 = nn.Conv2d(in_channels=1, ...)`, or a block, or several in a row."""
+        for named in step.calls:
+            if named.attribute:
+                given = _spelled_arguments(named.attribute, named.call.kwargs, kind)
+                yield from call(8, f"self.{named.attribute} = {spelled(named.call.target)}(", given, ")")
+        if not step.copies:
+            return
+        made = [self._made(f"{step.variable}.{number}", copy, kind) for number, copy in enumerate(step.copies)]
+        if len(made) == 1:
+            name, given = made[0]
+            yield from call(8, f"self.{step.variable} = {name}(", given, ")")
+            return
+        row = "nn.Sequential" if _is_chain(step) else "nn.ModuleList"
+        texts = [f"{name}({', '.join(given)})" for name, given in made]
+        if len(set(texts)) > 1:
+            items = [f"[{', '.join(texts)}]"] if row == "nn.ModuleList" else texts
+            yield from call(8, f"self.{step.variable} = {row}(", items, ")")
+        else:
+            star = "*" if row == "nn.Sequential" else ""
+            each = f"{texts[0]} for _ in range({len(texts)})"
+            yield from call(8, f"self.{step.variable} = {row}(", [f"{star}({each})" if star else each], ")")
+
+    def _made(self, slot: str, copy: Plan, kind: Kind) -> tuple[str, list[str]]:
+        return self._kind(copy).name, _spelled_arguments(slot, self._given(copy), kind)
+
+    def _forward(self, kind: Kind) -> list[str]:
+        planned = kind.plans[0]
+        values = {Port(id, "out"): name for id, name in zip(planned.inputs, planned.arguments, strict=True)}
+        taken = {*planned.arguments, *(step.variable for step in planned.steps)}
+        lines: list[str] = []
+        for number, step in enumerate(planned.steps):
+            tensors = [values[port] for port in step.feeds] or [values[Port(step.layer.id, "out")]]
+            names = _variables(step, taken)
+            if not step.calls and not step.copies:
+                values |= dict.fromkeys(step.ports, tensors[0])
+                continue
+            values |= zip(step.ports, names, strict=True)
+            sizes = {", ".join(type.short() for type in same.steps[number].outputs) for same in kind.plans}
+            statements = _copies(step, tensors, names, taken) if step.copies else _calls(step, tensors, names)
+            lines += _commented(statements, sizes.pop() if len(sizes) == 1 else "")
+        outputs = [values[port] for port in planned.outputs]
+        if len(outputs) > 1:
+            return [*lines, *call(8, "return (", outputs, ")")]
+        return [*lines, f"        return {outputs[0]}"]
+
+
+def _call_key(named: NamedCall) -> Hashable:
+    """A call but for the values that a class can take as arguments: those its module is made with."""
+    made = named.call
+    values = tuple(made.kwargs) if made.kind == "module" else repr(dict(made.kwargs))
+    rest = (repr(made.args), values, repr(dict(made.call_kwargs)), made.as_list, made.repeat, made.pick)
+    return (named.attribute, made.target, made.kind, *rest)
+
+
+def _class_name(variable: str) -> str:
+    """`bottleneck_2` as `Bottleneck`."""
+    words = [word for word in re.sub(r"_*\d+_*$", "", variable).split("_") if word]
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    return name if name.isidentifier() else f"Block{name}"
+
+
+def _height(planned: Plan) -> int:
+    """How deep blocks stand in each other below this one."""
+    return max((1 + _height(copy) for step in planned.steps for copy in step.copies), default=0)
+
+
+def _arguments(instances: Sequence[Mapping[Slot, Any]]) -> dict[Slot, str]:
+    """The name of the argument for each slot whose value is not the same everywhere. Slots that always agree share."""
+    columns: dict[str, list[Slot]] = {}
+    for slot in instances[0]:
+        values = [literal(instance[slot]) for instance in instances]
+        if len(set(values)) > 1:
+            columns.setdefault("\n".join(values), []).append(slot)
+    names: dict[Slot, str] = {}
+    taken: set[str] = set()
+    plain = [slots[0][1] for slots in columns.values()]
+    for slots in columns.values():
+        attribute, key = slots[0]
+        name = unique(key if plain.count(key) == 1 else f"{attribute.replace('.', '_')}_{key}", taken)
+        taken.add(name)
+        names |= dict.fromkeys(slots, name)
+    return names
+
+
+def _annotation(instances: Sequence[Mapping[Slot, Any]], kind: Kind, name: str) -> str:
+    slot = next(slot for slot, argument in kind.arguments.items() if argument == name)
+    return " | ".join(sorted({_type_name(instance[slot]) for instance in instances}))
+
+
+def _type_name(value: Any) -> str:
+    match value:
+        case None:
+            return "None"
+        case tuple() | list() if value:
+            inner = " | ".join(sorted({_type_name(item) for item in value}))
+            return f"tuple[{inner}, ...]" if isinstance(value, tuple) else f"list[{inner}]"
+    return type(value).__name__
+
+
+def _spelled_arguments(attribute: str, values: Mapping[str, Any], kind: Kind) -> list[str]:
+    """`name=value`, with the class's own argument where the value is one."""
+    own = {key: kind.arguments.get((attribute, key)) for key in values}
+    return [f"{key}={own[key] or literal(value)}" for key, value in values.items()]
+
+
+def _is_chain(step: Step) -> bool:
+    """Whether each copy takes just what the one before gives."""
+    return len(step.feeds) == len(step.ports) == 1
+
+
+def _variables(step: Step, taken: set[str]) -> list[str]:
+    """A name for each output of a layer: its own, or with the port where there are several."""
+    if len(step.ports) < 2:
+        return [step.variable] * len(step.ports)
+    names = []
+    for port in step.ports:
+        names.append(unique(f"{step.variable}_{port.name}", taken))
+        taken.add(names[-1])
+    return names
+
+
+def _calls(step: Step, tensors: list[str], names: list[str]) -> list[list[str]]:
+    """A statement for each call of a layer."""
+    statements = []
+    for number, named in enumerate(step.calls):
+        is_last = number == len(step.calls) - 1
+        statements.append(_statement(", ".join(names) if is_last else step.variable, named, tensors))
+        tensors = [step.variable]
+    return statements
+
+
+def _statement(variable: str, named: NamedCall, tensors: list[str]) -> list[str]:
+    """`conv_1 = self.conv_1(image_1)`, on more lines where it is long."""
+    made = named.call
+    given = [f"[{', '.join(tensors)}]"] if made.as_list else tensors * made.repeat
+    if is_expression(made.target):
+        return [f"        {variable} = {users_expression(split_expression(made.target)[0], tensors)}"]
+    match made.kind:
+        case "module":
+            head, arguments = f"self.{named.attribute}(", [*given, *keywords(made.call_kwargs)]
+        case "function":
+            head, arguments = f"{spelled(made.target)}(", [*given, *map(literal, made.args), *keywords(made.kwargs)]
+        case "method":
+            arguments = [*given[1:], *map(literal, made.args), *keywords(made.kwargs)]
+            head = f"{given[0]}.{made.target}("
+    pick = "" if made.pick is None else f"[{made.pick}]"
+    return call(8, f"{variable} = {head}", arguments, f"){pick}")
+
+
+def _copies(step: Step, tensors: list[str], names: list[str], taken: set[str]) -> list[list[str]]:
+    """The call of a block, or the loop over its copies, where they are no plain chain."""
+    target = ", ".join(names)
+    if step.calls:
+        (named,) = step.calls
+        head = f"{target} = {spelled(named.call.target)}("
+        return [call(8, head, [f"self.{step.variable}", *tensors, *keywords(named.call.kwargs)], ")")]
+    if len(step.copies) == 1 or _is_chain(step):
+        return [call(8, f"{target} = self.{step.variable}(", tensors, ")")]
+    chained, kept = tensors[: len(names)], tensors[len(names) :]
+    copy = unique("copy", taken)
+    begin = [f"        {target} = {', '.join(chained)}", f"        for {copy} in self.{step.variable}:"]
+    return [[*begin, *call(12, f"{target} = {copy}(", [*names, *kept], ")")]]
+
+
+def _commented(statements: list[list[str]], comment: str) -> list[str]:
+    """The size behind the last statement, or above it where the line would grow too long."""
+    *before, last = statements
+    lines = [line for statement in before for line in statement]
+    if not comment:
+        return [*lines, *last]
+    if len(last) == 1 and len(last[0]) + len(comment) + 4 <= LINE_LENGTH:
+        return [*lines, f"{last[0]}  # {comment}"]
+    return [*lines, f"        # {comment}", *last]

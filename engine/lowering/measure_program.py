@@ -1,0 +1,162 @@
+"""What a throw-away process does: build a layer of the user's code, run it on small tensors, say what came out.
+
+It reads one question a line, of JSON, and writes one answer a line. The limit of time is set by who starts it
+(`engine.user_code.measure`), that of memory here, before torch is imported.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import UserError
+from engine.core.types import Size, Symbol, TensorType
+from engine.user_code import registry
+from engine.user_code.expression import code_target, expression_target
+from engine.user_code.registry import Measured, Question
+
+BATCH = 3
+LENGTHS = ((11, 13, 17, 19), (23, 29, 31, 37))
+"""Two lengths for each of up to four sizes that are known only when a network runs."""
+LAYOUTS = {
+    "features": ("C",),
+    "image": ("C", "H", "W"),
+    "volume": ("C", "D", "H", "W"),
+    "sequence": ("T", "C"),
+    "tokens": ("T",),
+}
+BY_RANK = {1: "features", 2: "sequence", 3: "image", 4: "volume"}
+MEMORY_BYTES = 6 * 2**30
+
+
+def main() -> int:
+    """Answer the questions on standard input until it closes."""
+    out = os.dup(1)
+    os.set_inheritable(out, False)
+    os.dup2(2, 1)  # what the user's code prints is not an answer
+    questions = os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nor are the questions meant for it to read
+    limit_memory()
+    for line in questions:
+        row = json.loads(line)
+        file = row["file"]
+        registry.look([file] if file else [], Path(row["base"]), {file: Path(row["path"])})
+        try:
+            said: dict[str, Any] = {"answer": measure(Question.read(row), file).write()}
+        except UserError as error:
+            said = {"failed": str(error)}
+        os.write(out, (json.dumps(said) + "\n").encode())
+    return 0
+
+
+def limit_memory() -> None:
+    """No more than a few gigabytes of memory of its own: code that takes all of it is not to take the machine down."""
+    import resource
+
+    kinds = [(resource.RLIMIT_CORE, 0)]
+    if sys.platform == "linux":  # elsewhere the limit is not obeyed, or counts what is mapped only
+        kinds.append((resource.RLIMIT_DATA, MEMORY_BYTES))
+    for kind, most in kinds:
+        hard = resource.getrlimit(kind)[1]
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (limit, hard))
+
+
+def measure(question: Question, file: str) -> Measured:
+    """Build and run it. Raises `UserError` for whatever the code does wrong."""
+    import torch
+
+    from engine.lowering import user_code
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    values = {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(question.values).items()}
+    weights: dict[str, tuple[int, ...]] = {}
+    if question.kind == "class":
+        module = user_code.construct(code_target(file, question.name), values).eval()
+        weights = {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
+        call: Any = module
+        values = {}
+    elif question.kind == "function":
+        call = user_code.find(code_target(file, question.name))
+    else:
+        call = user_code.find(expression_target(question.name, len(question.inputs)))
+    what = file or "The expression"
+    runs = [_run(call, values, question.inputs, lengths, what) for lengths in LENGTHS]
+    (first, work), (second, _) = runs
+    if len(first) != len(second):
+        raise UserError(f"{what}: it gives {len(first)} tensors, and then {len(second)} for another length.")
+    symbols = _symbols(question.inputs)
+    if not symbols and any(one.shape != other.shape for one, other in zip(first, second, strict=True)):
+        raise UserError(f"{what}: the sizes of what comes out depend on the numbers that go in. They have to be fixed.")
+    outputs = tuple(_type(one, other, symbols, question, what) for one, other in zip(first, second, strict=True))
+    is_known = all(x.is_known for x in question.inputs)
+    return Measured(outputs, weights, work // BATCH if is_known else 0)
+
+
+def _symbols(inputs: Sequence[TensorType]) -> list[str]:
+    return list(dict.fromkeys(size.name for x in inputs for size in x.sizes if isinstance(size, Symbol)))
+
+
+def _run(call: Any, values: dict[str, Any], inputs: Sequence[TensorType], lengths: Sequence[int], what: str) -> Any:
+    """What comes out, and the floating-point operations of it."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    from engine.lowering import user_code
+
+    steps = {name: lengths[index % len(lengths)] for index, name in enumerate(_symbols(inputs))}
+    tensors = []
+    for x in inputs:
+        shape = (BATCH, *(size if isinstance(size, int) else steps[size.name] for size in x.sizes))
+        real = torch.zeros(shape) if x.kind == "index" else torch.rand(shape)
+        tensors.append(torch.complex(real, torch.rand(shape)) if x.kind == "complex" else real)
+    with user_code.in_words(what), torch.no_grad(), FlopCounterMode(display=False) as counter:
+        result = call(*tensors, **values)
+    found = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+    for one in found:
+        if not isinstance(one, torch.Tensor):
+            raise UserError(f"{what}: expected a tensor or a tuple of tensors, received a {type(one).__name__}.")
+        if one.dim() < 2 or one.shape[0] != BATCH:
+            received = " × ".join(map(str, one.shape)) or "a single number"
+            raise UserError(
+                f"{what}: the first axis of what comes out must be the batch, and there must be another; "
+                f"for a batch of {BATCH} it gave {received}."
+            )
+    return found, counter.get_total_flops()
+
+
+def _type(one: Any, other: Any, symbols: list[str], question: Question, what: str) -> TensorType:
+    """The type of an output, from what came out for two lengths."""
+    rank = one.dim() - 1
+    sizes: list[Size] = []
+    for dim in range(1, rank + 1):
+        a, b = one.shape[dim], other.shape[dim]
+        if a == b:
+            sizes.append(int(a))
+            continue
+        same = [
+            name for index, name in enumerate(symbols) if (a, b) == tuple(lengths[index % 4] for lengths in LENGTHS)
+        ]
+        sizes.append(Symbol(same[0] if same else f"{symbols[0]}'"))
+    kind = "complex" if one.is_complex() else "real" if one.is_floating_point() else "index"
+    axes = LAYOUTS.get(question.layout) or _axes(rank, question.inputs, kind)
+    if axes is None or len(axes) != rank:
+        wanted = f"the layout '{question.layout}'" if question.layout in LAYOUTS else "any layout"
+        received = " × ".join(map(str, one.shape[1:]))
+        raise UserError(f"{what}: {received} (without the batch) does not fit {wanted}. Choose another layout.")
+    return TensorType(tuple(axes), tuple(sizes), kind)  # type: ignore[arg-type]  # one of three words
+
+
+def _axes(rank: int, inputs: Sequence[TensorType], kind: str) -> tuple[str, ...] | None:
+    """The axes of an input with as many, else the usual ones for their number."""
+    for x in inputs:
+        if x.rank == rank and not (rank == 1 and kind == "real" and x.kind == "index"):
+            return x.axes
+    return LAYOUTS[BY_RANK[rank]] if rank in BY_RANK else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Normalization and noise layers that torch has no module for."""
+
+import torch
+from torch import nn
+
+
+class CrossChannelNorm(nn.Module):
+    """Local response normalisation whose window goes from channel c - (size - 1) // 2 to c + size // 2."""
+
+    def __init__(self, size: int, alpha: float, beta: float, k: float) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        squares = x.square().flatten(2).unsqueeze(1)
+        around = nn.functional.pad(squares, (0, 0, (self.size - 1) // 2, self.size // 2))
+        mean = nn.functional.avg_pool2d(around, (self.size, 1), stride=1).reshape(x.shape)
+        return x / (self.k + self.alpha * mean) ** self.beta
+
+
+class InverseNormalize(nn.Module):
+    """Turns normalised numbers back into units, one scale and shift a channel: y = x * scale + shift."""
+
+    shift: torch.Tensor
+    scale: torch.Tensor
+
+    def __init__(self, channels: int, dim: int, rank: int) -> None:
+        super().__init__()
+        self.sizes = [channels if axis == dim else 1 for axis in range(1, rank + 1)]
+        self.register_buffer("shift", torch.zeros(channels))
+        self.register_buffer("scale", torch.ones(channels))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.scale.view(self.sizes) + self.shift.view(self.sizes)
+
+
+class Normalize(nn.Module):
+    """Input normalisation, one shift and scale a channel: y = (x - shift) * scale."""
+
+    shift: torch.Tensor
+    scale: torch.Tensor
+
+    def __init__(self, channels: int, dim: int, rank: int) -> None:
+        super().__init__()
+        self.sizes = [channels if axis == dim else 1 for axis in range(1, rank + 1)]
+        self.register_buffer("shift", torch.zeros(channels))
+        self.register_buffer("scale", torch.ones(channels))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.shift.view(self.sizes)) * self.scale.view(self.sizes)
+
+
+class DropPath(nn.Module):
+    """Zeroes whole samples at random in training, and scales the others up."""
+
+    def __init__(self, probability: float) -> None:
+        super().__init__()
+        self.probability = probability
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.training or self.probability == 0.0:
+            return x
+        share = 1.0 - self.probability
+        mask = torch.rand((x.shape[0], *[1] * (x.dim() - 1)), device=x.device) < share
+        return x * mask / share
+
+
+class GaussianNoise(nn.Module):
+    """Adds normal random numbers in training."""
+
+    def __init__(self, deviation: float) -> None:
+        super().__init__()
+        self.deviation = deviation
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.deviation * torch.randn_like(x) if self.training else x

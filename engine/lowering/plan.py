@@ -1,0 +1,236 @@
+"""The straight line of calls that a network becomes. The built module and the printed source both follow it."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from torch import fx, nn
+
+from engine.core.errors import MisfitError, UserError
+from engine.core.types import TensorType
+from engine.layers.base import Call, Lowered
+from engine.lowering import modules
+from engine.network.analysis import Analysis, Facts, copy_path, folded, output_softmaxes
+from engine.network.block import Block, BlockInput, BlockOutput
+from engine.network.network import Layer, Network, Port
+from engine.project import check_lengths
+
+# Variables of these names would hide what the forward function and the printed file use.
+_USED_IN_SOURCE = {"self", "torch", "nn", "operator", "math", "inf", "nan", "device", "Network", "CLASSES", "NoneType"}
+
+
+@cache
+def own_names() -> frozenset[str]:
+    """Every class and function in `engine.lowering.modules`, by its name alone, as the printed source uses it."""
+    found: set[str] = set()
+    for file in pkgutil.iter_modules(modules.__path__):
+        module = importlib.import_module(f"{modules.__name__}.{file.name}")
+        found |= {name for name, value in vars(module).items() if inspect.getmodule(value) is module}
+    return frozenset(found)
+
+
+def _reserved() -> frozenset[str]:
+    """What a module has already, so that no layer can be called the same."""
+    empty = fx.GraphModule(nn.Module(), fx.Graph())
+    return frozenset({*dir(empty), *vars(empty), *own_names(), *_USED_IN_SOURCE})
+
+
+RESERVED = _reserved()
+
+
+def safe_name(name: str) -> str:
+    """A layer's name as an attribute of the module: itself, unless torch or Python means something else by it."""
+    if name.startswith("__"):
+        name = f"layer{name}"  # inside a class, Python mangles names with two leading underscores
+    return f"{name}_layer" if name in RESERVED else name
+
+
+def unique(name: str, taken: Collection[str]) -> str:
+    """The name, with as many underscores behind it as make it free."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def layer_names(network: Network) -> dict[str, str]:
+    """The attribute name of every layer by its id. Layers whose own name is safe always keep it."""
+    names = {id: layer.name for id, layer in network.layers.items() if safe_name(layer.name) == layer.name}
+    for id, layer in network.layers.items():
+        if id not in names:
+            names[id] = unique(safe_name(layer.name), set(names.values()))
+    return names
+
+
+@dataclass(frozen=True)
+class NamedCall:
+    """One call, and the attribute that holds its module (empty for functions and methods)."""
+
+    attribute: str
+    call: Call
+
+
+@dataclass(frozen=True)
+class Step:
+    """One layer: its variable in the forward function, what feeds it, the calls it becomes, what leaves it.
+
+    A block has the plans of its copies in a row instead of calls. Where it has a call as well, that is a function which
+    is handed the network inside before the tensor (the solver of a neural ODE). Where lengths go through the plan,
+    `lengths` makes those of what leaves, or nothing where they stay.
+    """
+
+    layer: Layer
+    variable: str
+    feeds: tuple[Port, ...]
+    calls: tuple[NamedCall, ...]
+    outputs: tuple[TensorType, ...]
+    ports: tuple[Port, ...]
+    copies: tuple["Plan", ...] = ()
+    lengths: Call | None = None
+
+    @property
+    def output(self) -> TensorType:
+        """What leaves the first port."""
+        return self.outputs[0]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in order; the layers that take what comes in, with their variables and types; the ports that go out.
+
+    With `lengths` each sequence of any length has a hidden second value: how many steps of each sample are real.
+    """
+
+    steps: tuple[Step, ...]
+    inputs: tuple[str, ...]
+    arguments: tuple[str, ...]
+    types: tuple[TensorType, ...]
+    outputs: tuple[Port, ...]
+    lengths: bool = False
+
+    def all_steps(self) -> Iterator[Step]:
+        """Every step, those inside blocks included."""
+        for step in self.steps:
+            yield step
+            for copy in step.copies:
+                yield from copy.all_steps()
+
+
+Logits = bool | Mapping[Port, str]
+"""What is left out at outputs: nothing, each softmax, or at some outputs the layer of a type (softmax, sigmoid)."""
+
+
+def plan(network: Network, analysis: Analysis, *, logits: Logits = False, lengths: bool = False) -> Plan:
+    """The calls of the network in order. `logits` leaves out layers at outputs; all names stay the same.
+
+    With `lengths` sequences of any length may be padded at their ends: layers that look further than one step become
+    calls that are told how long each is. Raises `UserError` for a network with errors, naming the first, and for a
+    layer that cannot tell padding from data.
+    """
+    refuse_errors(analysis)
+    refuse_unknown(network, analysis)
+    inputs = tuple(layer.id for layer in network.inputs)
+    chosen = logits if isinstance(logits, Mapping) else {}
+    left_out = output_softmaxes(network) if logits is True else folded(network, chosen)
+    return _plan(network, analysis, inputs, network.output_ports, left_out, "", lengths)
+
+
+def _plan(
+    network: Network,
+    analysis: Analysis,
+    inputs: tuple[str, ...],
+    outputs: tuple[Port, ...],
+    left_out: frozenset[str],
+    path: str,
+    lengths: bool,
+) -> Plan:
+    """The plan of the network itself, or of the one inside a block whose ids begin with a path."""
+    variables = layer_names(network)
+    taken = {*variables.values(), *RESERVED}
+    steps = []
+    for id in network.order:
+        layer = network.layers[id]
+        if isinstance(layer.type, BlockInput | BlockOutput):
+            continue
+        facts, type = analysis.facts[id], layer.acting
+        feeds = tuple(network.incoming[id][port] for port in layer.type.input_ports())
+        ports = tuple(Port(id, name) for name in layer.type.output_ports())
+        if isinstance(type, Block):
+            copies = _copies(type, analysis, id, left_out, path, lengths)
+            calls = () if type.gives_what_leaves else _named(_chain(type.lower(*facts.inputs)), variables[id], taken)
+            steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports, copies))
+            continue
+        is_padded = lengths and check_lengths.is_padded(facts)
+        lowered = _padded(layer, facts) if is_padded else type.lower(*facts.inputs)
+        calls = _named(_chain(lowered), variables[id], taken)
+        calls = () if path + id in left_out else calls
+        after = type.lengths_after(*facts.inputs) if is_padded else None
+        steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports, lengths=after))
+    types = tuple(analysis.facts[id].output for id in inputs)
+    return Plan(tuple(steps), inputs, tuple(variables[id] for id in inputs), types, outputs, lengths)
+
+
+def _chain(lowered: Lowered) -> tuple[Call, ...]:
+    return (lowered,) if isinstance(lowered, Call) else lowered
+
+
+def _padded(layer: Layer, facts: Facts) -> Lowered:
+    """The calls of a layer that some sequence of any length enters. Raises `UserError` where it cannot be padded."""
+    try:
+        return check_lengths.lowered(layer, facts)
+    except MisfitError as misfit:
+        raise UserError(f"{layer.name}: {misfit}") from misfit
+
+
+def _copies(
+    block: Block, analysis: Analysis, id: str, left_out: frozenset[str], path: str, lengths: bool
+) -> tuple[Plan, ...]:
+    network, copies = block.network, analysis.inside[id].copies
+    outputs = tuple(network.incoming[out]["in"] for out in block.ids(BlockOutput))
+    return tuple(
+        _plan(
+            network,
+            copy,
+            block.ids(BlockInput),
+            outputs,
+            left_out,
+            f"{path}{copy_path(id, number, len(copies))}/",
+            lengths,
+        )
+        for number, copy in enumerate(copies)
+    )
+
+
+def refuse_errors(analysis: Analysis) -> None:
+    """Raise `UserError` with the first error of the network, if it has one."""
+    for problem in analysis.problems:
+        if problem.severity == "error":
+            where = f"{problem.name}: " if problem.name else ""
+            raise UserError(f"The network has an error. {where}{problem.message}")
+
+
+def refuse_unknown(network: Network, analysis: Analysis) -> None:
+    """Raise `UserError` for a layer of which nothing is known, because code of the user's was not measured."""
+    unknown = next((network.layers[id] for id in network.order if id not in analysis.facts), None)
+    if unknown is not None:
+        why = next((problem for problem in analysis.problems if problem.severity == "warning"), None)
+        where = f"{why.name}: {why.message}" if why else "Its sizes were not measured."
+        raise UserError(f"The sizes of '{unknown.name}' are not known. {where}")
+
+
+def _named(calls: tuple[Call, ...], variable: str, taken: set[str]) -> tuple[NamedCall, ...]:
+    """The calls with attribute names: the first module without a name of its own is called as the layer is."""
+    named = []
+    is_free = True
+    for call in calls:
+        attribute = ""
+        if call.kind == "module":
+            if not call.name and is_free:
+                attribute, is_free = variable, False
+            else:
+                attribute = unique(f"{variable}_{call.name or 'then'}", taken)
+                taken.add(attribute)
+        named.append(NamedCall(attribute, call))
+    return tuple(named)

@@ -1,0 +1,138 @@
+"""Weights on disk: a folder with the tensors and a manifest of checksums.
+
+    weights.safetensors   the state of the module
+    manifest.json         SHA-256 of each file, and what the one who saved wants to be known
+
+Neither safetensors nor torch notices a flipped bit, so the checksum is compared before anything is read.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from engine.core.errors import RunError, UserError
+from engine.core.fields import path_part, printable
+from engine.core.files import open_file, read_file, write_json
+
+WEIGHTS = "weights.safetensors"
+MANIFEST = "manifest.json"
+MANIFEST_LIMIT_BYTES = 2**24
+"""It names the layers with their weights; a network has at most 20,000."""
+State = dict[str, torch.Tensor]
+
+
+def save(weights: nn.Module | Mapping[str, torch.Tensor], folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the folder beside, whole, and rename it into place; an older one is replaced. Raises `RunError`.
+
+    `manifest` is kept as it is given, beside the checksums: the layers with the prefixes of their weights
+    (`engine.lowering.module.prefixes`), classes, task, iteration.
+    """
+    state = weights.state_dict() if isinstance(weights, nn.Module) else weights
+    beside = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        beside.mkdir(mode=0o700)  # and no folder of a run that was deleted meanwhile
+        save_file(
+            {key: value.detach().to("cpu", copy=True).contiguous() for key, value in state.items()}, beside / WEIGHTS
+        )
+        _flush(beside / WEIGHTS)
+        files = {WEIGHTS: {"sha256": sha256(beside / WEIGHTS), "bytes": (beside / WEIGHTS).stat().st_size}}
+        write_json(beside / MANIFEST, {**manifest, "files": files})
+        _take_place(beside, folder)
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RunError(f"The weights cannot be written to {folder}: {reason}.") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _old(folder: Path) -> Path:
+    """Where the folder of before stands for the moment between two renames."""
+    return folder.with_name(f".{folder.name}.old")
+
+
+def _take_place(beside: Path, folder: Path) -> None:
+    """A folder cannot be renamed over one with files. A crash in between leaves the old one, which `load` finds."""
+    old = _old(folder)
+    if folder.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        folder.rename(old)
+    beside.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def sha256(path: Path) -> str:
+    """The checksum of a file, as hexadecimal digits."""
+    with open_file(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load(folder: Path) -> tuple[State, dict[str, Any]]:
+    """The state and the manifest. Raises `UserError` where something is missing or not what was saved."""
+    if not folder.exists() and _old(folder).exists():
+        folder = _old(folder)
+    manifest = _manifest(folder)
+    path = folder / WEIGHTS
+    try:
+        if sha256(path) != manifest["files"][WEIGHTS]["sha256"]:
+            raise UserError(
+                f"{path} is damaged: its checksum is not the one in {MANIFEST}. "
+                "Use the weights of another checkpoint, or train again."
+            )
+        return load_file(path), manifest
+    except OSError as error:
+        raise UserError(f"The weights {path} cannot be read: {error.strerror or error}.") from None
+    except SafetensorError as error:
+        raise UserError(f"The weights {path} cannot be read: {printable(str(error)[:300])}.") from None
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(read_file(path, MANIFEST_LIMIT_BYTES))
+    except OSError as error:
+        raise UserError(f"There are no weights in {folder}: {path.name} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise UserError(f"{path} is damaged: it is not JSON.") from None
+    checksum = None
+    with contextlib.suppress(KeyError, TypeError):
+        checksum = manifest["files"][WEIGHTS]["sha256"]
+    if not isinstance(checksum, str):
+        raise UserError(f"{path} is damaged: it holds no checksum of {WEIGHTS}.")
+    return dict(manifest)
+
+
+def fill(module: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
+    """Give the module these weights. Raises `UserError` that names the first one that does not fit."""
+    own = module.state_dict()
+    for key in sorted(own.keys() - state.keys()):
+        raise UserError(f"The weights do not belong to this network: '{path_part(key)}' is missing among them.")
+    for key in sorted(state.keys() - own.keys()):
+        raise UserError(f"The weights do not belong to this network: it has no '{path_part(key)}'.")
+    for key, value in own.items():
+        if value.shape != state[key].shape:
+            sizes = f"{_sizes(value)} in the network, {_sizes(state[key])} in the weights"
+            raise UserError(f"The weights do not belong to this network: '{path_part(key)}' is {sizes}.")
+    module.load_state_dict(dict(state))
+
+
+def _sizes(tensor: torch.Tensor) -> str:
+    return " × ".join(map(str, tensor.shape)) or "one number"

@@ -1,0 +1,39 @@
+"""An arrangement in a process of its own: the outline as JSON on standard input, places on standard output.
+
+python -m engine.network.arrange_program
+"""
+
+import json
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from engine.network.arrangement import Outline, positions
+from engine.network.layout import Position
+
+
+def request(shape: Outline) -> bytes:
+    """What the process is given."""
+    return json.dumps(asdict(shape), ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def answer(shape: Outline, told: bytes) -> dict[str, Position]:
+    """The places that the process told. Raises `ValueError` if it told anything else."""
+    try:
+        places = [(float(x), float(y)) for x, y in json.loads(told)]
+    except TypeError as error:
+        raise ValueError("these are no places") from error
+    return dict(zip(shape.names, places, strict=True))
+
+
+def main() -> None:
+    """Read an outline, and write the places of its layers in the same order."""
+    given: dict[str, Any] = json.load(sys.stdin)
+    links, unseen = (tuple(tuple(row) for row in given[key]) for key in ("links", "unseen"))
+    names, hints, first = (tuple(given[key]) for key in ("names", "hints", "first"))
+    found = positions(Outline(names, links, unseen, hints, first, given["flow"]))
+    json.dump([found[name] for name in names], sys.stdout, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+"""Connections that are better shown as a name at the input than as a line: a mask that every block of a network takes.
+
+Decided by the shape of the network alone, so that a layer that is moved changes nothing here.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from engine.network.annotations import Mark, make_room, standing_in
+from engine.network.block import Block
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Flow, Frame, Layout, Position
+from engine.network.network import Connection, Network
+from engine.network.sugiyama import Graph, columns, ordered
+
+_LEAST = 4
+_FAR = 3
+
+
+@lru_cache(maxsize=8)
+def repeated(network: Network) -> frozenset[Connection]:
+    """What leaves a layer that is nowhere the main feed and has several takers far below.
+
+    Such are masks, position indices, an embedding of the time: whatever takes them has another feed that comes on a
+    longer way. Far is three layers on the longest way. A way around a block is none of these, as it begins with what
+    the block is fed, nor is what an encoder hands to all of a decoder.
+    """
+    found: set[Connection] = set()
+    depth: dict[str, int] | None = None
+    for id, leaving in network.outgoing.items():
+        if len(leaving) < _LEAST:
+            continue
+        depth = _depths(network) if depth is None else depth
+        if id not in depth or not all(_is_aside(network, depth, one) for one in leaving):
+            continue
+        far = {one.target.layer for one in leaving if depth[one.target.layer] >= depth[id] + _FAR}
+        if len(far) >= _LEAST:
+            found.update(leaving)
+    return frozenset(found)
+
+
+def _is_aside(network: Network, depth: dict[str, int], connection: Connection) -> bool:
+    """Whether something else that feeds the same layer comes on a longer way."""
+    target, own = connection.target.layer, depth[connection.source.layer]
+    return target in depth and any(depth[source.layer] > own for source in network.incoming[target].values())
+
+
+def _depths(network: Network) -> dict[str, int]:
+    """How many layers the longest way from an input has before each layer; none for those on a cycle."""
+    depth: dict[str, int] = {}
+    for id in network.order:
+        feeds = network.incoming[id].values()
+        depth[id] = max((depth[source.layer] + 1 for source in feeds), default=0)
+    return depth
+
+
+_Box = tuple[float, float, float, float]
+
+
+def carried(old: Layout, places: Mapping[str, Position]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
+    """The frames around the same layers as before, and the comments beside the layer that they were nearest to."""
+    known = {id: at for id, at in old.positions.items() if id in places}
+    if not known:
+        return old.frames, old.comments
+    return (
+        tuple(_framed(frame, known, places) for frame in old.frames),
+        tuple(_beside(comment, known, places) for comment in old.comments),
+    )
+
+
+def _framed(frame: Frame, was: Mapping[str, Position], places: Mapping[str, Position]) -> Frame:
+    """As far around its layers as it was; an empty one goes with the nearest layer."""
+    left, top = frame.at
+    right, bottom = left + frame.size[0], top + frame.size[1]
+    inside = [
+        id for id, (x, y) in was.items() if left <= x + NODE_WIDTH / 2 <= right and top <= y + NODE_HEIGHT / 2 <= bottom
+    ]
+    if not inside:
+        dx, dy = _way(_middle(frame.at, frame.size), was, places)
+        return replace(frame, at=(left + dx, top + dy))
+    before, now = _around(was, inside), _around(places, inside)
+    corner = now[0] - (before[0] - left), now[1] - (before[1] - top)
+    far = now[2] + (right - before[2]), now[3] + (bottom - before[3])
+    return replace(frame, at=corner, size=(max(far[0] - corner[0], NODE_WIDTH), max(far[1] - corner[1], NODE_HEIGHT)))
+
+
+def _beside(comment: Comment, was: Mapping[str, Position], places: Mapping[str, Position]) -> Comment:
+    dx, dy = _way(_middle(comment.at, comment.size), was, places)
+    return replace(comment, at=(comment.at[0] + dx, comment.at[1] + dy))
+
+
+def _way(middle: Position, was: Mapping[str, Position], places: Mapping[str, Position]) -> Position:
+    """How far the layer goes that is nearest to a point."""
+
+    def distance(id: str) -> float:
+        x, y = was[id]
+        return (x + NODE_WIDTH / 2 - middle[0]) ** 2 + (y + NODE_HEIGHT / 2 - middle[1]) ** 2
+
+    nearest = min(was, key=distance)
+    return places[nearest][0] - was[nearest][0], places[nearest][1] - was[nearest][1]
+
+
+def _middle(at: Position, size: tuple[float, float]) -> Position:
+    return at[0] + size[0] / 2, at[1] + size[1] / 2
+
+
+def _around(places: Mapping[str, Position], ids: list[str]) -> _Box:
+    xs, ys = zip(*(places[id] for id in ids), strict=True)
+    return min(xs), min(ys), max(xs) + NODE_WIDTH, max(ys) + NODE_HEIGHT
+
+
+ROW = 60.0
+COLUMN = 208.0
+GRID = 8.0
+_ACROSS = 72.0
+"""From row to row where the network flows to the right."""
+_ALONG = 272.0
+"""From column to column there: room for a size on the connection."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The shape of a network: layers, each after what feeds it, and what they feed by number.
+
+    `unseen` are connections that only say what belongs together. `hints` are places across the flow, from before.
+    """
+
+    names: tuple[str, ...]
+    links: tuple[tuple[int, ...], ...]
+    unseen: tuple[tuple[int, ...], ...]
+    hints: tuple[float, ...]
+    first: tuple[int, ...]
+    """The layers in the order of the network."""
+    flow: Flow = "down"
+
+
+def placed(network: Network, layout: Layout) -> Layout:
+    """The layout, or one of our own where all layers stand on one spot: nobody said where, as in a file by hand. What
+    is inside blocks too."""
+    if len(network.layers) > 1 and len({layout.at(id) for id in network.layers}) == 1:
+        layout = arrange(network, layout)
+    for id, layer in network.layers.items():
+        if isinstance(layer.type, Block):
+            inner = layout.within([id])
+            if (found := placed(layer.type.network, inner)) is not inner:
+                layout = layout.with_inside([id], found)
+    return layout
+
+
+def arrange(network: Network, layout: Layout | None = None, flow: Flow | None = None) -> Layout:
+    """A layout of all layers. Where nothing else decides, layers keep their order across the flow from `layout`."""
+    old = layout or Layout()
+    return arranged(old, positions(outline(network, old, flow)), flow)
+
+
+def arranged(old: Layout, places: dict[str, Position], flow: Flow | None = None) -> Layout:
+    """The layout with all layers elsewhere; frames and comments go along, and other layers make room for frames."""
+    frames, comments = carried(old, places)
+    layout = replace(old, positions=places, frames=frames, comments=comments, flow=flow or old.flow)
+    for frame in sorted(frames, key=lambda one: one.at[1]):
+        mark = Mark("frame", frame.id)
+        layout = make_room(layout, mark, standing_in(old, {mark})[0] & places.keys())
+    return layout
+
+
+def outline(network: Network, layout: Layout, flow: Flow | None = None) -> Outline:
+    """The shape of a network, without the connections that would close a cycle."""
+    known = set(network.order)
+    order = [*network.order, *(id for id in network.layers if id not in known)]
+    number = {id: v for v, id in enumerate(order)}
+    hidden = repeated(network)
+    flow = flow or layout.flow
+    axis = 0 if flow == "down" else 1
+
+    def targets(leaving: Sequence[Connection], *, seen: bool) -> tuple[int, ...]:
+        ends = ((number[c.source.layer], number[c.target.layer]) for c in leaving if (c in hidden) is not seen)
+        return tuple(dict.fromkeys(below for above, below in ends if below > above))
+
+    return Outline(
+        names=tuple(order),
+        links=tuple(targets(network.outgoing[id], seen=True) for id in order),
+        unseen=tuple(targets(network.outgoing[id], seen=False) for id in order),
+        hints=tuple(layout.at(id)[axis] for id in order),
+        first=tuple(number[id] for id in network.layers),
+        flow=flow,
+    )
+
+
+def positions(shape: Outline) -> dict[str, Position]:
+    """Places for all layers of an outline, parts that are not connected side by side."""
+    is_down = shape.flow == "down"
+    along, across, size = (ROW, COLUMN, NODE_WIDTH) if is_down else (_ALONG, _ACROSS, NODE_HEIGHT)
+    start = 0.0
+    found: dict[str, Position] = {}
+    for part in _parts(shape):
+        graph = _graph(part, shape)
+        ordered(graph)
+        xs = columns(graph, across)
+        low = min((xs[v] for v in range(graph.real)), default=0.0)
+        end = start
+        for v in range(graph.real):
+            x = round((xs[v] - low + start) / GRID) * GRID
+            y = graph.row[v] * along
+            found[graph.names[v]] = (x, y) if is_down else (y, x)
+            end = max(end, x)
+        start = end + across + size / 4
+    return found
+
+
+def _parts(shape: Outline) -> list[list[int]]:
+    """The layers of each connected part, sources first; parts in the order of their first layer."""
+    near: dict[int, list[int]] = defaultdict(list)
+    for links in (shape.links, shape.unseen):
+        for v, targets in enumerate(links):
+            near[v] += targets
+            for target in targets:
+                near[target].append(v)
+    part: dict[int, int] = {}
+    for number, start in enumerate(shape.first):
+        waiting = [start] if start not in part else []
+        while waiting:
+            v = waiting.pop()
+            if v not in part:
+                part[v] = number
+                waiting += near[v]
+    found: dict[int, list[int]] = defaultdict(list)
+    for v in range(len(shape.names)):
+        found[part[v]].append(v)
+    return [found[number] for number in sorted(found)]
+
+
+def _graph(part: list[int], shape: Outline) -> Graph:
+    """One connected part: its layers in rows, and a way-point in every row that a connection passes."""
+    number = {one: v for v, one in enumerate(part)}
+    row = [0] * len(part)
+    for v, one in enumerate(part):
+        for target in shape.links[one]:
+            row[number[target]] = max(row[number[target]], row[v] + 1)
+    graph = Graph([shape.names[one] for one in part], row, [shape.hints[one] for one in part])
+    for v, one in enumerate(part):
+        chain = {row[v]: v}
+        for below in sorted((number[target] for target in shape.links[one]), key=lambda u: row[u]):
+            for between in range(row[v] + len(chain), row[below]):
+                chain[between] = graph.way_point(chain[between - 1], between)
+            graph.join(chain[row[below] - 1], below)
+    return graph
+
+
+Edge = Literal["left", "centre", "right", "top", "middle", "bottom"]
+Direction = Literal["horizontally", "vertically"]
+
+
+def align(layout: Layout, ids: Collection[str], edge: Edge) -> dict[str, Position]:
+    """Places at which the layers share an edge or a middle: that of the whole group."""
+    places = {id: layout.at(id) for id in ids}
+    axis = 0 if edge in ("left", "centre", "right") else 1
+    values = [at[axis] for at in places.values()]
+    low, high = min(values), max(values)
+    middle = round((low + high) / 2 / GRID) * GRID
+    value = {"left": low, "top": low, "right": high, "bottom": high}.get(edge, middle)
+    return {id: (value, y) if axis == 0 else (x, value) for id, (x, y) in places.items()}
+
+
+def distribute(layout: Layout, ids: Collection[str], direction: Direction) -> dict[str, Position]:
+    """Places with equal steps from the first to the last layer, which stay; the order stays too."""
+    axis = 0 if direction == "horizontally" else 1
+    ordered = sorted(ids, key=lambda id: (layout.at(id)[axis], layout.at(id)[1 - axis]))
+    first, last = layout.at(ordered[0])[axis], layout.at(ordered[-1])[axis]
+    step = (last - first) / max(1, len(ordered) - 1)
+    places: dict[str, Position] = {}
+    for number, id in enumerate(ordered):
+        x, y = layout.at(id)
+        inner = 0 < number < len(ordered) - 1
+        value = round((first + number * step) / GRID) * GRID if inner else (x, y)[axis]
+        places[id] = (value, y) if axis == 0 else (x, value)
+    return places
+
+
+def arrange_part(network: Network, layout: Layout, ids: Collection[str]) -> dict[str, Position]:
+    """Places for some layers as `arrange` gives them, around the middle that they had."""
+    chosen = set(ids)
+    inner = Network(
+        {id: layer for id, layer in network.layers.items() if id in chosen},
+        tuple(c for c in network.connections if c.source.layer in chosen and c.target.layer in chosen),
+    )
+    arranged = arrange(inner, layout)
+    if not chosen:
+        return {}
+    was, now = _centre_of(layout, chosen), _centre_of(arranged, chosen)
+    dx, dy = (round((a - b) / GRID) * GRID for a, b in zip(was, now, strict=True))
+    return {id: (x + dx, y + dy) for id, (x, y) in arranged.positions.items()}
+
+
+def _centre_of(layout: Layout, ids: Collection[str]) -> Position:
+    """The middle of the box around the corners of the layers."""
+    xs, ys = zip(*(layout.at(id) for id in ids), strict=True)
+    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2

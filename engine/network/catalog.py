@@ -1,0 +1,107 @@
+"""The catalog of layer types by key and family, and placeholders for unknown ones."""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import engine.layers
+from engine.core.errors import MisfitError, UserError, did_you_mean
+from engine.core.types import TensorType
+from engine.layers import addons
+from engine.layers.addons import AddOn
+from engine.layers.base import FAMILIES, REGISTRY, LayerType, Lowered
+
+_NOT_FAMILIES = {"addons", "base", "catalog", "names", "placeholder", "reference", "types", "weighted", "windows"}
+
+
+@cache
+def built_in() -> dict[str, type[LayerType]]:
+    """The layer types of Netwright itself by their keys, in the order of families and then of declaration."""
+    for found in pkgutil.iter_modules(engine.layers.__path__):
+        if found.name not in _NOT_FAMILIES:
+            importlib.import_module(f"engine.layers.{found.name}")
+    ours = {key: type for key, type in REGISTRY.items() if type.__module__.startswith(f"{engine.layers.__name__}.")}
+    return in_order(ours)
+
+
+def in_order(types: Mapping[str, type[LayerType]]) -> dict[str, type[LayerType]]:
+    """Layer types in the order of families and then as they were."""
+    return dict(sorted(types.items(), key=lambda item: FAMILIES.index(item[1].family)))
+
+
+@cache
+def add_ons() -> tuple[AddOn, ...]:
+    """The installed packages that bring layer types, loaded; those that could not be say why."""
+    built_in()  # before them: a key that both have is refused to the add-on
+    return addons.load()
+
+
+@cache
+def catalog() -> dict[str, type[LayerType]]:
+    """Every layer type by its key, those of add-ons too, in the order of families and then of declaration."""
+    theirs = {key: REGISTRY[key] for add_on in add_ons() for key in add_on.types}
+    return in_order({**built_in(), **theirs})
+
+
+def add_on_of(target: str) -> AddOn | None:
+    """The add-on whose package a qualified name lies in, if there is one."""
+    package = target.partition(".")[0]
+    return next((add_on for add_on in add_ons() if add_on.types and package in add_on.packages), None)
+
+
+def layer_type(key: str) -> type[LayerType]:
+    """The layer type with this key. Raises `UserError`, which offers the nearest one."""
+    found = catalog().get(key)
+    if found is None:
+        raise UserError(f"There is no layer type '{key}'.{did_you_mean(key, catalog())}")
+    return found
+
+
+class Passing(LayerType):
+    """Passes its input on. It has no calls: nothing of it is in the built module or the source."""
+
+    label = "Bypassed layer"
+    family = "Utility"
+
+    def output(self, x: TensorType) -> TensorType:
+        return x
+
+    def lower(self, *x: TensorType) -> Lowered:
+        return ()
+
+
+class Placeholder(LayerType):
+    """Stands in for a layer type that is not installed. It keeps its fields and ports, so that saving loses nothing."""
+
+    label = "Unknown layer"
+    family = "Utility"
+
+    def __init__(self, type_key: str, raw: dict[str, Any], inputs: tuple[str, ...], outputs: tuple[str, ...]) -> None:
+        super().__init__()
+        self.type_key = type_key
+        self.raw = raw
+        self._inputs = inputs
+        self._outputs = outputs
+        self._key = (type(self), (("type", type_key), ("raw", repr(raw)), ("ports", (inputs, outputs))))
+        self._hash = hash(self._key)
+
+    def input_ports(self) -> tuple[str, ...]:
+        return self._inputs
+
+    def output_ports(self) -> tuple[str, ...]:
+        return self._outputs
+
+    def telling(self) -> str:
+        return self.type_key
+
+    def output(self, *x: TensorType) -> TensorType:
+        broken = " ".join(add_on.refusal for add_on in add_ons() if add_on.error)
+        raise MisfitError(
+            f"This version of Netwright has no layer type '{self.type_key}'. "
+            f"Install the add-on or the version that brings it, or replace the layer.{f' {broken}' if broken else ''}"
+        )
+
+    def write(self) -> dict[str, Any]:
+        return self.raw

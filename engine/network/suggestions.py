@@ -1,0 +1,103 @@
+"""Which layer types fit where: at an open output, at an open input, in the place of a layer. Asked of the types' rules.
+
+An answer has every type that has the ports for it, with the reason why it does not fit, or an empty text if it does.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from engine.core.errors import UserError
+from engine.core.types import TensorType, features, image, sequence, tokens, volume
+from engine.layers.base import LayerType
+from engine.network.analysis import Analysis
+from engine.network.catalog import catalog
+from engine.network.network import Network, Port
+
+Offers = Mapping[str, str]
+"""By key: why the type does not fit, or nothing."""
+
+# What may arrive at a layer that is not connected yet: enough to learn what it makes of it.
+_SAMPLES = (features(64), image(8, 32, 32), sequence(16, 64), tokens(16), volume(8, 16, 16, 16))
+
+
+def takers(given: TensorType | None) -> Offers:
+    """The types that can be fed by an output, for what leaves it (None: not known)."""
+    types = {key: type() for key, type in catalog().items()}
+    return {key: refusal(type, [given] * len(type.input_ports())) for key, type in types.items() if type.input_ports()}
+
+
+def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> Offers:
+    """The types that can feed an input port of a layer; `known` is what arrives at its other ports."""
+    samples = [*known.values(), *_SAMPLES]
+    # Beside an input whose type is known, sizes are a matter of the new layer's values: its kind of data decides.
+    alike = {(one.axes, one.kind) for one in known.values() if _takes(target, port, known, one)}
+
+    def fits(type: LayerType) -> bool:
+        if type.is_measured:
+            return True
+        results = _results(type, samples)
+        return any((given.axes, given.kind) in alike or _takes(target, port, known, given) for given in results)
+
+    why = f"What it gives is not what {target.label} takes."
+    types = {key: type() for key, type in catalog().items()}
+    return {key: "" if fits(type) else why for key, type in types.items() if type.output_ports()}
+
+
+def substitutes(network: Network, analysis: Analysis, id: str) -> Offers:
+    """The other types that can stand in the place of a layer."""
+    layer = network.layers[id]
+    feeds = network.incoming[id]
+    arriving = [analysis.type_at(feeds[name]) for name in layer.type.input_ports() if name in feeds]
+    is_used = bool(network.outgoing[id])
+    found: dict[str, str] = {}
+    for key, cls in catalog().items():
+        type = cls()
+        if key == layer.type_key:
+            continue
+        if arriving and not type.input_ports():
+            found[key] = f"{type.label} has no input: the connection to it would be cut."
+        elif is_used and not type.output_ports():
+            found[key] = f"{type.label} has no output: the connections from it would be cut."
+        elif not arriving:
+            found[key] = ""
+        else:
+            count = len(type.input_ports())
+            found[key] = refusal(type, [*arriving, *[arriving[0]] * count][:count])
+    return found
+
+
+def known_inputs(network: Network, analysis: Analysis, target: Port) -> dict[str, TensorType]:
+    """What arrives at the other ports of a port's layer."""
+    feeds = network.incoming[target.layer]
+    types = {name: analysis.type_at(source) for name, source in feeds.items() if name != target.name}
+    return {name: type for name, type in types.items() if type is not None}
+
+
+def refusal(type: LayerType, given: Sequence[TensorType | None]) -> str:
+    """Why a layer does not take what arrives, or nothing; what is not known is no reason."""
+    if type.is_measured:
+        return ""
+    known = [one for one in given if one is not None]
+    if len(known) < len(given):
+        return ""
+    try:
+        type.output(*known)
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def _results(type: LayerType, samples: Iterable[TensorType]) -> list[TensorType]:
+    """What a layer can give, for some of what it can be given."""
+    count = len(type.input_ports())
+    found: list[TensorType] = []
+    for sample in samples if count else (None,):
+        try:
+            found.append(type.output(*([sample] * count)))
+        except UserError:
+            continue
+    return found
+
+
+def _takes(target: LayerType, port: str, known: Mapping[str, TensorType], given: TensorType) -> bool:
+    arriving = [given if name == port else known.get(name, given) for name in target.input_ports()]
+    return not refusal(target, arriving)

@@ -1,0 +1,1 @@
+"""Strategies, one file each: data parallel, fully sharded, pipeline, local SGD."""

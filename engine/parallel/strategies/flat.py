@@ -1,0 +1,63 @@
+"""Data parallel with one all-reduce over all gradients at once.
+
+Over gloo this is faster than DistributedDataParallel for networks of the usual size: latency decides, not overlap, and
+the compiler that DDP imports (0.8 s) is not needed.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from engine.parallel.process_group import Gang
+from engine.parallel.strategies.strategy import Whole
+
+
+class Flat(Whole):
+    """All gradients are views into one buffer, which is summed over the workers in one go."""
+
+    def __init__(self, network: nn.Module, called: nn.Module, gang: Gang) -> None:
+        super().__init__(network)
+        self.module = called
+        self._gang = gang
+        parameters = [p for p in network.parameters() if p.requires_grad]
+        self._buffers = [_share_gradients(same) for same in _by_type(parameters)]
+        self._is_apart = False
+
+    def clear(self) -> None:
+        """Set the gradients to zero."""
+        for buffer in self._buffers:
+            buffer.zero_()
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """Nothing is summed in here."""
+        self._is_apart = True
+        try:
+            yield
+        finally:
+            self._is_apart = False
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Add to the gradients, and sum them over the workers."""
+        torch.autograd.backward(loss)
+        if not self._is_apart:
+            for buffer in self._buffers:
+                self._gang.sum(buffer)
+
+
+def _by_type(parameters: list[nn.Parameter]) -> list[list[nn.Parameter]]:
+    found: dict[torch.dtype, list[nn.Parameter]] = {}
+    for parameter in parameters:
+        found.setdefault(parameter.dtype, []).append(parameter)
+    return list(found.values())
+
+
+def _share_gradients(parameters: list[nn.Parameter]) -> torch.Tensor:
+    """Make the gradients of these parameters views into one buffer; autograd adds to them in place."""
+    total = sum(p.numel() for p in parameters)
+    buffer = torch.zeros(total, dtype=parameters[0].dtype, device=parameters[0].device)
+    for parameter, part in zip(parameters, torch.split(buffer, [p.numel() for p in parameters]), strict=True):
+        parameter.grad = part.view_as(parameter)
+    return buffer

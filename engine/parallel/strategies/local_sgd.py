@@ -1,0 +1,99 @@
+"""Each worker makes steps of its own, and the weights are averaged every few of them (local SGD, Stich 2019).
+
+Between averages nothing is sent, so slow connections and workers of unequal speed cost little; the price are other
+numbers than one worker would give. What the solver remembers is averaged with the weights, so that with sgdm and an
+interval of one the result is that of data parallel. Batch normalisation takes the statistics of each worker's own
+share.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from itertools import chain
+
+import torch
+from torch import nn
+
+from engine.parallel.process_group import Gang
+from engine.parallel.strategies.strategy import Moving, State, Whole
+from engine.parallel.sync_batch_norm import Share
+
+
+class LocalSgd(Whole):
+    """Averages are weighted by the samples that each worker has seen since the last one."""
+
+    def __init__(self, network: nn.Module, called: nn.Module, gang: Gang, share: Share, interval: int) -> None:
+        super().__init__(network)
+        self.module = called
+        self._gang = gang
+        self._share = share
+        self._interval = interval
+        self._steps = 0
+        self._seen = 0.0
+        self._parameters = [p for p in network.parameters() if p.requires_grad]
+        self._is_apart = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the last step ended with an average."""
+        return self._steps == 0
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """The gradients of a share in pieces are complete with the last one."""
+        self._is_apart = True
+        try:
+            yield
+        finally:
+            self._is_apart = False
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Add to the gradients. The loss is this worker's part of the whole batch's mean; what counts here is the mean
+        over its own samples."""
+        torch.autograd.backward(loss)
+        gradients = [p.grad for p in self._parameters if p.grad is not None]
+        if not self._is_apart and self._share.part and gradients:
+            torch._foreach_mul_(gradients, 1 / self._share.part)
+
+    def moved(self, solver: Moving) -> None:
+        """Average, if it is time."""
+        self._steps += 1
+        self._seen += self._share.part
+        if self._steps >= self._interval:
+            self.settle(solver)
+
+    def load(self, state: State) -> None:
+        """Give the network these, on which the workers agree: steps of their own are counted anew."""
+        super().load(state)
+        self._steps, self._seen = 0, 0.0
+
+    @torch.no_grad()
+    def settle(self, solver: Moving) -> None:
+        """Average weights, statistics and moments over the workers."""
+        if self.is_settled:
+            return
+        shared = self._statistics()
+        tensors = [*self._parameters, *shared, *solver.moments()]
+        for same in _by_type(tensors):
+            flat = torch.cat([tensor.flatten() for tensor in same])
+            weighted = self._gang.sum(torch.cat([flat * self._seen, flat.new_tensor([self._seen])]))
+            mean = weighted[:-1] / weighted[-1]
+            for tensor, part in zip(same, torch.split(mean, [t.numel() for t in same]), strict=True):
+                tensor.copy_(part.view_as(tensor))
+        self._steps, self._seen = 0, 0.0
+
+    def _statistics(self) -> list[torch.Tensor]:
+        known = {id(p) for p in self._parameters}
+        both = chain(self._network.parameters(), self._network.buffers())
+        return [x for x in both if x.is_floating_point() and id(x) not in known and not isinstance(x, nn.Parameter)]
+
+
+def _by_type(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
+    found: dict[torch.dtype, list[torch.Tensor]] = {}
+    for tensor in tensors:
+        found.setdefault(tensor.dtype, []).append(tensor)
+    return list(found.values())

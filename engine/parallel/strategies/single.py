@@ -1,0 +1,31 @@
+"""One worker: nothing is divided."""
+
+import contextlib
+from typing import Any
+
+import torch
+from torch import nn
+
+from engine.parallel.strategies.strategy import Whole
+
+
+class Single(Whole):
+    """Plain backward."""
+
+    def __init__(self, network: nn.Module, called: nn.Module | None = None) -> None:
+        super().__init__(network)
+        self.module = network if called is None else called
+        self._parameters = [p for p in network.parameters() if p.requires_grad]
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    def apart(self) -> contextlib.AbstractContextManager[Any]:
+        """Nobody waits for the sum."""
+        return contextlib.nullcontext()
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Add to the gradients."""
+        torch.autograd.backward(loss)

@@ -1,0 +1,170 @@
+"""What every strategy offers the trainer's step, and the choice of one."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+
+from engine.parallel.process_group import Gang
+from engine.parallel.sync_batch_norm import Share
+from engine.project.environment import EnvironmentOptions
+
+State = dict[str, torch.Tensor]
+
+
+class Moving(Protocol):
+    """What moves the weights."""
+
+    def moments(self) -> Iterator[torch.Tensor]:
+        """All it remembers of past gradients, to be changed in place."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What it remembers, to be saved."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+
+
+class Strategy(Protocol):
+    """Divides one step over the workers.
+
+    Each worker's loss is the sum over its own samples divided by the samples of the whole batch, so that the gradient
+    wanted is the sum over workers, however uneven their shares are. A batch may be computed in pieces: the gradients of
+    all of them add up, and are summed over the workers with the last one.
+    """
+
+    @property
+    def module(self) -> nn.Module:
+        """What is called in training."""
+
+    def clear(self) -> None:
+        """Forget the gradients of the step before."""
+
+    def apart(self) -> AbstractContextManager[Any]:
+        """In here forward and backward are those of a piece that is not the last one."""
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """Add to the gradients of all parameters; outside of `apart` they are those of the summed loss of all workers
+        then."""
+
+    def moved(self, solver: Moving) -> None:
+        """The solver has made a step."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each worker holds all weights."""
+
+    @property
+    def sends_in_turn(self) -> bool:
+        """Whether nothing is sent while something is computed, and all that is sent is counted by the gang."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all workers agree on the weights as they are."""
+
+    def settle(self, solver: Moving) -> None:
+        """Make them agree, before anything else than training looks at the network. A collective."""
+
+    def state(self) -> State:
+        """A copy of the whole network's weights and statistics. A collective."""
+
+    def load(self, state: State) -> None:
+        """Give the network these."""
+
+    def solver_state(self, solver: Moving) -> dict[str, Any]:
+        """What the solver remembers, of the whole network. A collective."""
+
+    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+        """Let the solver go on from there."""
+
+
+class Whole:
+    """Part of a strategy whose workers hold the whole network each, the same at every step."""
+
+    is_whole = True
+    sends_in_turn = True
+
+    def __init__(self, network: nn.Module) -> None:
+        self._network = network
+
+    @property
+    def is_settled(self) -> bool:
+        """They always agree."""
+        return True
+
+    def moved(self, solver: Moving) -> None:
+        """All have made the same step."""
+
+    def settle(self, solver: Moving) -> None:
+        """They agree already."""
+
+    def state(self) -> State:
+        """A copy of what this worker has."""
+        return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
+
+    def load(self, state: State) -> None:
+        """Give the network these."""
+        self._network.load_state_dict(state)
+
+    def solver_state(self, solver: Moving) -> dict[str, Any]:
+        """That of this worker."""
+        return solver.state_dict()
+
+    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+        """Let the solver go on from there."""
+        solver.load_state_dict(state)
+
+
+def form_of_data_parallel(options: EnvironmentOptions, device: torch.device, *, all_learn: bool = True) -> str:
+    """`ddp` or `flat`. The former waits for every gradient, and so is not for parameters that get none, but it alone
+    compresses."""
+    compresses = options.gradient_compression != "none"
+    return "ddp" if compresses or (device.type == "cuda" and all_learn) else "flat"
+
+
+def strategy_for(
+    options: EnvironmentOptions,
+    network: nn.Module,
+    gang: Gang,
+    device: torch.device,
+    share: Share,
+    name: str = "",
+    called: nn.Module | None = None,
+    *,
+    all_learn: bool = True,
+    is_static: bool = False,
+) -> Strategy:
+    """The strategy that the options ask for. Data parallel has two forms, of which the one is taken that is known to be
+    fast here: see `flat` and `ddp`; `name` asks for one of them by name. `called` stands for the network in training,
+    where that is another module with the same parameters; `all_learn`: each of these has a gradient in every step;
+    `is_static`: all steps compute alike, and in one piece."""
+    called = network if called is None else called
+    if gang.size == 1:
+        from engine.parallel.strategies.single import Single
+
+        return Single(network, called)
+    wanted = name or options.strategy
+    if wanted in ("auto", "data-parallel"):
+        wanted = form_of_data_parallel(options, device, all_learn=all_learn)
+    match wanted:
+        case "fully-sharded":
+            from engine.parallel.strategies.sharded import Sharded
+
+            return Sharded(network, gang, device, offload=options.cpu_offload)
+        case "local-sgd":
+            from engine.parallel.strategies.local_sgd import LocalSgd
+
+            return LocalSgd(network, called, gang, share, options.averaging_interval)
+        case "flat":
+            from engine.parallel.strategies.flat import Flat
+
+            return Flat(network, called, gang)
+        case "ddp":
+            from engine.parallel.strategies.ddp import Ddp
+
+            return Ddp(
+                network, called, gang, device, options.gradient_compression, all_learn=all_learn, is_static=is_static
+            )
+    raise ValueError(f"There is no strategy '{wanted}'.")

@@ -1,0 +1,1 @@
+"""Where a run will execute: pure rules from options and a device inventory to workers and batches."""

@@ -1,0 +1,245 @@
+"""Which way of dividing the work suits a project here: memory of a worker and time of a step, predicted, and why.
+
+Memory comes from the analysis, time from a few steps of one worker's share on made-up samples and from what sums over
+workers were measured to take: it leaves out data, metrics and how workers get in each other's way. A share that is
+expected to take more memory than there is is tried with fewer samples, and the time is in proportion.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from engine.core.errors import UserError
+from engine.core.text import format_bytes
+from engine.network.analysis import Analysis, analyse, type_at
+from engine.network.memory import Memory
+from engine.placement.batch_arithmetic import meeting_s
+from engine.placement.choose import Placement, resolve
+from engine.placement.inventory import DeviceInventory, can_share
+from engine.project.check import memory_of
+from engine.project.check_strategies import pieces_of_batch, stages_of, strategy_problems
+from engine.project.environment import SEVERAL, EnvironmentOptions
+from engine.project.pipeline_stages import crossing_bytes
+from engine.project.project import Project
+from engine.project.stage_edits import stage_bytes
+
+WAYS = ("data-parallel", "fully-sharded", "local-sgd", "pipeline")
+_UNTRIED = ("data-parallel", "", "fully-sharded", "local-sgd", "pipeline")
+"""In which order they are advised where no time is known."""
+NOTES = {
+    "fully-sharded": "less memory for weights, more communication",
+    "local-sgd": "other numbers than one worker gives",
+    "pipeline": "experimental",
+    "power-sgd": "power-sgd gives other numbers than one worker",
+}
+PIECEWISE = "batch normalisation takes the statistics of each piece"
+_BETWEEN_GPUS_S, _BETWEEN_GPUS_BYTES_S = 5e-5, 1e10
+"""What adding up over two GPUs takes, about: PCIe 4.0 over nccl. Nothing like it was measured here."""
+Probe = Callable[[int, str, int], float | None]
+"""Seconds of a step of so many samples on a device, with so many threads; None where that cannot be tried."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One target and strategy, with what is predicted for it. `room` are the bytes that a worker has, 0: not known;
+    `seconds` None where nothing could be tried; `is_exact` whether the numbers are those of one worker."""
+
+    target: str
+    strategy: str
+    workers: int
+    memory_bytes: int
+    seconds: float | None
+    room: int
+    note: str = ""
+    is_exact: bool = True
+
+    @property
+    def name(self) -> str:
+        """As the options call it."""
+        return f"{self.target}, {self.strategy}" if self.strategy else self.target
+
+    @property
+    def fits(self) -> bool:
+        """Whether a worker's memory is enough, by the prediction."""
+        return not self.room or self.memory_bytes <= self.room
+
+    @property
+    def step(self) -> str:
+        """The time of a step in words."""
+        if self.seconds is None:
+            return "not known"
+        return f"{1000 * self.seconds:.3g} ms" if self.seconds < 0.9995 else f"{self.seconds:.3g} s"
+
+
+def ways(project: Project, inventory: DeviceInventory, probe: Probe) -> Iterator[Way]:
+    """Each way that can run here and goes with the options, predicted."""
+    analysis = analyse(project.network)
+    for target in ("cpu", "multi-cpu", "gpu", "multi-gpu"):
+        for strategy in WAYS if target in SEVERAL else ("",):
+            asked = _asked(project.environment, target, strategy)
+            if any(strategy_problems(asked, project.training)):
+                continue
+            batch, pieces = project.training.mini_batch_size, project.training.gradient_accumulation
+            meant = replace(project, environment=asked)
+            try:
+                placement = resolve(asked, inventory, batch, pieces)
+                yield _Prediction(meant, analysis, placement, inventory, probe).way()
+            except UserError:
+                continue
+
+
+def _asked(given: EnvironmentOptions, target: str, strategy: str) -> EnvironmentOptions:
+    """The options as they are where they are about this target, else the defaults."""
+    kept = given.replace(target=target) if given.target == target else EnvironmentOptions(target=target)
+    kept = kept.replace(stages=given.stages, pipeline_pieces=given.pipeline_pieces)
+    return kept.replace(strategy=strategy, averaging_interval=given.averaging_interval) if strategy else kept
+
+
+class _Prediction:
+    """What is predicted for one way."""
+
+    def __init__(
+        self, project: Project, analysis: Analysis, placement: Placement, inventory: DeviceInventory, probe: Probe
+    ) -> None:
+        self._project, self._analysis, self._probe = project, analysis, probe
+        self._environment = project.environment
+        self._count = len(placement.workers)
+        self._target = placement.target
+        self._most = max(placement.workers, key=lambda worker: worker.samples)
+        self._device_room = inventory.memory_bytes
+        if self._most.device != "cpu":
+            self._device_room = next(d.memory_bytes for d in inventory.devices if d.name == self._most.device)
+        is_shared = self._most.device == "cpu"
+        self._room = self._device_room // self._count if is_shared else self._device_room
+
+    def way(self) -> Way:
+        """All of it. Raises `UserError` for stages that cannot be."""
+        strategy = self._environment.strategy if self._count > 1 else ""
+        if strategy == "pipeline":
+            return self._pipeline()
+        memory = self._memory(self._most.samples)
+        held, meeting = memory.total, 0.0
+        match strategy:
+            case "data-parallel":
+                is_plain = self._environment.gradient_compression == "none"
+                meeting = self._meeting(memory.gradients, through_memory=is_plain and can_share())
+            case "fully-sharded":
+                held = self._shard(memory)
+                meeting = 3 * self._meeting(memory.gradients)  # gathered twice, gradients scattered
+            case "local-sgd":
+                meeting = self._meeting(memory.weights + memory.optimizer, through_memory=can_share())
+                meeting /= self._environment.averaging_interval
+        note = NOTES.get(strategy, "")
+        is_exact = strategy != "local-sgd"
+        if strategy == "data-parallel" and self._environment.gradient_compression == "power-sgd":
+            note, is_exact = NOTES["power-sgd"], False
+        alone = self._seconds(self._most.samples)
+        seconds = None if alone is None else alone + meeting
+        return Way(self._target, strategy, self._count, held, seconds, self._room, note, is_exact)
+
+    def _shard(self, memory: Memory) -> int:
+        """Bytes of a worker that holds a part of each weight; all but the activations is on the CPU where that was
+        asked for."""
+        gathered = 8 * max(facts.parameters for facts in self._analysis.facts.values())  # a layer and its gradients
+        own = (memory.total - memory.activations) // self._count
+        is_elsewhere = self._environment.cpu_offload and self._most.device != "cpu"
+        return memory.activations + gathered + (0 if is_elsewhere else own)
+
+    def _pipeline(self) -> Way:
+        """Each turn takes as long as a piece in the largest stage, and the first piece goes through all of them before
+        the last worker has begun; what goes on and comes back is told in each turn."""
+        training, network = self._project.training, self._project.network
+        stages = stages_of(network, self._analysis, self._environment, self._count)
+        pieces = pieces_of_batch(self._environment, training.gradient_accumulation, self._count)
+        samples = -(-training.mini_batch_size // pieces)
+        meeting = 2 * self._meeting(samples * max(crossing_bytes(network, self._analysis, stages.of)))
+        alone = self._seconds(samples)
+        turns = pieces + self._count - 1
+        seconds = None if alone is None else turns * (alone * max(stages.shares) + meeting)
+        held = max(stage_bytes(self._project, self._analysis, stages))
+        is_exact = pieces == training.gradient_accumulation or not _normalises(self._project, self._analysis)
+        note = NOTES["pipeline"] if is_exact else f"{NOTES['pipeline']}; {PIECEWISE}"
+        return Way(self._target, "pipeline", self._count, held, seconds, self._room, note, is_exact)
+
+    def _meeting(self, count: int, *, through_memory: bool = False) -> float:
+        """Seconds in which so many bytes are added up over the workers, or sent to the next."""
+        if self._most.device == "cpu":
+            return meeting_s(count, through_memory=through_memory)
+        return _BETWEEN_GPUS_S + count / _BETWEEN_GPUS_BYTES_S
+
+    def _memory(self, samples: int) -> Memory:
+        share = self._project.training.replace(mini_batch_size=samples)
+        return memory_of(replace(self._project, training=share), self._analysis)
+
+    def _seconds(self, samples: int) -> float | None:
+        """Of a step of one worker with the whole network, tried with as many samples as fit."""
+        tried = samples
+        while self._device_room and self._memory(tried).total > self._device_room:
+            if tried == 1:
+                return None
+            tried = -(-tried // 2)
+        found = self._probe(tried, self._most.device, self._most.threads)
+        return None if found is None else found * samples / tried
+
+
+def _normalises(project: Project, analysis: Analysis) -> bool:
+    """Whether statistics of a batch are taken somewhere."""
+    return any(type_at(project.network, path).key == "batch_norm" for path, _ in analysis.all_facts())
+
+
+def best_of(found: Sequence[Way]) -> Way | None:
+    """The fastest that fits; one that gives other numbers only where no other one fits."""
+    fitting = [way for way in found if way.fits]
+    return min([way for way in fitting if way.is_exact] or fitting, key=_slowness, default=None)
+
+
+def advice(found: Sequence[Way]) -> str:
+    """One sentence: which of these is best, and why."""
+    if not found:
+        return "Nothing that goes with these options can run here."
+    best = best_of(found)
+    if best is None:
+        return _none_fits(found)
+    said = f"Use {best.name}{_warning(best)}: {_takes(best)}"
+    if not best.is_exact:
+        return f"{said}; what gives the numbers of one worker is not expected to fit."
+    missed = [way for way in found if way.is_exact and not way.fits and _may_be_faster(way, best)]
+    if missed:
+        least = min(missed, key=lambda way: way.memory_bytes)
+        return f"{said}, {format_bytes(best.memory_bytes)} a worker; {least.name} {_too_large(least)}."
+    others = [way for way in found if way.fits and way.is_exact and way is not best]
+    if not others:
+        return f"{said}; nothing else can run here."
+    second = min(others, key=_slowness)
+    return f"{said}, where {second.name}, the next, takes {second.step}." if second.seconds else f"{said}."
+
+
+def _slowness(way: Way) -> tuple[bool, float, int]:
+    """Where nothing is known of the time, what is tried and tested goes before."""
+    return way.seconds is None, way.seconds or 0.0, _UNTRIED.index(way.strategy)
+
+
+def _may_be_faster(way: Way, best: Way) -> bool:
+    return way.seconds is None or best.seconds is None or way.seconds < best.seconds
+
+
+def _takes(way: Way) -> str:
+    return "a step could not be tried" if way.seconds is None else f"about {way.step} a step"
+
+
+def _warning(way: Way) -> str:
+    return " (experimental)" if way.strategy == "pipeline" else ""
+
+
+def _too_large(way: Way) -> str:
+    """Why it does not fit."""
+    faster = "" if way.seconds is None else "would be faster, and "
+    return f"{faster}is not expected to fit: it needs {format_bytes(way.memory_bytes)} of {format_bytes(way.room)}"
+
+
+def _none_fits(found: Sequence[Way]) -> str:
+    least = min(found, key=lambda way: way.memory_bytes)
+    on_gpus = " or keep weights on the CPU (fully-sharded)," if any(way.target == "multi-gpu" for way in found) else ""
+    return (
+        f"None is expected to fit: {least.name} needs least, {format_bytes(least.memory_bytes)} a worker of "
+        f"{format_bytes(least.room)}; use a smaller mini-batch,{on_gpus} or gradient accumulation."
+    )

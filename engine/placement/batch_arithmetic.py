@@ -1,0 +1,170 @@
+"""The numbers of a placement in words: the batch over all workers and of one, steps an epoch, the learn rate.
+
+The window, the command line and the run's record all say it with these words.
+"""
+
+import math
+from dataclasses import dataclass
+
+from engine.core.errors import UserError, plural
+from engine.network.analysis import Analysis, analyse
+from engine.placement.choose import Placement
+from engine.placement.inventory import DeviceInventory, can_share
+from engine.project.check_strategies import pieces_of_batch, stages_of
+from engine.project.environment import EnvironmentOptions
+from engine.project.project import Project
+from engine.project.training import TrainingOptions, batch_size, extent
+
+_MEETING_S, _BYTES_S = 2.5e-4, 1.1e9
+"""What adding up the gradients of two workers over gloo takes: so long, and so many bytes a second more. Measured on
+two cores with 4 B to 4 MB (benchmarks/sums.py)."""
+_SHARED_MEETING_S, _SHARED_BYTES_S = 3e-5, 3e9
+"""The same through shared memory."""
+_FLOPS_S = 2e10
+"""What one core of today does in the layers of a network, forward and backward; a fraction of its matrix products."""
+
+
+def rate_factor(environment: EnvironmentOptions, workers: int) -> float:
+    """What the learn rates are multiplied by with so many workers."""
+    if not environment.is_visible("learn_rate_scaling"):
+        return 1.0
+    match environment.learn_rate_scaling:
+        case "linear":
+            return float(workers)
+        case "square-root":
+            return math.sqrt(workers)
+        case _:
+            return 1.0
+
+
+def words(placement: Placement, project: Project, samples: int | None, analysis: Analysis | None = None) -> str:
+    """The batch and the rate for a training part of so many samples, if that is known, and whether one process is
+    expected to be faster; of a pipeline what its stages are. `analysis` is that of the network, where it is at hand.
+    Raises `UserError` for a network that cannot be cut into the stages."""
+    said = f"{batch_words(placement, project.environment, project.training, samples)} {_crowd(placement)}".rstrip()
+    if _has_stages(placement, project.environment):
+        return f"{said} {_stages(placement, project, analysis or analyse(project.network))}".rstrip()
+    goes_alone = project.environment.strategy == "local-sgd"  # and adds up once in a while
+    if placement.resolved != "multi-cpu" or _crowd(placement) or goes_alone:
+        return said
+    return f"{said} {better_alone(placement, work_of(analysis or analyse(project.network)))}".rstrip()
+
+
+def _crowd(placement: Placement) -> str:
+    """What to do where workers have to take turns on the cores, or nothing."""
+    if not 0 < placement.num_cores < len(placement.workers):
+        return ""
+    fewer = f", or {plural(placement.num_cores, 'worker')} at most," if placement.num_cores > 1 else ""
+    return f"One process (cpu){fewer} is expected to be faster: more workers than cores take turns."
+
+
+def batch_words(
+    placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
+) -> str:
+    """For a training part of so many samples, or where nobody knows: `128 samples a step, 64 a worker in 4 pieces of
+    16; 12 steps an epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
+    said = [_batch(placement, environment, training, batch_size(training, samples))]
+    if samples:
+        whole = extent(training, samples)
+        said.append("one step an epoch" if whole.is_full_batch else f"{plural(whole.steps_per_epoch, 'step')} an epoch")
+    if training.is_visible("initial_learn_rate"):
+        said.append(_rate(environment, training.initial_learn_rate, len(placement.workers)))
+    return "; ".join(said) + "."
+
+
+def _has_stages(placement: Placement, environment: EnvironmentOptions) -> bool:
+    return environment.strategy == "pipeline" and len(placement.workers) > 1
+
+
+def _stages(placement: Placement, project: Project, analysis: Analysis) -> str:
+    if analysis.has_errors:
+        return ""
+    try:
+        return stages_of(project.network, analysis, project.environment, len(placement.workers)).sentence
+    except UserError as error:
+        raise UserError(f"environment.stages: {error}") from None
+
+
+def _batch(placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, batch: int) -> str:
+    count = len(placement.workers)
+    pieces = pieces_of_batch(environment, training.gradient_accumulation, count)
+    said = f"{plural(batch, 'sample')} a step"
+    shares = list(dict.fromkeys(worker.samples for worker in placement.workers))
+    if _has_stages(placement, environment):
+        count = 1  # each of them computes all samples
+    if count > 1:
+        said += f", {' or '.join(f'{share:,}' for share in sorted(shares))} a worker"
+    if pieces > 1:
+        at_once = list(dict.fromkeys(-(-share // pieces) for share in shares))
+        most = " or ".join(f"{share:,}" for share in sorted(at_once))
+        said += f"{'' if count > 1 else ','} in {pieces:,} pieces of {'at most ' if batch % pieces else ''}{most}"
+    return said
+
+
+def _rate(environment: EnvironmentOptions, rate: float, workers: int) -> str:
+    factor = rate_factor(environment, workers)
+    if workers == 1:
+        return f"learn rate {rate:g}"
+    kind = environment.learn_rate_scaling
+    if factor == 1.0:
+        return f"learn rate {rate:g}, as it was given (none, {plural(workers, 'worker')})"
+    return f"learn rate {rate * factor:.4g} = {rate:g} × {factor:.4g} ({kind}, {plural(workers, 'worker')})"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a step takes: floating-point operations a sample, forward, and bytes of gradients."""
+
+    flops: int
+    gradient_bytes: int
+
+
+def work_of(analysis: Analysis) -> Work:
+    """That of a network in float32."""
+    return Work(analysis.flops, 4 * analysis.parameters)
+
+
+def meeting_s(gradient_bytes: int, *, through_memory: bool = False) -> float:
+    """Seconds to add up gradients of so many bytes over workers of one machine, by what was measured: over gloo, or
+    through shared memory, which workers on the CPU use where they can."""
+    start, speed = (_SHARED_MEETING_S, _SHARED_BYTES_S) if through_memory else (_MEETING_S, _BYTES_S)
+    return start + gradient_bytes / speed
+
+
+def step_s(work: Work, samples: int, flops_s: float = _FLOPS_S) -> float:
+    """Seconds that so many samples take on one core, forward and backward, which is twice forward."""
+    return 3 * work.flops * samples / flops_s
+
+
+def better_alone(placement: Placement, work: Work) -> str:
+    """Why one process is expected to be faster than these workers on the CPU, or nothing.
+
+    Dividing a step saves computing, and costs adding up the gradients. What a step takes whatever its size (calling
+    the layers, moving the weights) is not saved.
+    """
+    if placement.resolved != "multi-cpu" or not work.flops:
+        return ""
+    batch, largest = (f(w.samples for w in placement.workers) for f in (sum, max))
+    cost = meeting_s(work.gradient_bytes, through_memory=can_share())
+    saved = step_s(work, batch) - step_s(work, largest)
+    if saved >= cost:
+        return ""
+    return (
+        f"One process (cpu) is expected to be faster: dividing a step saves about {1000 * saved:.2g} ms of computing, "
+        f"and adding up the gradients takes about {1000 * cost:.2g} ms."
+    )
+
+
+def hardware_text(placement: Placement, inventory: DeviceInventory) -> str:
+    """What a run executes on, for its progress: `Some CPU, 2 workers with 1 thread each`."""
+    count = len(placement.workers)
+    if placement.workers[0].device == "cpu":
+        threads = placement.workers[0].threads
+        each = "1 thread" if threads == 1 else f"up to {threads:,} threads"
+        return f"{inventory.cpu_model}, " + (each if count == 1 else f"{count:,} workers with {each} each")
+    used = {place.device for place in placement.workers}
+    models = [device.model for device in inventory.devices if device.name in used]
+    names = ", ".join(
+        f"{models.count(model)} × {model}" if models.count(model) > 1 else model for model in dict.fromkeys(models)
+    )
+    return f"{names} ({', '.join(place.device for place in placement.workers)})"

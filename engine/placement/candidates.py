@@ -1,0 +1,131 @@
+"""The placements on the CPU that a run may choose among by trying, and when it may: pure functions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from engine.layers.base import LayerType
+from engine.network.analysis import Analysis, analyse, type_at
+from engine.placement.batch_arithmetic import hardware_text, step_s, words, work_of
+from engine.placement.choose import MOST_AUTOMATIC_WORKERS, Placement, refusal, resolve
+from engine.placement.inventory import DeviceInventory, can_share
+from engine.project import user_code
+from engine.project.project import Project
+from engine.project.training import extent
+
+MOST_CANDIDATES = 3
+LEAST_RUN_S = 5.0
+"""What is expected to take less is not worth choosing for."""
+FAST_FLOPS_S = 1e11
+FAST_STEP_S = 1e-4
+"""No core of today computes a small network faster than this: a run that is short even so is known to be short."""
+
+
+def candidates(project: Project, placement: Placement, inventory: DeviceInventory) -> tuple[Placement, ...]:
+    """Several workers in the place of this placement, fewest first; none where nothing is to be chosen. Where several
+    were asked for, how many is to be chosen; where nothing was, whether."""
+    asked, batch = project.environment, sum(worker.samples for worker in placement.workers)
+    if not _leaves_open(project, placement) or refusal("multi-cpu", inventory) is not None:
+        return ()
+    cores = inventory.num_cores
+    most = min(MOST_AUTOMATIC_WORKERS, cores, batch)
+    counts = [n for n in range(2, most + 1) if cores % n == 0] or ([most] if most > 1 else [])
+    if len(counts) > MOST_CANDIDATES:
+        counts = [counts[0], counts[len(counts) // 2], counts[-1]]
+    found = []
+    for count in counts:
+        given = asked.replace(target="multi-cpu", num_workers=count, threads=cores // count)
+        resolved = resolve(given, inventory, batch, project.training.gradient_accumulation)
+        found.append(replace(resolved, target=asked.target))
+    return tuple(found) if asked.target == "auto" or len(found) > 1 else ()
+
+
+def _leaves_open(project: Project, placement: Placement) -> bool:
+    """Whether the options say neither how many workers nor how many threads, and the numbers learned are the same with
+    any number of workers, up to rounding."""
+    asked, options = project.environment, project.training
+    is_open = (asked.target == "auto" and placement.resolved == "cpu") or (
+        asked.target == "multi-cpu" and not asked.num_workers
+    )
+    return (
+        is_open
+        and not asked.threads
+        and asked.strategy in ("auto", "data-parallel")
+        and asked.gradient_compression == "none"
+        and (asked.target == "auto" or asked.worker_load == "equal")
+        and not (options.deterministic or options.is_full_batch or user_code.has_code(project))
+        and options.acceleration in ("none", "auto")
+    )
+
+
+def is_worthwhile(project: Project, analysis: Analysis, samples: int, steps: int) -> bool:
+    """Whether a run over so many samples an epoch, in sequences of so many steps, may take long enough."""
+    whole = extent(project.training, samples)
+    work = work_of(analysis)
+    work = replace(work, flops=max(work.flops, 2 * analysis.parameters * steps))
+    return whole.total_steps * max(FAST_STEP_S, step_s(work, whole.batch, FAST_FLOPS_S)) >= LEAST_RUN_S / 2
+
+
+def draws_at_random(project: Project, analysis: Analysis) -> bool:
+    """Whether a layer draws random numbers in training, which several workers do each for itself."""
+    return any(_draws(type_at(project.network, path)) for path, _ in analysis.all_facts())
+
+
+def _draws(type: LayerType) -> bool:
+    return type.random and getattr(type, "dropout", getattr(type, "probability", 1.0)) > 0
+
+
+def open_placements(
+    project: Project, placement: Placement, inventory: DeviceInventory, samples: int, steps: int
+) -> list[dict[str, Any]]:
+    """What `run.json` says of each candidate, where the run is to choose when it starts; an empty list else."""
+    found = candidates(project, placement, inventory)
+    analysis = analyse(project.network)
+    if not found or not can_share() or draws_at_random(project, analysis):
+        return []
+    if not is_worthwhile(project, analysis, samples, steps):
+        return []
+    return [placed(each, project, inventory, samples) for each in found]
+
+
+def placed(placement: Placement, project: Project, inventory: DeviceInventory, samples: int | None) -> dict[str, Any]:
+    """What `run.json` says of a placement."""
+    return {
+        "environment": placement.write(),
+        "places": [asdict(worker) for worker in placement.workers],
+        "hardware": hardware_text(placement, inventory),
+        "sentence": placement.sentence,
+        "arithmetic": words(placement, project, samples),
+    }
+
+
+def decided(info: Mapping[str, Any], choice: int, threads: int) -> dict[str, Any]:
+    """What becomes of `run.json` once a run has chosen: the number of a candidate, or -1 for one process. `threads` of
+    each worker; 0: as they were given."""
+    given: Mapping[str, Any] = info["candidates"][choice] if choice >= 0 else info
+    found = {name: given[name] for name in ("environment", "places", "hardware", "sentence", "arithmetic")}
+    if threads:
+        found["places"] = [{**place, "threads": threads} for place in found["places"]]
+    return {**found, "candidates": [], "threads_are_chosen": bool(threads)}
+
+
+def is_undecided(info: Mapping[str, Any]) -> bool:
+    """Whether the first worker has still to choose."""
+    return bool(info.get("candidates"))
+
+
+def names(places: Sequence[Mapping[str, Any]]) -> str:
+    """In words: `2 workers with 1 thread each`."""
+    threads = int(places[0]["threads"])
+    each = f"{threads:,} thread{'' if threads == 1 else 's'}"
+    return f"1 process with {each}" if len(places) == 1 else f"{len(places):,} workers with {each} each"
+
+
+def chosen_before(info: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What a run that goes on keeps of its choice, as options of the environment."""
+    if info.get("threads_are_chosen"):
+        places = info["places"]
+        yield "threads", int(places[0]["threads"])
+        if len(places) > 1:
+            yield "num_workers", len(places)
+        yield "target", "multi-cpu" if len(places) > 1 else "cpu"

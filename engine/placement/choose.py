@@ -1,0 +1,317 @@
+"""From the environment asked for to what will really be used: pure functions of a `DeviceInventory`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.core.errors import UnavailableError, UserError, plural
+from engine.placement.inventory import Device, DeviceInventory
+from engine.project.check_strategies import pieces_of_batch
+from engine.project.environment import TARGETS, EnvironmentOptions
+
+MOST_AUTOMATIC_WORKERS = 8
+LEAST_AUTOMATIC_SAMPLES = 32
+"""Samples of a batch that make a further GPU worthwhile."""
+
+
+_STRATEGIES = {
+    "fully-sharded": " Each worker holds its part of the weights.",
+    "pipeline": " Each worker computes its stage of the network for all samples (experimental).",
+    "local-sgd": " The workers' weights are averaged every {:,} iterations.",
+}
+
+
+@dataclass(frozen=True)
+class WorkerPlace:
+    """Where one worker runs: a device name for torch, CPU threads, its samples of a full global batch, what these are
+    in proportion to, and the cores it keeps to (none: all)."""
+
+    device: str
+    threads: int
+    samples: int
+    load: float = 1.0
+    cores: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The resolved environment. `sentence` says it in words; `backend` is empty for a single worker."""
+
+    target: str
+    resolved: str
+    backend: str
+    workers: tuple[WorkerPlace, ...]
+    sentence: str
+    num_cores: int = 0
+    """Those of the machine, where the workers share them."""
+
+    def write(self) -> dict[str, Any]:
+        """The `environment` of `run.json`, of the summary and of the `started` event."""
+        return {
+            "target": self.target,
+            "resolved": self.resolved,
+            "workers": len(self.workers),
+            "backend": self.backend,
+            "devices": [worker.device for worker in self.workers],
+        }
+
+
+def shares(total: int, parts: int, loads: Sequence[float] = ()) -> list[int]:
+    """`total` samples over so many workers: as even as can be, the first ones get the odd ones.
+
+    With `loads`, in proportion to them: rounded down, and the samples left over go to those who lost most by that
+    (the method of largest remainders).
+    """
+    if not loads:
+        return [total // parts + (1 if i < total % parts else 0) for i in range(parts)]
+    whole = sum(loads)
+    exact = [total * load / whole for load in loads]
+    found = [int(share) for share in exact]
+    most_lost = sorted(range(parts), key=lambda i: (found[i] - exact[i], i))
+    for i in most_lost[: total - sum(found)]:
+        found[i] += 1
+    return found
+
+
+def refusal(target: str, inventory: DeviceInventory) -> str | None:
+    """Why this target cannot run on this machine, in words, or None."""
+    if target == "parallel":
+        return "needs a cluster profile, and there is none yet"
+    usable = len(inventory.usable)
+    refused = "; ".join(f"{device.name}: {device.refusal}" for device in inventory.devices if device.refusal)
+    if target in ("gpu", "multi-gpu") and usable == 0:
+        return refused or inventory.no_devices_because
+    if target == "multi-gpu" and usable < 2:
+        has = f"only {inventory.usable[0].name} can be used" if refused else "this machine has one"
+        return f"needs two GPUs; {has} ({refused or inventory.usable[0].model})"
+    if target == "multi-gpu" and not joined_by(inventory)[0]:
+        return joined_by(inventory)[1]
+    if target == "multi-cpu" and "gloo" not in inventory.backends:
+        return "this build of torch has no gloo, which joins the workers"
+    return None
+
+
+def joined_by(inventory: DeviceInventory) -> tuple[str, str]:
+    """What joins this machine's GPUs, and why it is not the one made for them. Empty with the reason, if nothing can.
+
+    torch's gloo takes tensors of the CPU and of CUDA (and ROCm) alone.
+    """
+    kind = next((device.kind for device in inventory.usable), "cuda")
+    own = {"cuda": "nccl", "xpu": "xccl"}.get(kind, "")
+    if own in inventory.backends:
+        return own, ""
+    why = f"this build of torch has no {own}, which joins the GPUs" if own else f"nothing joins {kind} devices"
+    return ("gloo" if kind == "cuda" and "gloo" in inventory.backends else ""), why
+
+
+def available(inventory: DeviceInventory) -> dict[str, str | None]:
+    """Each target with the reason why it cannot run here, or None."""
+    return {target: refusal(target, inventory) for target in TARGETS}
+
+
+def resolve(
+    options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int, pieces: int = 1
+) -> Placement:
+    """What will be used, where each mini-batch is computed in so many pieces. Raises `UnavailableError`, which says why
+    the target cannot run here, or `UserError`."""
+    placement = _resolve(options, inventory, mini_batch_size)
+    sentence = placement.sentence
+    if len(placement.workers) > 1:
+        sentence += _STRATEGIES.get(options.strategy, "").format(options.averaging_interval)
+        pieces = pieces_of_batch(options, pieces, len(placement.workers))
+    if pieces > 1:
+        sentence += f" Each mini-batch is computed in {pieces:,} pieces."
+    return replace(placement, sentence=sentence)
+
+
+def _resolve(options: EnvironmentOptions, inventory: DeviceInventory, mini_batch_size: int) -> Placement:
+    for error in options.problems():
+        raise UserError(f"environment.{error}")
+    target = options.target
+    if (why := refusal(target, inventory)) is not None:
+        can = ", ".join(t for t, reason in available(inventory).items() if reason is None)
+        raise UnavailableError(
+            f"The execution environment '{target}' is not available here: {why}. Choose one of: {can}."
+        )
+    resolved = _automatic(inventory, mini_batch_size) if target == "auto" else target
+    if resolved == "cpu":
+        return _on_cpu(options, inventory, mini_batch_size)
+    if resolved == "multi-cpu":
+        return _on_many_cpus(options, inventory, mini_batch_size)
+    return _on_gpus(options, inventory, mini_batch_size, resolved)
+
+
+def _automatic(inventory: DeviceInventory, mini_batch_size: int) -> str:
+    """GPUs before the CPU; several only where each gets a worthwhile share of the batch."""
+    usable = len(inventory.usable)
+    has_own = joined_by(inventory)[0] != "gloo"  # slower than one GPU, more often than not
+    if refusal("multi-gpu", inventory) is None and has_own and mini_batch_size >= LEAST_AUTOMATIC_SAMPLES * usable:
+        return "multi-gpu"
+    return "gpu" if usable else "cpu"
+
+
+def _chosen_because(options: EnvironmentOptions, reason: str) -> str:
+    """A sentence more, where `auto` chose and there was something to choose."""
+    return f" Chosen because {reason}." if options.target == "auto" and reason else ""
+
+
+def _on_cpu(options: EnvironmentOptions, inventory: DeviceInventory, batch: int) -> Placement:
+    threads = options.threads or max(1, inventory.num_cores)
+    reason = refusal("gpu", inventory) or ""
+    if threads >= inventory.num_cores > 1:  # who knows multi-cpu wonders why it was not taken
+        reason += ", and one process can use every core"
+    sentence = f"One process on the CPU with {plural(threads, 'thread')}; {plural(batch, 'sample')} a step."
+    sentence += _chosen_because(options, reason)
+    if options.target == "auto" and not options.threads and inventory.num_cores > 1:
+        sentence += " A longer run may take several processes, where a trial at its start finds them faster."
+    return Placement(options.target, "cpu", "", (WorkerPlace("cpu", threads, batch),), sentence)
+
+
+def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int) -> Placement:
+    given = len(options.worker_weights) if options.worker_load == "by-hand" else 0
+    count = options.num_workers or given or max(2, min(MOST_AUTOMATIC_WORKERS, inventory.num_cores, batch))
+    _refuse_small_batch(batch, count, "workers", "cpu")
+    threads = options.threads or max(1, inventory.num_cores // count)
+    blocks = _blocks(options, inventory, count, threads)
+    loads = _loads(options, [_speed_of(inventory, i, count) for i in range(count)])
+    places = _share_out(
+        batch,
+        [WorkerPlace("cpu", threads, 0, *own) for own in zip(loads, blocks, strict=True)],
+        whole=options.strategy == "pipeline",
+    )
+    crowd = f" (more than the {plural(inventory.num_cores, 'core')} here)" if count > inventory.num_cores else ""
+    sentence = f"{count:,} workers on the CPU over gloo{crowd}, {_each(places)}; {plural(threads, 'thread')} a worker."
+    if blocks[0]:
+        sentence = sentence.removesuffix(".") + f", {'a core' if len(blocks[0]) == 1 else 'cores'} of its own."
+    sentence += _unmeasured(options, inventory.core_speeds)
+    return Placement(options.target, "multi-cpu", "gloo", places, sentence, inventory.num_cores)
+
+
+def _blocks(options: EnvironmentOptions, inventory: DeviceInventory, count: int, threads: int) -> list[tuple[int, ...]]:
+    """The cores that each worker keeps to: its part of all of them, or none where it could not hold the threads."""
+    blocks = [tuple(part_of(inventory.cores, number, count)) for number in range(count)]
+    fits = options.pin_workers and all(len(block) >= threads for block in blocks)
+    return blocks if fits else [()] * count
+
+
+def _refuse_small_batch(batch: int, count: int, what: str, single: str) -> None:
+    """Raise `UserError` where not every worker would get a sample."""
+    if count > batch:
+        way_out = f"Use at most {batch:,} {what}" if batch > 1 else f"Choose {single}"
+        raise UserError(
+            f"A mini-batch of {plural(batch, 'sample')} cannot be shared by {count:,} {what}. "
+            f"{way_out} or a larger mini-batch."
+        )
+
+
+def _loads(options: EnvironmentOptions, speeds: Sequence[float]) -> tuple[float, ...]:
+    """What the shares of the workers are in proportion to. Speeds of 0 were not measured."""
+    if options.worker_load == "by-hand" and options.target != "auto":
+        return options.worker_weights
+    if options.worker_load == "measured" and options.target != "auto" and all(speeds):
+        return tuple(speeds)
+    return (1.0,) * len(speeds)
+
+
+def _unmeasured(options: EnvironmentOptions, speeds: Sequence[float]) -> str:
+    """A sentence more, where the shares will be others than those that are shown."""
+    waits = options.worker_load == "measured" and options.target != "auto" and not all((*speeds, bool(speeds)))
+    return " The shares will follow a measure of each device, taken when training starts." if waits else ""
+
+
+def _speed_of(inventory: DeviceInventory, number: int, count: int) -> float:
+    """What a thread does on this worker's part of the cores, in GFLOP/s; 0 where that was not measured."""
+    speeds = part_of(inventory.core_speeds, number, count) or inventory.core_speeds
+    return sum(speeds) / max(1, len(speeds))
+
+
+def part_of(cores: Sequence[Any], number: int, count: int) -> Sequence[Any]:
+    """A worker's part of the cores, which lie side by side; empty where there are not enough for all workers."""
+    if len(cores) < count:
+        return cores[:0]
+    return cores[number * len(cores) // count : (number + 1) * len(cores) // count]
+
+
+def _share_out(batch: int, places: Sequence[WorkerPlace], *, whole: bool) -> tuple[WorkerPlace, ...]:
+    """The places with their samples, `whole`: all of them for each. Raises `UserError` where a load is so small that a
+    worker would get none."""
+    loads = [place.load for place in places]
+    if whole:
+        return tuple(replace(place, samples=batch) for place in places)
+    found = shares(batch, len(places), loads if len(set(loads)) > 1 else ())
+    for number, samples in enumerate(found):
+        if not samples:
+            raise UserError(
+                f"Worker {number + 1} would get no sample of a mini-batch of {batch:,}: its weight is "
+                f"{loads[number]:g} of {sum(loads):g}. Give it more, leave it out, or choose a larger mini-batch."
+            )
+    return tuple(replace(place, samples=samples) for place, samples in zip(places, found, strict=True))
+
+
+def _each(places: tuple[WorkerPlace, ...]) -> str:
+    if len({place.load for place in places}) > 1:
+        return f"{' + '.join(f'{place.samples:,}' for place in places)} samples"
+    most, least = places[0].samples, places[-1].samples
+    return f"{plural(most, 'sample')} each" if most == least else f"{least:,} or {most:,} samples each"
+
+
+def _chosen_devices(options: EnvironmentOptions, inventory: DeviceInventory, resolved: str) -> list[Device]:
+    """The devices by number, or the first, or all of them. Raises `UnavailableError` for one that is not there.
+
+    `auto` takes no numbers: they are chosen together with gpu or multi-gpu.
+    """
+    usable = {device.number: device for device in inventory.usable}
+    refused = {device.number: device.refusal for device in inventory.devices if device.refusal}
+    numbers = list(options.devices) if options.target != "auto" else []
+    for number in numbers:
+        if number not in usable:
+            why = refused.get(number, f"this machine has only {' and '.join(d.name for d in inventory.devices)}")
+            raise UnavailableError(f"GPU {number} cannot be used: {why}.")
+    if resolved == "gpu":
+        if len(numbers) > 1:
+            raise UserError(f"'gpu' trains on one device, {len(numbers)} are named. Choose multi-gpu or one device.")
+        return [usable[numbers[0]]] if numbers else [next(iter(usable.values()))]
+    if len(numbers) == 1:
+        raise UserError("'multi-gpu' needs at least two devices, one is named. Name more, or choose gpu.")
+    return [usable[number] for number in numbers] if numbers else list(usable.values())
+
+
+def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int, resolved: str) -> Placement:
+    devices = _chosen_devices(options, inventory, resolved)
+    if not options.devices and options.worker_load != "by-hand":
+        devices = devices[: max(2, batch)]  # all of them were meant, as far as the batch goes
+    _refuse_small_batch(batch, len(devices), "GPUs", "gpu")
+    threads = max(1, inventory.num_cores // len(devices))
+    loads = _loads(options, [device.speed for device in devices]) if len(devices) > 1 else (1.0,)
+    if len(loads) != len(devices):
+        raise UserError(
+            f"environment.worker_weights: expected {len(devices)} numbers, one for each GPU, received {len(loads)}."
+        )
+    own = [WorkerPlace(d.name, threads, 0, load) for d, load in zip(devices, loads, strict=True)]
+    places = _share_out(batch, own, whole=options.strategy == "pipeline" and len(own) > 1)
+    *others, last = dict.fromkeys(device.model for device in devices)
+    models = f"{', '.join(others)} and {last}" if others else last
+    if resolved == "gpu":
+        sentence = f"{models} ({devices[0].name}), {plural(batch, 'sample')} a step."
+        sentence += _chosen_because(options, _one_gpu_because(inventory, batch))
+        return Placement(options.target, "gpu", "", places, sentence)
+    names = ", ".join(device.name for device in devices)
+    backend, why = joined_by(inventory)
+    over = f"{backend} ({why})" if why else backend
+    sentence = f"{len(devices)} workers over {over} on {models} ({names}), {_each(places)}."
+    sentence += _unmeasured(options, [device.speed for device in devices])
+    sentence += _chosen_because(options, f"each GPU gets at least {LEAST_AUTOMATIC_SAMPLES} samples of a mini-batch")
+    return Placement(options.target, "multi-gpu", backend, places, sentence)
+
+
+def _one_gpu_because(inventory: DeviceInventory, batch: int) -> str:
+    """Why `auto` takes one GPU."""
+    if len(inventory.devices) < 2:
+        return "a GPU was found"
+    if (why := refusal("multi-gpu", inventory)) is not None:
+        return f"multi-gpu {why}" if why.startswith("needs") else why
+    backend, own_is_missing = joined_by(inventory)
+    if own_is_missing:
+        return f"{own_is_missing}; {backend} can, slowly: choose multi-gpu for that"
+    count = len(inventory.usable)
+    return f"{plural(batch, 'sample')} are too few to share by {count} GPUs: fewer than {LEAST_AUTOMATIC_SAMPLES} each"

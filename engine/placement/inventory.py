@@ -1,0 +1,105 @@
+"""What a machine has to train with, as a value. An engine process makes it once; tests make any machine they like."""
+
+import os
+import platform
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.project.environment import EnvironmentOptions
+
+ORDERED = ("x86_64", "AMD64")
+"""Processors whose stores are seen in their order."""
+
+
+def can_share() -> bool:
+    """Whether workers of this machine can sum through shared memory in a way that is known to be right."""
+    has_calls = sys.platform == "linux" and hasattr(os, "memfd_create") and hasattr(os, "pidfd_open")
+    return has_calls and platform.machine() in ORDERED
+
+
+@dataclass(frozen=True)
+class Device:
+    """One accelerator: torch's name for it (`cuda:0`), what it is, its memory, why it cannot be used, if so,
+    and how fast it multiplies matrices (GFLOP/s; 0: not measured)."""
+
+    name: str
+    model: str
+    memory_bytes: int
+    refusal: str = ""
+    speed: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        """torch's word for devices like it: cuda (ROCm, too), xpu, mps."""
+        return self.name.partition(":")[0]
+
+    @property
+    def number(self) -> int:
+        """The number after the colon."""
+        return int(self.name.partition(":")[2] or 0)
+
+
+@dataclass(frozen=True)
+class DeviceInventory:
+    """The machine: cores this process may use, accelerators, and what joins workers (`gloo`, `nccl`).
+
+    `no_devices_because` says in words why the list of devices is empty. `cores` are the numbers of the cores, where
+    workers can be kept to some of them, and `core_speeds` what each does (GFLOP/s), where that was measured.
+    """
+
+    num_cores: int
+    cpu_model: str = "CPU"
+    memory_bytes: int = 0
+    devices: tuple[Device, ...] = ()
+    backends: tuple[str, ...] = ("gloo",)
+    torch_version: str = ""
+    no_devices_because: str = "no GPU was found"
+    cores: tuple[int, ...] = ()
+    core_speeds: tuple[float, ...] = ()
+
+    @property
+    def usable(self) -> tuple[Device, ...]:
+        """The devices that can be used."""
+        return tuple(device for device in self.devices if not device.refusal)
+
+    def write(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> "DeviceInventory":
+        """From JSON that `write` made."""
+        devices = tuple(Device(**device) for device in data["devices"])
+        several = {name: tuple(data.get(name, ())) for name in ("backends", "cores", "core_speeds")}
+        return cls(**{**data, **several, "devices": devices})
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where a run can go now: its environment, and the names of the accelerators that it takes."""
+
+    environment: EnvironmentOptions
+    devices: tuple[str, ...] = ()
+
+
+def room_for(environment: EnvironmentOptions, inventory: DeviceInventory, used: Collection[str]) -> Room | None:
+    """Where a run goes that shares the machine, or None while what it needs is in use.
+
+    `auto` and `gpu` take one free accelerator, several only where they are named or asked for as multi-gpu. Where the
+    machine has none, or the CPU is asked for, nothing has to be free.
+    """
+    usable = inventory.usable
+    if environment.target not in ("auto", "gpu", "multi-gpu") or not usable:
+        return Room(environment)
+    named = {device.number: device.name for device in usable}
+    if environment.target != "auto" and environment.devices:
+        wanted = tuple(named[number] for number in environment.devices if number in named)
+        return None if set(wanted) & set(used) else Room(environment, wanted)
+    if environment.target == "multi-gpu":
+        return None if used else Room(environment, tuple(named.values()))
+    free = [number for number, name in named.items() if name not in used]
+    if not free:
+        return None
+    return Room(environment.replace(target="gpu", devices=(free[0],)), (named[free[0]],))

@@ -1,0 +1,322 @@
+"""Everything that can be said about a project before it trains: its network, its options, and its data if known."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from engine.core.errors import UserError, plural
+from engine.core.types import TensorType, clash
+from engine.layers.base import LayerType
+from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, VolumeInput
+from engine.network.analysis import Analysis, analyse, frozen_parameters, type_at
+from engine.network.block import Block
+from engine.network.blocks import Path, analysis_in, network_in
+from engine.network.memory import Memory, Way, all_known, optimizer_states, training_memory
+from engine.network.network import Layer, Network
+from engine.network.problems import Fix, Problem
+from engine.project import check_fixes, user_code
+from engine.project.bindings import in_order, match_inputs
+from engine.project.check_advice import advice
+from engine.project.check_augmentation import augmentation_problems
+from engine.project.check_fixes import with_channel_fix
+from engine.project.check_lengths import length_problems, sequence_problems
+from engine.project.check_outputs import (
+    idle_inputs,
+    loss_problems,
+    nothing_learns,
+    output_count_problem,
+    output_problems,
+    several_networks,
+    several_outputs,
+)
+from engine.project.data_loading import loading_problems
+from engine.project.dataset_info import DataFacts
+from engine.project.options.metrics import METRICS, not_chosen
+from engine.project.project import Project, block_paths, lifted, lowered, project_in
+from engine.project.schedules import plateau_begin
+from engine.project.stage_edits import stage_problems
+from engine.project.target_scale import target_scale_problems
+from engine.project.training import TrainingOptions, batch_size, extent
+from engine.project.user_code import with_code_fix
+
+
+def metric_problems(options: TrainingOptions, facts: DataFacts) -> Iterator[Problem]:
+    """Errors of the metrics, given the data."""
+    known = options.metrics_for(facts.task)
+    for name in known:
+        if facts.task not in METRICS[name].tasks:
+            fitting = ["auto", *(other for other, kind in METRICS.items() if facts.task in kind.tasks)]
+            way_out = f"Use {', '.join(fitting[:-1])} or {fitting[-1]}."
+            message = f"'{name}' does not fit data whose responses are {facts.task}. {way_out}"
+            yield Problem("error", "", "", "training.metrics", message)
+    for field in ("objective_metric", "target_metric"):
+        name = getattr(options, field)
+        if name in options.possible_metrics and name not in known:
+            yield Problem("error", "", "", f"training.{field}", not_chosen(name, known))
+    if "top-k" in known and options.top_k >= len(facts.classes) > 0:
+        count = len(facts.classes)
+        message = f"Of {count:,} classes the right one is always among {options.top_k:,}. Use at most {count - 1:,}."
+        yield Problem("error", "", "", "training.top_k", message)
+
+
+MOST_WEIGHTS = 5_000
+"""Each iteration solves for all weights at once: memory grows with their square, time with their cube."""
+
+
+def least_squares_problems(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+    """Nothing where another solver was chosen."""
+    if project.training.solver != "lm":
+        return
+    if facts is not None and (why := _no_regression(facts)):
+        yield Problem("error", "", "", "training.solver", f"The solver lm is for regressions; {why}. Choose another.")
+    count = analysis.parameters - frozen_parameters(project.network, analysis)
+    if count > MOST_WEIGHTS:
+        message = (
+            f"The solver lm solves for all weights at once and takes at most {MOST_WEIGHTS:,}; the network has "
+            f"{count:,} that learn. Choose another solver, such as lbfgs, or make the network smaller."
+        )
+        yield Problem("error", "", "", "training.solver", message)
+    yield from _dependent(project.network, analysis)
+
+
+def _no_regression(facts: DataFacts) -> str:
+    first, *others = facts.targets
+    if others:
+        return f"it takes one target, and the data has {len(facts.targets)}"
+    if first.task != "numbers":
+        return f"the responses of the data are {first.task}"
+    return (
+        "" if first.per == "sample" else f"it takes numbers for each sample, and the data has some for each {first.per}"
+    )
+
+
+def _dependent(network: Network, analysis: Analysis) -> Iterator[Problem]:
+    """Layers whose output for a sample is not a matter of that sample and the weights alone; each outer one once."""
+    seen: set[str] = set()
+    for path, _ in analysis.all_facts():
+        type, (outer, *_) = type_at(network, path), path.split("/")
+        if outer not in seen and (why := _why_dependent(type)):
+            seen.add(outer)
+            message = (
+                f"The solver lm differentiates each sample by itself, but {type.label} {why}. Choose another solver."
+            )
+            yield Problem("error", outer, network.layers[outer].name, "", message)
+
+
+def _why_dependent(type: LayerType) -> str:
+    if type.key == "batch_norm":
+        return "takes its statistics over the batch"
+    if type.random and getattr(type, "dropout", getattr(type, "probability", 1.0)) > 0:
+        return "draws at random"
+    return ""
+
+
+DATA = "data"
+"""The field of a problem with the data itself."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The analysis of the network, the problems of the whole project, errors first, and what was known of the data."""
+
+    analysis: Analysis
+    problems: tuple[Problem, ...]
+    facts: DataFacts | None = None
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that keep the project from training."""
+        return tuple(p for p in self.problems if p.severity == "error")
+
+    @property
+    def option_warnings(self) -> tuple[Problem, ...]:
+        """Training options that are not what they seem; a run begins all the same."""
+        return tuple(p for p in self.problems if p.severity == "warning" and p.field.startswith("training."))
+
+    def refuse_errors(self) -> None:
+        """Raise `UserError` with all errors, one a line, if there are any."""
+        if self.errors:
+            raise UserError("\n".join(describe(problem) for problem in self.errors[:20]))
+
+
+def describe(problem: Problem) -> str:
+    """One line: `conv_1, kernel: The window reaches ...`."""
+    where = ", ".join(part for part in (problem.name, problem.field) if part)
+    return f"{where}: {problem.message}" if where else problem.message
+
+
+def check(project: Project, facts: DataFacts | None = None, refusal: str = "") -> Report:
+    """All problems of a project. Without facts, what depends on the data is left out, with a note; `refusal` is why
+    there are none although data is chosen: files that are not there, or cannot be read."""
+    analysis = analyse(project.network)
+    problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
+    problems += _option_problems(project)
+    problems += stage_problems(project, analysis)
+    if facts is not None:
+        problems += [*_data_problems(project, analysis, facts)]
+    elif project.data.source == "none":
+        note = "The project has no data yet. Choose a data source before training."
+        problems.append(Problem("note", "", "", "data.source", note))
+    elif refusal:
+        problems.append(Problem("error", "", "", DATA, refusal))
+    problems += [*least_squares_problems(project, analysis, facts), *target_scale_problems(project, facts)]
+    problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
+    rank = {"error": 0, "warning": 1, "note": 2}
+    return Report(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])), facts)
+
+
+def report_in(report: Report, path: Path) -> Report:
+    """What of a report is about the inside of a block, told with the ids there; of its first copy."""
+    seen = (lowered(problem, path) for problem in report.problems)
+    return Report(analysis_in(report.analysis, path), tuple(problem for problem in seen if problem), report.facts)
+
+
+def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) -> Problem:
+    *path, id = problem.path
+    network, found = network_in(project.network, path), analysis_in(analysis, path)
+    here = with_code_fix(network, replace(problem, layer=id))
+    fix = with_channel_fix(network, found, here).fix
+    return replace(problem, fix=lifted(project, path, replace(problem, layer=id, fix=fix)).fix) if fix else problem
+
+
+def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+    """Warnings about the network and what is inside its blocks; what is said without naming a layer is said once."""
+    said: set[str] = set()
+    for path in ((), *block_paths(project.network)):
+        for problem in advice(project_in(project, path), analysis_in(analysis, path), facts):
+            if problem.message not in said:
+                said.add(problem.message)
+                yield lifted(project, path, problem)
+
+
+def memory_of(project: Project, analysis: Analysis, facts: DataFacts | None = None) -> Memory:
+    """What a training step takes with the project's options, over all workers. Solvers that take all samples at once
+    take those of the training part; where nobody knows them, at least a mini-batch."""
+    options = project.training
+    states = optimizer_states(options.solver, options.momentum, options.history_size, analysis.parameters)
+    network, frozen = project.network, frozen_parameters(project.network, analysis)
+    samples = facts.samples.get("training") if facts else None
+    is_known = all_known(network, analysis) and bool(samples or not options.is_full_batch)
+    way = Way(
+        options.gradient_accumulation if options.solver != "lm" else 1,
+        options.precision,
+        options.gradient_checkpointing if options.solver != "lm" else "off",
+        options.weight_averaging != "none",
+    )
+    batch = batch_size(options, samples)
+    return training_memory(analysis, batch, states, frozen, is_all_known=is_known, way=way)
+
+
+def _option_problems(project: Project) -> Iterator[Problem]:
+    for error in project.option_problems():
+        yield Problem("error", "", "", error.path, error.message)
+    yield from user_code.problems(project.training)
+    has_blocks = any(isinstance(layer.acting, Block) for layer in project.network.layers.values())
+    if project.training.gradient_checkpointing == "blocks" and not has_blocks:
+        message = "The network has no blocks, so nothing is computed again and no memory saved. Choose auto, or off."
+        yield Problem("warning", "", "", "training.gradient_checkpointing", message)
+
+
+def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+    network = project.network
+    if network.inputs and len(network.inputs) != len(facts.inputs):
+        names = ", ".join(i.name for i in facts.inputs)
+        message = (
+            f"The data has {plural(len(facts.inputs), 'input')} ({names}), "
+            f"the network {plural(len(network.inputs), 'input layer')}. "
+            "Give the network one input layer for each."
+        )
+        yield Problem("error", "", "", DATA, message)
+    for id, given in match_inputs(network, facts).items():
+        layer = network.layers[id]
+        wanted = layer.type.output()
+        if not wanted.fits(given.type) or wanted.kind != given.type.kind:
+            message = f"The layer takes {wanted}; the data gives {given.type}.{_resizing(project, wanted, given.type)}"
+            yield Problem("error", id, layer.name, "", message, _input_fix(layer, given.type))
+        elif given.lengths and not wanted.is_open:
+            shortest, longest = given.lengths
+            message = f"The layer takes {wanted}; the sequences of the data have {shortest:,} to {longest:,} steps."
+            yield Problem("error", id, layer.name, "length", message, _input_fix(layer, given.type))
+    is_masked = project.training.sequence_padding == "masked"
+    yield from length_problems(network, analysis, match_inputs(network, facts), is_masked=is_masked)
+    yield from sequence_problems(project, facts)
+    yield from augmentation_problems(project, facts, analysis)
+    training = facts.samples.get("training", 0)
+    batch = batch_size(project.training, training)
+    if batch > training:
+        message = f"The training part has {training:,} samples. Use at most {training:,}, received {batch:,}."
+        yield Problem("error", "", "", "training.mini_batch_size", message, _batch_fix(training))
+    yield from _warmup_problem(project.training, training)
+    if project.training.target_metric != "none" and not facts.samples.get("validation"):
+        message = "The target is looked for at validations; the data has no validation part. Split one off."
+        yield Problem("error", "", "", "training.target_metric", message)
+    if plateau_begin(project.training, 1) is not None and not facts.samples.get("validation"):
+        message = "The plateau schedule follows validations; the data has no validation part. Split one off."
+        yield Problem("error", "", "", "training.schedule", message)
+    yield from loading_problems(project, facts)
+    yield from loss_problems(project, analysis, facts)
+    yield from metric_problems(project.training, in_order(project.network, facts))
+
+
+def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]:
+    """A warm-up that the run ends before."""
+    total = extent(options, samples).total_steps if samples else 0
+    if options.is_visible("warmup_iterations") and 0 < total <= options.warmup_iterations:
+        message = (
+            f"The run has {plural(total, 'iteration')} and ends within the warm-up of {options.warmup_iterations:,}: "
+            "the learn rate only rises."
+        )
+        yield Problem("warning", "", "", "training.warmup_iterations", message)
+
+
+def _resizing(project: Project, wanted: TensorType, given: TensorType) -> str:
+    """How pictures get the size that a layer takes, where nothing but that is in the way."""
+    if project.data.source != "images" or wanted.layout != "image" or given.layout != "image":
+        return ""
+    size = wanted["H"]
+    can_be = isinstance(size, int) and size == wanted["W"] and wanted["C"] == given["C"]
+    return f" Give the layer that size, or resize the images: data.image_size={size}." if can_be else ""
+
+
+def _input_fix(layer: Layer, given: TensorType) -> Fix | None:
+    """The edit that gives the input layer the sizes of the data, where its kind of layer can have them."""
+    values: dict[str, object] | None = None
+    sizes: Mapping[str, object] = dict(zip(given.axes, given.sizes, strict=True))
+    match layer.type, given.layout:
+        case ImageInput(), "image":
+            values = {"channels": sizes["C"], "size": [sizes["H"], sizes["W"]]}
+        case VolumeInput(), "volume":
+            values = {"channels": sizes["C"], "size": [sizes["D"], sizes["H"], sizes["W"]]}
+        case FeatureInput(), "features":
+            values = {"channels": sizes["C"]}
+        case SequenceInput() as type, "sequence":
+            length = sizes["T"] if clash(type.length or given["T"], given["T"]) else type.length
+            length = 0 if given.is_open else length
+            values = {"channels": sizes["C"], "content": "numbers", "length": length}
+        case SequenceInput(), "tokens":
+            values = {"content": "indices", "length": 0}
+    return check_fixes.fields(f"Set to {given.short()}", {layer.id: values}) if values else None
+
+
+def _batch_fix(training: int) -> Fix | None:
+    return check_fixes.option(f"Set to {training:,}", mini_batch_size=training) if training else None
+
+
+def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+    """What is wrong with the ends of the network. Without data any single output will do."""
+    network = project.network
+    yield from idle_inputs(network)
+    if (problem := several_networks(network, facts)) is not None:
+        yield problem
+        return
+    ports = network.output_ports
+    if any(port.layer not in analysis.facts for port in ports):
+        return  # a broken chain has been reported already
+    if (problem := nothing_learns(network, analysis, facts)) is not None:
+        yield problem
+    if (problem := several_outputs(network, facts)) is not None:
+        yield problem
+    elif facts is not None:
+        if (problem := output_count_problem(network, facts)) is not None:
+            yield problem
+        else:
+            yield from output_problems(project, analysis, facts)

@@ -1,0 +1,87 @@
+"""Random changes of images that do not go with the data. Standard library only."""
+
+from collections.abc import Iterator
+
+from engine.network.analysis import Analysis
+from engine.network.problems import Problem
+from engine.project import check_fixes
+from engine.project.bindings import match_targets, wanted_of
+from engine.project.dataset_info import DataFacts
+from engine.project.options.augmentation import COLOURS, MIXES, MOVES
+from engine.project.project import Project
+
+
+def augmentation_problems(project: Project, facts: DataFacts, analysis: Analysis | None = None) -> Iterator[Problem]:
+    """Errors: no images to change, colours that are none, a border or a fill that does not fit them, targets of pixels
+    that would not stay with their pixels, targets that cannot be mixed. What depends on the outputs of the network
+    takes its analysis."""
+    options = project.training
+    changes = options.augments
+    if not changes:
+        return
+    images = [given.type for given in facts.inputs if given.type.layout == "image"]
+    if not images:
+        seen = " and ".join(str(given.type) for given in facts.inputs)
+        message = f"Random changes are made of images; the data gives {seen}. Leave the images' options as they were."
+        yield _problem(project, changes[0], message, *changes)
+        return
+    channels = {type.channels for type in images}
+    if 3 not in channels:
+        for name in COLOURS:
+            if name in changes:
+                message = f"Grey has no {name.removeprefix('jitter_')}: it takes images of 3 channels, the data has "
+                yield _problem(project, name, f"{message}{min(channels)}. Set it to 0.", name)
+    fill = options.fill_value
+    if options.is_visible("fill_value") and len(fill) > 1 and channels != {len(fill)}:
+        message = f"Expected one number or one a channel ({min(channels)}), received {len(fill)}."
+        yield _problem(project, "fill_value", message, "fill_value")
+    sizes = sorted(
+        {
+            size
+            for type in images
+            for axis, size in zip(type.axes, type.sizes, strict=True)
+            if axis != "C" and isinstance(size, int)
+        }
+    )
+    if sizes and options.rand_crop_padding >= sizes[0]:
+        message = f"The border must be narrower than the images, which have {sizes[0]:,} pixels; received "
+        yield _problem(project, "rand_crop_padding", f"{message}{options.rand_crop_padding:,}.", "rand_crop_padding")
+    moves = [name for name in changes if name in MOVES]
+    for target in facts.targets if moves else ():
+        shapes = {(type["H"], type["W"]) for type in images}
+        if target.per == "pixel" and shapes != {(target.type["H"], target.type["W"])}:
+            message = (
+                f"The pixels of '{target.name}' ({target.type.short()}) cannot be moved with those of the images "
+                f"({images[0].short()}): their sizes differ. Use changes of colours only."
+            )
+            yield _problem(project, moves[0], message, *moves)
+    if options.mixes and (message := _unmixable(project, facts, analysis)):
+        mixes = [name for name in changes if name in MIXES]
+        yield _problem(project, mixes[0], message, *mixes)
+
+
+def _unmixable(project: Project, facts: DataFacts, analysis: Analysis | None) -> str:
+    """Why samples cannot be mixed, or nothing."""
+    other = next((given for given in facts.inputs if given.type.layout != "image"), None)
+    if other is not None:
+        beside = f"'{other.name}', {other.type}"
+        return f"Images are mixed with others, but not what stands beside them: {beside}. Set it to 0."
+    if len(facts.targets) > 1 or not facts.targets[0].is_one_class:
+        seen = " and ".join(target.spoken() for target in facts.targets)
+        return (
+            f"Images are mixed with the shares of their classes, one class a sample; the data has {seen}. Set it to 0."
+        )
+    ports = match_targets(project.network, facts) if analysis is not None else ()
+    if analysis is not None and ports and all(port.layer in analysis.facts for port in ports):
+        found = wanted_of(project.network, analysis, facts, is_padded=False)
+        if found[0].type.has("C") and found[0].is_binary:
+            return "Shares of two classes take two outputs; the network has one for both. Give it two, or set it to 0."
+    return ""
+
+
+def _problem(project: Project, field: str, message: str, *reset: str) -> Problem:
+    """An error of an option, and the edit that sets these back to their defaults."""
+    fields = type(project.training).fields
+    values = {name: fields[name].default for name in reset}
+    label = "Set it back" if len(reset) == 1 else "Set them back"
+    return Problem("error", "", "", f"training.{field}", message, check_fixes.option(label, **values))

@@ -1,0 +1,154 @@
+"""The edits that remove problems, as functions from a project to a new one. Each is one step to undo."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from engine.core.errors import UserError
+from engine.network import edits
+from engine.network.analysis import Analysis, analyse
+from engine.network.block import BlockInput
+from engine.network.catalog import layer_type
+from engine.network.network import Connection, Layer, Network, Port
+from engine.network.problems import Fix, Problem
+from engine.project.project import Project
+
+_ROW = 60.0
+"""How far below each other layers stand; `engine.network.arrangement` has the same."""
+
+
+def named(layer: Layer) -> str:
+    """A layer as messages say it."""
+    return f"'{layer.name}'"
+
+
+def fields(label: str, values: Mapping[str, Mapping[str, object]]) -> Fix:
+    """Give layers, by their ids, other field values."""
+
+    def edit(project: Project) -> Project:
+        network = project.network
+        for id, given in values.items():
+            network = edits.set_fields(network, id, given)
+        return replace(project, network=network)
+
+    return Fix(label, edit)
+
+
+def option(label: str, **values: object) -> Fix:
+    """Give training options other values."""
+
+    def edit(project: Project) -> Project:
+        return replace(project, training=project.training.replace(**values))
+
+    return Fix(label, edit)
+
+
+def removal(network: Network, ids: Collection[str]) -> Fix:
+    """Remove layers with all their connections."""
+    names = [layer.name for id, layer in network.layers.items() if id in ids]
+    label = f"Remove {names[0]}" if len(names) == 1 else f"Remove {len(names):,} layers"
+
+    def edit(project: Project) -> Project:
+        rest = edits.remove_layers(project.network, ids)
+        return replace(project, network=rest, layout=project.layout.without(ids))
+
+    return Fix(label, edit)
+
+
+def healing(layer: Layer) -> Fix:
+    """Take a layer out; what fed it feeds what it fed."""
+
+    def edit(project: Project) -> Project:
+        network = edits.remove_and_heal(project.network, {layer.id})
+        return replace(project, network=network, layout=project.layout.without({layer.id}))
+
+    return Fix(f"Remove {layer.name}", edit)
+
+
+def insertion(key: str, into: Connection) -> Fix:
+    """Put a layer of a type into a connection, and make room: what stands at the target or below it moves down."""
+    type = layer_type(key)()
+
+    def edit(project: Project) -> Project:
+        network, layer = edits.add_layer(edits.disconnect(project.network, [into]), type)
+        network = edits.connect(network, into.source, Port(layer.id, type.input_ports()[0]))
+        network = edits.connect(network, Port(layer.id, type.output_ports()[0]), into.target)
+        x, y = project.layout.at(into.target.layer)
+        places = {id: project.layout.at(id) for id in project.network.layers}
+        lowered = {id: (left, top + _ROW) for id, (left, top) in places.items() if top >= y}
+        return replace(project, network=network, layout=project.layout.moved({**lowered, layer.id: (x, y)}))
+
+    return Fix(f"Insert {type.label}", edit)
+
+
+_DECIDING = ("filters", "outputs", "hidden_units")
+_PASSING = ("Activation", "Normalisation", "Pooling", "Utility")
+
+Values = Mapping[str, Mapping[str, int]]
+
+
+def with_channel_fix(network: Network, analysis: Analysis, problem: Problem) -> Problem:
+    """The problem with an edit that solves it, if its layer joins inputs whose channels differ."""
+    layer = network.layers.get(problem.layer)
+    if layer is None or layer.type.family != "Combination" or problem.severity != "error":
+        return problem
+    fix = _fix(network, analysis, layer)
+    return replace(problem, fix=fix) if fix else problem
+
+
+def _fix(network: Network, analysis: Analysis, layer: Layer) -> Fix | None:
+    """The first change that makes the inputs fit and breaks nothing elsewhere: tried, not only thought of."""
+    feeds = network.incoming[layer.id]
+    given = {port: analysis.type_at(source) for port, source in feeds.items()}
+    sizes = {port: type["C"] for port, type in given.items() if type is not None and type.has("C")}
+    if len(sizes) < len(layer.type.input_ports()):
+        return None
+    for wanted in dict.fromkeys(size for size in sizes.values() if isinstance(size, int)):
+        values = _values(network, [feeds[port] for port, size in sizes.items() if size != wanted], wanted)
+        if values and _solves(network, analysis, layer, values):
+            return fields(_label(network, values), values)
+    return None
+
+
+def _values(network: Network, sources: list[Port], wanted: int) -> Values:
+    """The field values that give all these outputs so many channels; none where one of them is decided nowhere."""
+    values: dict[str, dict[str, int]] = {}
+    for source in sources:
+        decided = _deciding(network, network.layers[source.layer])
+        if decided is None:
+            return {}
+        layer, field = decided
+        values[layer.id] = {field: wanted}
+    return values
+
+
+def _deciding(network: Network, layer: Layer) -> tuple[Layer, str] | None:
+    """The layer and the field that decide how many channels leave here, up through layers that pass them on."""
+    while True:
+        for field in _DECIDING:
+            if field in layer.acting.fields:
+                return layer, field
+        feeds = network.incoming[layer.id]
+        if len(feeds) != 1 or layer.acting.family not in _PASSING:
+            return None
+        layer = network.layers[next(iter(feeds.values())).layer]
+
+
+def _solves(network: Network, analysis: Analysis, layer: Layer, values: Values) -> bool:
+    changed = network
+    try:
+        for id, given in values.items():
+            changed = edits.set_fields(changed, id, given)
+    except UserError:  # more channels than the field allows
+        return False
+    ports = [port for port, one in network.layers.items() if isinstance(one.type, BlockInput)]
+    entering = {port: analysis.facts[port].output for port in ports if port in analysis.facts}
+    after = analyse(changed, entering if ports else None).facts
+    return layer.id in after and after.keys() >= analysis.facts.keys()
+
+
+def _label(network: Network, values: Values) -> str:
+    """`Set filters of skip to 16`."""
+    ((id, given), *rest) = values.items()
+    ((field, wanted),) = given.items()
+    where = f"{field.replace('_', ' ')} of {network.layers[id].name}" if not rest else f"{len(values)} layers"
+    return f"Set {where} to {wanted:,}"

@@ -1,0 +1,118 @@
+"""Layers that sequences of different lengths enter, padded at their ends: what they become, or why they cannot."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from engine.core.errors import MisfitError
+from engine.core.types import Symbol
+from engine.layers.base import LayerType, Lowered
+from engine.layers.inputs import SequenceInput
+from engine.network import edits
+from engine.network.analysis import Analysis, Facts, analyse
+from engine.network.block import Block
+from engine.network.network import Layer, Network
+from engine.network.problems import Problem
+from engine.project.bindings import match_inputs
+from engine.project.dataset_info import DataFacts, InputFacts
+from engine.project.project import Project
+
+WAY_OUT = "Give the sequence input a length, cut or fill all sequences to one length, or use another layer."
+
+
+def lowered(layer: Layer, facts: Facts) -> Lowered:
+    """The calls of a layer that some sequence of any length enters. Raises `MisfitError` where it cannot be padded."""
+    type = layer.acting
+    try:
+        if not type.__module__.startswith("engine.") and not _says(type):
+            raise MisfitError(f"The layer type '{type.key}' does not say what it does with padded sequences.")
+        for out in facts.outputs:
+            if any(isinstance(size, Symbol) and axis != "T" for axis, size in zip(out.axes, out.sizes, strict=True)):
+                raise MisfitError(f"The steps do not stay the steps of a sequence: {out} leaves it.")
+        calls: Lowered = type.lower_padded(*facts.inputs)
+    except MisfitError as misfit:
+        raise MisfitError(f"Sequences of different lengths cannot be padded here. {misfit} {WAY_OUT}") from misfit
+    return calls
+
+
+def _says(type: LayerType) -> bool:
+    return any("lower_padded" in vars(base) for base in type.__class__.__mro__ if base is not LayerType)
+
+
+def is_padded(facts: Facts) -> bool:
+    """Whether some sequence of any length enters."""
+    return any(x.is_open for x in facts.inputs)
+
+
+def problems(network: Network, analysis: Analysis) -> Iterator[Problem]:
+    """An error for each layer, in blocks too, that cannot take sequences of different lengths."""
+    for id, facts in analysis.facts.items():
+        layer = network.layers[id]
+        if isinstance(layer.acting, Block):
+            for copy in analysis.inside[id].copies[:1]:
+                yield from (found.lifted(id, layer.name) for found in problems(layer.acting.network, copy))
+        elif is_padded(facts):
+            try:
+                lowered(layer, facts)
+            except MisfitError as misfit:
+                yield Problem("error", id, layer.name, "", str(misfit))
+
+
+def length_problems(
+    network: Network, analysis: Analysis, fed: Mapping[str, InputFacts], *, is_masked: bool = True
+) -> Iterator[Problem]:
+    """Errors that only the data's lengths bring: a window longer than the sequence, too few positions, a layer that
+    cannot tell padding from data.
+
+    `fed` is what the data gives each input layer, `is_masked` whether no layer is to see padding. A layer that has an
+    error anyhow is left out.
+    """
+    known = {problem.layer for problem in analysis.problems if problem.severity == "error"}
+    found = [*_of_length(network, fed, min), *_of_length(network, fed, max)]
+    if is_masked and any(given.lengths for given in fed.values()):
+        found += problems(network, analysis)
+    for problem in found:
+        if problem.layer not in known:
+            known.add(problem.layer)
+            yield problem
+
+
+def _of_length(
+    network: Network, fed: Mapping[str, InputFacts], pick: Callable[[tuple[int, int]], int]
+) -> Iterator[Problem]:
+    """The errors once each input has the length of the data, or of its shortest or longest sequence."""
+    measured = network
+    for id, given in fed.items():
+        type, length = network.layers[id].type, dict(zip(given.type.axes, given.type.sizes, strict=True)).get("T")
+        length = pick(given.lengths) if given.lengths else length
+        if isinstance(type, SequenceInput) and not type.length and isinstance(length, int):
+            measured = edits.set_fields(measured, id, {"length": length})
+    if measured is not network:
+        for problem in analyse(measured).problems:
+            if problem.severity == "error":
+                yield Problem("error", problem.layer, problem.name, problem.field, problem.message)
+
+
+def sequence_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
+    """Options of sequences that do not go with the data or the network."""
+    options, network = project.training, project.network
+    fed = match_inputs(network, facts)
+    tasks = {target.task for target in facts.targets}
+    timed = {id: given for id, given in fed.items() if given.type.has("T")}
+    if options.sequence_length == "split" and timed:
+        message = ""
+        if len(timed) > 1:
+            names = ", ".join(given.name for given in timed.values())
+            message = f"One sequence a sample can be split; the data has {len(timed)}: {names}."
+        elif "transcripts" in tasks:
+            message = "A transcript belongs to a whole sequence; pieces of it have none. Use longest or shortest."
+        elif fixed := [network.layers[id] for id in timed if getattr(network.layers[id].type, "length", 0)]:
+            message = f"'{fixed[0].name}' takes sequences of one length, so pieces do not fit. Set its length to 0."
+        if message:
+            yield Problem("error", "", "", "training.sequence_length", message)
+    if options.sequence_padding == "seen" and any(given.lengths for given in timed.values()):
+        if "transcripts" in tasks:
+            message = "CTC has to know where a sequence ends, which seen padding hides. Use masked."
+            yield Problem("error", "", "", "training.sequence_padding", message)
+        value = options.sequence_padding_value
+        if any(given.type.kind == "index" for given in timed.values()) and (value < 0 or value != int(value)):
+            message = f"Indices are padded with an index, a whole number from 0; received {value:g}."
+            yield Problem("error", "", "", "training.sequence_padding_value", message)

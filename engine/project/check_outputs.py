@@ -1,0 +1,361 @@
+"""Whether each output of a network can give what its target asks for, and the edits that make it."""
+
+from collections.abc import Iterator
+
+from engine.core.errors import plural
+from engine.core.types import TensorType, clash
+from engine.layers.inputs import SequenceInput
+from engine.network import edits
+from engine.network.analysis import Analysis, analyse, frozen_parameters, is_frozen
+from engine.network.block import Block, BlockOutput
+from engine.network.network import Layer, Network, Port
+from engine.network.problems import Problem, Severity
+from engine.project import check_fixes
+from engine.project.bindings import Wanted, loss_of, match_inputs, match_targets, output_name, said_of, wanted_of
+from engine.project.check_fixes import named
+from engine.project.dataset_info import DataFacts, TargetFacts
+from engine.project.options.loss import LOSS_TASKS, OVERLAPS
+from engine.project.project import Project, lifted
+
+WAYS = {
+    "sample": "End it in one vector a sample: a fully connected layer, a global pooling, or the last step of a "
+    "sequence.",
+    "step": "End it in a sequence: a recurrent layer that gives all steps, or convolutions along it, and a fully "
+    "connected layer.",
+    "pixel": "End it in a map of the size of the input: a convolution with a window of 1, after upsampling what was "
+    "pooled.",
+    "voxel": "End it in a volume of the size of the input: a convolution with a window of 1, after upsampling what was "
+    "pooled.",
+}
+_DECIDING = ("outputs", "filters")
+
+
+def output_count_problem(network: Network, facts: DataFacts) -> Problem | None:
+    """Fewer outputs than the data has targets. More are the business of `several_outputs`."""
+    ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
+    if not ports or len(ports) >= len(facts.targets):
+        return None
+    told = ", ".join(f"{target.name}: {target.spoken()}" for target in facts.targets)
+    message = (
+        f"The data has {len(facts.targets)} targets ({told}), the network {plural(len(ports), 'output')}. Give the "
+        "network an output for each, or name the targets to learn in the field Response."
+    )
+    at = network.layers[ports[0].layer]
+    return Problem("error", at.id, at.name, "", message)
+
+
+def output_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+    """What keeps outputs from giving their targets, one output after the other."""
+    network = project.network
+    for port, number in match_targets(network, facts).items():
+        if not network.layers[port.layer].type.is_input:
+            yield from _of_one(project, port, analysis, facts, facts.targets[number])
+
+
+def _of_one(
+    project: Project, port: Port, analysis: Analysis, facts: DataFacts, target: TargetFacts
+) -> Iterator[Problem]:
+    network, layer = project.network, project.network.layers[port.layer]
+    output = analysis.facts[layer.id].at(port.name)
+    is_only = len(facts.targets) == 1
+    ends = "The network ends in" if is_only else f"Output '{output_name(network, port)}' is"
+    if output.kind == "complex":
+        message = f"{ends} {output}; responses are real numbers. Put a complex-to-real layer at the end."
+        yield Problem("error", layer.id, layer.name, "", message)
+        return
+    if output.layout != target.type.layout:
+        asked = f"one response a {target.per}" if target.task != "transcripts" else "transcripts"
+        what = f"the data has {asked}" if is_only else f"its target '{target.name}' has {asked}"
+        way = WAYS["step" if target.task == "transcripts" else target.per]
+        yield Problem("error", layer.id, layer.name, "", f"{ends} {output}; {what}. {way}")
+        return
+    yield from _activations(layer, output, target)
+    if (problem := _places(project, port, output, facts, target)) is not None:
+        yield problem
+    is_binary = target.task == "classes" and len(target.classes) == 2 and output["C"] == 1
+    if clash(output["C"], target.outputs) and not is_binary:
+        yield _channels(project, port, output, target)
+
+
+def _activations(layer: Layer, output: TensorType, target: TargetFacts) -> Iterator[Problem]:
+    """A softmax or a sigmoid at the end that does not go with the target."""
+    key, message = layer.acting.key, ""
+    if key in ("softmax", "log_softmax"):
+        if target.task == "numbers":
+            message = "Softmax gives probabilities, but the responses are numbers. Remove it."
+        elif target.task == "labels":
+            message = "Softmax makes all labels share one probability; each is true or not by itself. Use a sigmoid."
+        elif output["C"] == 1:
+            message = "Softmax of a single number is always 1. Use a sigmoid, or two outputs."
+    elif key == "sigmoid" and (target.task == "transcripts" or (target.task == "classes" and output["C"] != 1)):
+        message = "Sigmoid lets several classes be true at once; each has one here. Use a softmax, or remove it."
+    if message:
+        yield Problem("warning", layer.id, layer.name, "", message, check_fixes.healing(layer))
+
+
+def _places(project: Project, port: Port, output: TensorType, facts: DataFacts, target: TargetFacts) -> Problem | None:
+    """Another number of pixels or steps than the target has."""
+    layer = project.network.layers[port.layer]
+    if target.task == "transcripts":
+        return _too_short(project, port, facts, target)
+    for axis in target.type.spatial:
+        given = output[axis]
+        if axis == "T":
+            longest = target.lengths[1] if target.lengths else target.type["T"]
+            steps = _steps(project.network, port, facts) if not isinstance(given, int) else given
+            if isinstance(steps, int) and clash(steps, longest):
+                message = (
+                    f"The output has {steps:,} steps where '{target.name}' has {longest:,}. Keep the number of steps "
+                    "in the network, or give the target as many as leave it."
+                )
+                return Problem("error", layer.id, layer.name, "", message)
+        elif clash(given, target.type[axis]):
+            sizes = [" × ".join(f"{x[a]}" for a in target.type.spatial) for x in (output, target.type)]
+            message = (
+                f"The output has {sizes[0]} {target.per}s; '{target.name}' has {sizes[1]}. Keep the size in the "
+                "network: pad convolutions with 'same', and upsample what was pooled."
+            )
+            return Problem("error", layer.id, layer.name, "", message)
+    return None
+
+
+def _too_short(project: Project, port: Port, facts: DataFacts, target: TargetFacts) -> Problem | None:
+    """Fewer steps than the longest transcript has classes: no alignment is possible."""
+    layer, steps = project.network.layers[port.layer], _steps(project.network, port, facts)
+    longest = target.lengths[1] if target.lengths else 0
+    if not isinstance(steps, int) or steps >= longest:
+        return None
+    message = (
+        f"The output has {steps:,} steps at most; the longest transcript has {longest:,} classes, and each needs a "
+        "step at least. Shorten the sequences less in the network."
+    )
+    return Problem("error", layer.id, layer.name, "", message)
+
+
+def _steps(network: Network, port: Port, facts: DataFacts) -> object:
+    """The steps of an output once every sequence input has the length of the longest sequence of its data."""
+    for id, given in match_inputs(network, facts).items():
+        type = network.layers[id].type
+        length = (
+            given.lengths[1] if given.lengths else dict(zip(given.type.axes, given.type.sizes, strict=True)).get("T")
+        )
+        if isinstance(type, SequenceInput) and not type.length and isinstance(length, int):
+            network = edits.set_fields(network, id, {"length": length})
+    found = analyse(network).facts.get(port.layer)
+    return found.at(port.name)["T"] if found and found.at(port.name).has("T") else None
+
+
+def _channels(project: Project, port: Port, output: TensorType, target: TargetFacts) -> Problem:
+    """Another number of channels than the target has classes, numbers or labels."""
+    layer, wanted = project.network.layers[port.layer], target.outputs
+    what = {"classes": "classes", "labels": "labels", "transcripts": "classes and the blank"}
+    named = what.get(target.task, "response" if wanted == 1 else "responses")
+    channels = output["C"]
+    given = plural(channels, "output") if isinstance(channels, int) else f"{channels} outputs"
+    message = f"The network has {given}; the data has {wanted:,} {named}."
+    path, source = _deciding(project.network, port) or ((), None)
+    if source is None:
+        return Problem("error", layer.id, layer.name, "", message)
+    field = next(name for name in _DECIDING if name in source.type.fields)
+    fix = check_fixes.fields(f"Set {field} to {wanted:,}", {source.id: {field: wanted}})
+    return lifted(project, path, Problem("error", source.id, source.name, field, message, fix))
+
+
+def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | None:
+    """The layer whose field `outputs` or `filters` decides the channels that leave here, and the path of the blocks
+    that it is in: up through layers of one input and equal channels, and into blocks that are not repeated."""
+    while True:
+        layer = network.layers[port.layer]
+        type = layer.acting
+        if any(name in type.fields for name in _DECIDING) and not type.is_measured:
+            return (), layer
+        if isinstance(type, Block):
+            outputs = dict(zip(type.output_ports(), type.ids(BlockOutput), strict=True))
+            source = type.network.incoming[outputs[port.name]].get("in")
+            found = _deciding(type.network, source) if source is not None and type.repeat == 1 else None
+            return ((layer.id, *found[0]), found[1]) if found else None
+        feeds = network.incoming[layer.id]
+        if len(feeds) != 1 or type.family not in ("Activation", "Normalisation", "Utility"):
+            return None
+        (port,) = feeds.values()
+
+
+def loss_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+    """Losses that do not go with the targets, and names of outputs that are none."""
+    options, chosen = project.training, project.training.loss
+    tasks = tuple(dict.fromkeys(target.task for target in facts.targets))
+    named = options.named_losses
+    if chosen in LOSS_TASKS and not any(task in LOSS_TASKS[chosen] for task in tasks):
+        fitting = ["auto", *(name for name, of in LOSS_TASKS.items() if any(task in of for task in tasks)), "custom"]
+        are = " and ".join(tasks)
+        message = f"'{chosen}' does not fit data whose responses are {are}. Use {' or '.join(fitting)}."
+        yield Problem("error", "", "", "training.loss", message)
+        return
+    if chosen == "custom" or any(port.layer not in analysis.facts for port in project.network.output_ports):
+        return
+    wanted = wanted_of(project.network, analysis, facts, is_padded=False)
+    if not wanted:
+        return
+    names = [one.name for one in wanted]
+    by_name = {**{one.facts.name: one for one in wanted}, **{one.name: one for one in wanted}}
+    for name, (loss, _) in named.items():
+        if name not in by_name:
+            message = f"The network has no output '{name}'. Its outputs are: {', '.join(names)}."
+            yield Problem("error", "", "", "training.output_losses", message)
+        elif loss != "auto" and (task := by_name[name].facts.task) not in LOSS_TASKS[loss]:
+            fitting = [word for word, of in LOSS_TASKS.items() if task in of]
+            message = f"'{loss}' does not fit output '{name}', which gives {task}. Use {' or '.join(fitting)}."
+            yield Problem("error", "", "", "training.output_losses", message)
+    if named and all(loss_of(options, one)[1] == 0 for one in wanted):
+        message = "All outputs have the weight 0, so nothing can be learned. Give one of them another weight."
+        yield Problem("error", "", "", "training.output_losses", message)
+    yield from _details(project, wanted)
+
+
+def _details(project: Project, wanted: tuple[Wanted, ...]) -> Iterator[Problem]:
+    options = project.training
+    for one in wanted:
+        loss, _ = loss_of(options, one)
+        path = "training.output_losses" if said_of(options, one) else "training.loss"
+        where = "" if len(wanted) == 1 else f" at output '{one.name}'"
+        if loss in OVERLAPS and one.facts.per == "sample":
+            message = (
+                f"'{loss}' measures overlap over steps, pixels or voxels; the data has one response a sample{where}."
+            )
+            yield Problem("error", "", "", path, message)
+        if loss == "binary-cross-entropy" and one.facts.task == "classes" and not one.is_binary:
+            message = (
+                f"binary-cross-entropy of classes wants two classes and one output channel{where}; there are "
+                f"{len(one.facts.classes):,} classes and {one.type.short()} outputs. Use cross-entropy."
+            )
+            yield Problem("error", "", "", path, message)
+    given = options.class_weights
+    weighed = [one.facts for one in wanted if one.facts.task in ("classes", "labels")]
+    if not weighed:
+        for name in ("class_weighting", "label_smoothing"):
+            if name in options.changed() and options.is_visible(name):
+                message = "The data asks for no classes, so this changes nothing."
+                yield Problem("warning", "", "", f"training.{name}", message)
+    if options.class_weighting == "given" and given:
+        for target in weighed:
+            if len(given) != len(target.classes):
+                of = "" if len(weighed) == 1 else f" '{target.name}'"
+                message = (
+                    f"The data has {len(target.classes):,} {target.task}{of}, the list "
+                    f"{plural(len(given), 'weight')}. Give one each."
+                )
+                yield Problem("error", "", "", "training.class_weights", message)
+
+
+_MANY = 8
+"""With more outputs than this the network is still being drawn: which of them is meant cannot be guessed."""
+
+
+def _severity(facts: DataFacts | None) -> Severity:
+    """What keeps a network from training is an error once there is data to train with."""
+    return "warning" if facts is None else "error"
+
+
+def idle_inputs(network: Network) -> Iterator[Problem]:
+    """Inputs that lead nowhere."""
+    for layer in network.inputs:
+        if not network.outgoing[layer.id]:
+            fix = check_fixes.removal(network, {layer.id}) if len(network) > 1 else None
+            message = "The input leads nowhere. Connect a layer to it."
+            yield Problem("warning", layer.id, layer.name, "", message, fix)
+
+
+def nothing_learns(network: Network, analysis: Analysis, facts: DataFacts | None) -> Problem | None:
+    """A network whose weights are all frozen. What a custom layer learns is not known here."""
+    has_custom = any(layer.type.family == "Custom" for layer in network.layers.values())
+    count = analysis.parameters
+    if not count or analysis.has_errors or has_custom or frozen_parameters(network, analysis) < count:
+        return None
+    message = "Every layer with weights is frozen, so nothing can learn. Switch off Freeze for at least one of them."
+    weighted = (
+        layer for layer in map(network.layers.__getitem__, network.order) if analysis.facts[layer.id].parameters
+    )
+    frozen = [layer for layer in weighted if is_frozen(layer.type)]
+    if not frozen:
+        return Problem(_severity(facts), "", "", "", message)
+    last = frozen[-1]
+    fix = check_fixes.fields(f"Unfreeze {last.name}", {last.id: {"frozen": False}})
+    return Problem(_severity(facts), last.id, last.name, "frozen", message, fix)
+
+
+def several_networks(network: Network, facts: DataFacts | None) -> Problem | None:
+    """A project that holds networks without a connection between them, each with an input of its own."""
+    parts = _parts(network) if len(network.inputs) > 1 else []
+    if len(parts) < 2:
+        return None
+    words = ", ".join(_part_words(network, part) for part in parts[:4]) + (", ..." if len(parts) > 4 else "")
+    message = (
+        f"{len(parts)} networks stand here without a connection between them: {words}. "
+        "A project trains one: connect them, or keep one of them."
+    )
+    main = max(parts, key=len)
+    rest = [id for part in parts if part is not main for id in part]
+    first = network.layers[rest[0]]
+    return Problem(_severity(facts), first.id, first.name, "", message, check_fixes.removal(network, rest))
+
+
+def _part_words(network: Network, part: list[str]) -> str:
+    first, last = network.layers[part[0]], network.layers[part[-1]]
+    return f"{named(first)} to {named(last)} ({len(part):,} layers)"
+
+
+def _parts(network: Network) -> list[list[str]]:
+    """The layers of each connected part that has an input and more than one layer, in the order of the data."""
+    near: dict[str, list[str]] = {id: [] for id in network.layers}
+    for connection in network.connections:
+        near[connection.source.layer].append(connection.target.layer)
+        near[connection.target.layer].append(connection.source.layer)
+    number: dict[str, int] = {}
+    for index, layer in enumerate(network.inputs):
+        waiting = [layer.id]
+        while waiting:
+            id = waiting.pop()
+            if id not in number:
+                number[id] = index
+                waiting += near[id]
+    parts: dict[int, list[str]] = {}
+    for id in network.order:
+        if id in number:
+            parts.setdefault(number[id], []).append(id)
+    return [part for part in parts.values() if len(part) > 1]
+
+
+def several_outputs(network: Network, facts: DataFacts | None) -> Problem | None:
+    """Outputs beyond the targets of the data, or beside the main one, which is the one that most layers lead to."""
+    ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
+    if len(ports) < 2 or (facts is not None and len(ports) <= len(facts.targets)):
+        return None
+    if facts is not None and len(facts.targets) > 1:
+        names = ", ".join(network.layers[port.layer].name for port in ports[:6]) + (", ..." if len(ports) > 6 else "")
+        told = ", ".join(target.name for target in facts.targets)
+        message = (
+            f"The data has {len(facts.targets)} targets ({told}); {len(ports)} outputs are not connected further: "
+            f"{names}. Join or remove some."
+        )
+        return Problem("error", "", "", "", message)
+    reach = {port: _upstream(network, port.layer) for port in ports} if len(ports) <= _MANY else {}
+    main = max(reach, key=lambda port: len(reach[port]), default=None)
+    spare = [port for port in ports if port != main]
+    names = ", ".join(network.layers[port.layer].name for port in ports[:6]) + (", ..." if len(ports) > 6 else "")
+    each = "" if facts is not None else " for each target of the data"
+    message = f"Training needs one output{each}; {len(ports)} are not connected further: {names}. Join or remove them."
+    unused = {id for port in spare for id in reach[port]} - reach[main] if main else set()
+    fix = check_fixes.removal(network, unused) if unused else None
+    at = network.layers[spare[0].layer]
+    return Problem(_severity(facts), at.id, at.name, "", message, fix)
+
+
+def _upstream(network: Network, id: str) -> set[str]:
+    """A layer and everything that feeds it, at any distance."""
+    seen: set[str] = set()
+    waiting = [id]
+    while waiting:
+        if (found := waiting.pop()) not in seen:
+            seen.add(found)
+            waiting += [port.layer for port in network.incoming[found].values()]
+    return seen

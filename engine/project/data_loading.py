@@ -1,0 +1,109 @@
+"""Whether the samples are held in memory while a network trains, or read batch by batch: by their size, or as asked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from engine.core.text import format_bytes
+from engine.network.problems import Problem
+from engine.project.data import DataOptions
+from engine.project.dataset_info import DataFacts
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+
+MOST_OF_FREE = 0.5
+"""So much of the free memory data may take that is held by itself; the rest is for the network."""
+COPIES_BYTES = {"images": 5}
+"""What a number takes while it is held: as it was read, and in single precision. Of arrays both may be four bytes."""
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How the data of a run is loaded by each of its workers. `held_bytes` is what one takes to hold all of it, as far
+    as facts can tell; `free_bytes` what was free, of memory or of the device, for the copies of all workers."""
+
+    is_streamed: bool
+    held_bytes: int
+    free_bytes: int
+    workers: int = 1
+    place: str = "memory"
+    because: str = ""
+
+    def sentence(self) -> str:
+        """`Held in memory while training: 1.2 GiB; 12 GiB are free.`"""
+        size = format_bytes(self.held_bytes * self.workers)
+        copies = f" for {self.workers} workers" if self.workers > 1 else ""
+        free = format_bytes(self.free_bytes)
+        why = f" It cannot be streamed: {self.because}." if self.because else ""
+        if not self.is_streamed:
+            return f"Held in memory while training: {size}{copies}; {free} are free.{why}"
+        on = " on the device" if self.place == "device" else ""
+        return f"Streamed while training: held in memory it takes {size}{copies}; {free} are free{on}."
+
+    def write(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any] | None) -> "Loading":
+        """From JSON that `write` made; runs that were made before there was a choice hold their data."""
+        return cls(**data) if data else cls(False, 0, 0)
+
+
+def held_bytes(source: str, facts: DataFacts) -> int:
+    """What it takes to hold all samples: inputs as they were read and in single precision, targets that are maps."""
+    numbers = sum(_numbers(given.type.sizes, given.lengths) for given in facts.inputs)
+    maps = sum(_numbers(target.type.sizes[1:], None) for target in facts.targets if target.per in ("pixel", "voxel"))
+    return sum(facts.samples.values()) * (numbers * COPIES_BYTES.get(source, 8) + 2 * maps)
+
+
+def _numbers(sizes: Sequence[object], lengths: tuple[int, int] | None) -> int:
+    """How many numbers a sample has, of sequences the longest one."""
+    longest = lengths[1] if lengths else 1
+    count = 1
+    for size in sizes:
+        count *= size if isinstance(size, int) else longest
+    return count
+
+
+def resident_because(options: TrainingOptions, facts: DataFacts) -> str:
+    """Why the samples can only be held in memory; empty where they can be streamed."""
+    if facts.resident_because:
+        return facts.resident_because
+    if options.is_full_batch:
+        return f"the solver {options.solver} takes all samples at once"
+    has_steps = any(given.type.has("T") for given in facts.inputs)
+    if options.sequence_length == "split" and has_steps:
+        return "sequences are cut into pieces (training.sequence_length=split)"
+    return ""
+
+
+def loading_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
+    """Streaming that is asked for and cannot be."""
+    because = resident_because(project.training, facts)
+    if project.data.is_visible("loading") and project.data.loading == "stream" and because:
+        message = f"The data cannot be streamed: {because}. Choose auto or memory, or change that."
+        yield Problem("error", "", "", "data.loading", message)
+
+
+def loading(
+    data: DataOptions,
+    training: TrainingOptions,
+    facts: DataFacts,
+    *,
+    free_bytes: int,
+    workers: int = 1,
+    device_bytes: int = 0,
+) -> Loading:
+    """How a run loads its data, with so many workers on a machine with so much free memory; `device_bytes`: what the
+    smallest of their devices has, where they have some, each its own."""
+    held = held_bytes(data.source, facts)
+    because = resident_because(training, facts)
+    wish = data.loading if data.is_visible("loading") else "auto"
+    is_large = held * workers > free_bytes * MOST_OF_FREE
+    resident = Loading(False, held, free_bytes, workers)
+    if because or wish == "memory":
+        return replace(resident, because=because if is_large else "")
+    if device_bytes and held > device_bytes * MOST_OF_FREE and not is_large:
+        return Loading(True, held, device_bytes, place="device")
+    return replace(resident, is_streamed=is_large or wish == "stream")

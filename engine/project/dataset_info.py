@@ -1,0 +1,186 @@
+"""What is known about a data source without loading it: sizes of the splits, input types, targets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from engine.core.types import Symbol, TensorType, features
+
+Task = Literal["classes", "numbers", "labels", "transcripts"]
+PARTS = ("training", "validation", "test")
+IGNORED = -100
+"""Stands in class targets where nothing counts: in what is marked so, and behind the end of a sequence. Targets of
+numbers and of labels have NaN there. torch's ignore_index."""
+
+
+@dataclass(frozen=True)
+class InputFacts:
+    """One input of the data: its name (a network input of the same name takes it) and its type.
+
+    All sizes are known, except where sequences differ in length: `lengths` then are the shortest and the longest.
+    `columns` says what each number of a vector is, where that has a name: columns of a table, `facing=east` for one of
+    the inputs that a column of texts became.
+    """
+
+    name: str
+    type: TensorType
+    columns: tuple[str, ...] = ()
+    lengths: tuple[int, int] | None = None
+
+    def short(self) -> str:
+        """The sizes: `8 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
+        return _short(self.type, self.lengths)
+
+
+@dataclass(frozen=True)
+class TargetFacts:
+    """What one output of the network is to give: its name (an output layer of the same name gives it) and its type.
+
+    | task        | targets, samples first                  | type: what the output gives                      |
+    |-------------|-----------------------------------------|--------------------------------------------------|
+    | classes     | N, N T, N H W or N D H W: class numbers | one channel a class: C, T C, C H W or C D H W    |
+    | numbers     | N R, N T R or N R H W                   | the same numbers                                 |
+    | labels      | N K, or N T K: 0 or 1                   | one channel a label; several may be true         |
+    | transcripts | N L: class numbers, in order            | T C: the classes and the blank, at any length    |
+
+    `classes` are the names of classes or labels, in the order of their numbers. What does not count is `IGNORED` in
+    class numbers and NaN in numbers and labels; padding is. `lengths` are the shortest and longest of the sequences of
+    the target where they differ. `largest` is the largest size of the numbers to predict; 0 where nobody looked.
+    """
+
+    name: str
+    type: TensorType
+    task: Task
+    classes: tuple[str, ...] = ()
+    lengths: tuple[int, int] | None = None
+    largest: float = 0.0
+
+    @property
+    def outputs(self) -> int:
+        """How many channels the output has to have."""
+        return self.type.channels
+
+    @property
+    def per(self) -> str:
+        """What has a target of its own: `sample`, `step`, `pixel` or `voxel`."""
+        if self.task == "transcripts":
+            return "sample"
+        return {"features": "sample", "sequence": "step", "image": "pixel"}.get(self.type.layout, "voxel")
+
+    @property
+    def is_one_class(self) -> bool:
+        """Whether each sample belongs to one class, so that samples can be counted by it."""
+        return self.task == "classes" and self.per == "sample"
+
+    def short(self) -> str:
+        """The sizes: `3`, `5 × 28 × 28`, and `3 to 40 × 2` where sequences have 3 to 40 steps."""
+        return _short(self.type, self.lengths if self.task != "transcripts" else None)
+
+    def spoken(self) -> str:
+        """In words: `3 classes`, `5 classes a pixel`, `2 numbers`, `4 labels`, `transcripts of 26 classes`."""
+        if self.task == "transcripts":
+            return f"transcripts of {len(self.classes):,} classes"
+        count = self.outputs
+        what = {"classes": "class", "labels": "label"}.get(self.task, "number")
+        what += "" if count == 1 else "es" if what == "class" else "s"
+        return f"{count:,} {what}" + ("" if self.per == "sample" else f" a {self.per}")
+
+
+def classes_of(*names: str, name: str = "y") -> tuple[TargetFacts, ...]:
+    """One target: one of these classes a sample."""
+    return (TargetFacts(name, features(len(names)), "classes", names),)
+
+
+def numbers_of(count: int = 1, name: str = "y") -> tuple[TargetFacts, ...]:
+    """One target: so many numbers a sample."""
+    return (TargetFacts(name, features(count), "numbers"),)
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What the window and `check` need to know about the data.
+
+    `samples` counts each of training, validation and test. There is at least one target. `notes` are findings worth a
+    line each (files left out, columns encoded). `resident_because` says why the samples can only be held in memory;
+    empty where they can be read batch by batch.
+    """
+
+    inputs: tuple[InputFacts, ...]
+    samples: Mapping[str, int]
+    targets: tuple[TargetFacts, ...]
+    notes: tuple[str, ...] = field(default=())
+    resident_because: str = ""
+
+    @property
+    def task(self) -> Task:
+        """What the first target asks for."""
+        return self.targets[0].task
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the first target's classes or labels, in the order of their numbers; empty for numbers."""
+        return self.targets[0].classes
+
+    @property
+    def outputs(self) -> int:
+        """How many channels the first output has to have."""
+        return self.targets[0].outputs
+
+    def write(self) -> dict[str, Any]:
+        """As JSON, for the answers of `serve`."""
+        return {
+            "inputs": [
+                {"name": i.name, **_write_type(i.type, i.lengths), "columns": list(i.columns)} for i in self.inputs
+            ],
+            "samples": dict(self.samples),
+            "targets": [
+                {
+                    "name": t.name,
+                    **_write_type(t.type, t.lengths),
+                    "task": t.task,
+                    "classes": list(t.classes),
+                    "largest": t.largest,
+                }
+                for t in self.targets
+            ],
+            "notes": list(self.notes),
+            "resident_because": self.resident_because,
+        }
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> "DataFacts":
+        """From JSON that `write` made."""
+        inputs = tuple(
+            InputFacts(i["name"], _read_type(i), tuple(i.get("columns", ())), _read_lengths(i)) for i in data["inputs"]
+        )
+        targets = tuple(
+            TargetFacts(
+                t["name"], _read_type(t), t["task"], tuple(t["classes"]), _read_lengths(t), t.get("largest", 0.0)
+            )
+            for t in data["targets"]
+        )
+        return cls(inputs, data["samples"], targets, tuple(data["notes"]), data.get("resident_because", ""))
+
+
+def _short(type: TensorType, lengths: tuple[int, int] | None) -> str:
+    if lengths is None:
+        return type.short()
+    steps = f"{lengths[0]:,} to {lengths[1]:,}"
+    sizes = zip(type.axes, type.sizes, strict=True)
+    return " × ".join(steps if axis == "T" else f"{size:,}" for axis, size in sizes)
+
+
+def _write_type(type: TensorType, lengths: tuple[int, int] | None) -> dict[str, Any]:
+    sizes = [size if isinstance(size, int) else str(size) for size in type.sizes]
+    known = {"axes": list(type.axes), "sizes": sizes, "kind": type.kind}
+    return {**known, "lengths": list(lengths)} if lengths else known
+
+
+def _read_type(given: Mapping[str, Any]) -> TensorType:
+    sizes = tuple(size if isinstance(size, int) else Symbol(size) for size in given["sizes"])
+    return TensorType(tuple(given["axes"]), sizes, given["kind"])
+
+
+def _read_lengths(given: Mapping[str, Any]) -> tuple[int, int] | None:
+    lengths = given.get("lengths")
+    return (lengths[0], lengths[1]) if lengths else None

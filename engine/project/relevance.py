@@ -1,0 +1,80 @@
+"""Which options have no effect with the other options or with the data."""
+
+from collections.abc import Iterator, Sequence
+
+from engine.core.fields import Bool, Choice
+from engine.core.records import Record
+from engine.project.dataset_info import DataFacts
+from engine.project.options.augmentation import AUGMENTATION, COLOURS, MIXES
+from engine.project.project import Project
+
+_OF_SEQUENCES = (
+    "sequence_length",
+    "sequence_split_length",
+    "sequence_padding",
+    "sequence_padding_direction",
+    "sequence_padding_value",
+    "bucket_by_length",
+)
+_OF_CLASSES = ("class_weighting", "class_weights", "label_smoothing", "metric_average")
+
+
+def unused_options(facts: DataFacts | None) -> frozenset[str]:
+    """Names of options that nothing of this data asks for; none where the data is not known."""
+    if facts is None:
+        return frozenset()
+    tasks = {target.task for target in facts.targets}
+    unused: list[str] = []
+    if not any(given.type.has("T") for given in facts.inputs):
+        unused += _OF_SEQUENCES
+    images = [given.type for given in facts.inputs if given.type.layout == "image"]
+    if not images:
+        unused += AUGMENTATION
+    elif all(type["C"] != 3 for type in images):
+        unused += COLOURS
+    if not all(target.is_one_class for target in facts.targets) or len(facts.targets) > 1:
+        unused += MIXES
+    if tasks and not tasks & {"classes", "labels"}:
+        unused += _OF_CLASSES
+    if tasks and "numbers" not in tasks:
+        unused.append("normalize_targets")
+    if len(facts.targets) == 1:
+        unused.append("output_losses")
+    return frozenset(unused)
+
+
+_SEEN_BY_AUTO = ("threads", "strategy", "averaging_interval", "gradient_compression", "pipeline_pieces", "cpu_offload")
+"""What `auto` obeys although its form does not show it."""
+
+
+def idle_settings(project: Project, settings: Sequence[str]) -> Iterator[str]:
+    """A sentence for each `section.name=value` of these that has no effect, with what it would go with."""
+    for setting in dict.fromkeys(settings):
+        section, _, name = setting.partition("=")[0].strip().partition(".")
+        record = project.section(section)
+        is_seen = section == "environment" and project.environment.target == "auto" and name in _SEEN_BY_AUTO
+        if not record.is_visible(name) and record.is_changed(name) and not is_seen:
+            goes_with = next(_goes_with(record, name), "")
+            value = record.fields[name].show(getattr(record, name))
+            end = f": it goes with {section}.{goes_with}." if goes_with else " with the other options as they are."
+            yield f"{section}.{name}={value} has no effect{end}"
+
+
+def _goes_with(record: Record, name: str) -> Iterator[str]:
+    """The other values of one other option that would give this one a meaning, as they are set."""
+    for other, field in record.fields.items():
+        if other == name or not isinstance(field, Choice | Bool):
+            continue
+        values = field.options if isinstance(field, Choice) else ("true", "false")
+        fitting = [value for value in values if _makes_visible(record, other, field.parse(value), name)]
+        if fitting:
+            yield f"{other}={_either(fitting)}"
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def _makes_visible(record: Record, other: str, value: object, name: str) -> bool:
+    changed = record.replace(**{other: value})
+    return changed.is_visible(name) and changed.is_visible(other)

@@ -1,0 +1,105 @@
+"""Whether the responses can be normalised: the one layer that gives them their units back must stand at the end."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from engine.layers.normalisation import InverseNorm
+from engine.network import edits
+from engine.network.block import Block
+from engine.network.network import Network, Port
+from engine.network.problems import Fix, Problem
+from engine.project import check_fixes
+from engine.project.dataset_info import DataFacts
+from engine.project.project import Project
+
+LARGE, LARGE_FOR_GRADIENTS = 1_000.0, 100.0
+"""Responses of this size and above make the squared error so large that usual learn rates hardly go with it; the lower
+one is for sgdm, whose steps are as large as the gradients."""
+_BELOW = 60.0
+_OPTION = "training.normalize_targets"
+
+
+def fitted_outputs(network: Network) -> dict[int, str]:
+    """For the number of each output whose units are given back by fitted numbers, the id of that layer."""
+    ends = ((number, network.layers[port.layer]) for number, port in enumerate(network.output_ports))
+    return {number: layer.id for number, layer in ends if _is_fitted(layer.acting)}
+
+
+def _is_fitted(type: object) -> bool:
+    return isinstance(type, InverseNorm) and type.is_fitted
+
+
+def target_scale_problems(project: Project, facts: DataFacts | None) -> Iterator[Problem]:
+    """Nothing where responses stay as they are."""
+    network, is_on = project.network, project.training.normalize_targets
+    if facts is not None and facts.task != "numbers" and is_on:
+        message = f"The data asks for {facts.targets[0].spoken()}, which have no units to normalise. Switch it off."
+        yield Problem("error", "", "", _OPTION, message, check_fixes.option("Switch it off", normalize_targets=False))
+        return
+    yield from _misplaced(network, facts)
+    ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
+    if is_on and len(ports) == 1 and not fitted_outputs(network):
+        message = (
+            "Normalised responses need a layer that gives them their units back: an inverse normalisation with fitted "
+            "numbers as the last layer."
+        )
+        yield Problem("warning" if facts is None else "error", "", "", _OPTION, message, _appending(ports[0]))
+    elif facts is not None and not is_on and len(ports) == 1:
+        yield from _large(project, facts, ports[0])
+
+
+def _large(project: Project, facts: DataFacts, end: Port) -> Iterator[Problem]:
+    """Responses in units that make them large: the loss of the first steps is then huge, and soon infinite."""
+    target, type = facts.targets[0], project.network.layers[end.layer].acting
+    solver = project.training.solver
+    can_be_normalised = solver != "lm" and type.key != "softmax" and not isinstance(type, InverseNorm)
+    large = LARGE_FOR_GRADIENTS if solver == "sgdm" else LARGE
+    if target.task == "numbers" and target.largest >= large and can_be_normalised:
+        message = (
+            f"The responses reach {target.largest:,.0f}: the loss starts huge and soon becomes infinite. "
+            "Normalise them; predictions and metrics keep their units."
+        )
+        yield Problem("warning", "", "", _OPTION, message, _normalising(end))
+
+
+def _normalising(end: Port) -> Fix:
+    """Switch the option on, with the layer that it needs."""
+
+    def edit(project: Project) -> Project:
+        return _appended(replace(project, training=project.training.replace(normalize_targets=True)), end)
+
+    return Fix("Normalise the responses", edit)
+
+
+def _misplaced(network: Network, facts: DataFacts | None) -> Iterator[Problem]:
+    """Layers whose numbers cannot be fitted, because they do not give responses."""
+    ends = set(fitted_outputs(network).values())
+    for layer in network.layers.values():
+        if isinstance(layer.acting, Block) and _holds_fitted(layer.acting):
+            message = "An inverse normalisation inside cannot be fitted on the responses. Move it behind the block."
+            yield Problem("error", layer.id, layer.name, "", message)
+        elif _is_fitted(layer.acting):
+            if layer.id not in ends:
+                message = "Its numbers are fitted on the responses, so it must be the last layer. Or give the numbers."
+                yield Problem("error", layer.id, layer.name, "numbers", message)
+            elif facts is not None and facts.task != "numbers":
+                message = f"No numbers can be fitted on {facts.targets[0].spoken()}. Remove the layer."
+                yield Problem("error", layer.id, layer.name, "numbers", message, check_fixes.healing(layer))
+
+
+def _holds_fitted(block: Block) -> bool:
+    inner = (layer.acting for layer in block.network.layers.values())
+    return any(_holds_fitted(type) if isinstance(type, Block) else _is_fitted(type) for type in inner)
+
+
+def _appending(end: Port) -> Fix:
+    """Put the layer behind the last one."""
+    return Fix("Append an inverse normalisation", lambda project: _appended(project, end))
+
+
+def _appended(project: Project, end: Port) -> Project:
+    """With the layer behind the last one."""
+    network, layer = edits.add_layer(project.network, InverseNorm(numbers="fitted"))
+    x, y = project.layout.at(end.layer)
+    layout = project.layout.moved({layer.id: (x, y + _BELOW)})
+    return replace(project, network=edits.connect(network, end, Port(layer.id, "in")), layout=layout)

@@ -1,0 +1,357 @@
+"""Which functions of the user's take part in a training, and what the text of their files says is wrong with them."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from engine.core.errors import MisfitError, UserError, did_you_mean, plural
+from engine.layers.user_code import UserCode
+from engine.network.analysis import Analysis, analyse
+from engine.network.block import Block
+from engine.network.network import Network, Port
+from engine.network.problems import Fix, Problem, Severity
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.user_code import registry, trust
+from engine.user_code.expression import code_target
+from engine.user_code.registry import CodeFile, Question
+from engine.user_code.signature import Named, split_reference
+
+HOOKS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_checkpoint", "on_end")
+"""The moments of a training, and the functions of a file of hooks that are called at them."""
+STATE = ("state_dict", "load_state_dict")
+"""The functions of a file of hooks that tell what it keeps, and take it back."""
+LONGEST = 20
+Look = Callable[[str], CodeFile | None]
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a function of the user's is for: its usual name, and what it is called with."""
+
+    usual: str
+    arguments: tuple[str, ...]
+
+
+ROLES: dict[str, Role] = {
+    "loss_function": Role("loss", ("outputs", "targets")),
+    "metric_function": Role("metric", ("outputs", "targets")),
+    "step_function": Role("training_step", ("network", "inputs", "targets", "loss")),
+}
+"""The functions that a training option names, by the option."""
+FIELDS = ("hooks_file", *ROLES)
+"""The options that name files of code."""
+
+
+def reference(options: TrainingOptions, name: str) -> tuple[str, str] | None:
+    """File and function that an option names, or None where it names none or plays no part."""
+    text = str(getattr(options, name))
+    return split_reference(text, ROLES[name].usual) if text and options.is_visible(name) else None
+
+
+def target(options: TrainingOptions, name: str) -> str:
+    """The function that an option names, as `engine.lowering.user_code.find` takes it, or nothing."""
+    found = reference(options, name)
+    return code_target(*found) if found else ""
+
+
+def files(options: TrainingOptions) -> tuple[str, ...]:
+    """The files of code that a training runs, by their paths in the project."""
+    found = [reference(options, name) for name in ROLES]
+    named = [file for file, _ in filter(None, found)]
+    return tuple(dict.fromkeys([*([options.hooks_file] if options.hooks_file else []), *named]))
+
+
+def moved_options(options: TrainingOptions, move: Callable[[str], str]) -> TrainingOptions:
+    """The options with another path for each file of code."""
+    changed = {}
+    if options.hooks_file:
+        changed["hooks_file"] = move(options.hooks_file)
+    for name in ROLES:
+        text = str(getattr(options, name))
+        if text:
+            file, _ = split_reference(text, "")
+            changed[name] = move(file) + text[len(file) :]
+    return options.replace(**changed) if changed else options
+
+
+def problems(options: TrainingOptions, look: Look = registry.file) -> Iterator[Problem]:
+    """What is wrong with the files, as far as they were looked at: nothing of them runs."""
+    for name, role in ROLES.items():
+        found = reference(options, name)
+        code = look(found[0]) if found else None
+        if found and code and (message := _misfit(code, *found, role.arguments)):
+            yield Problem("error", "", "", f"training.{name}", message)
+    code = look(options.hooks_file) if options.hooks_file else None
+    if code is not None:
+        for severity, message in _hook_problems(code, options.hooks_file):
+            yield Problem(severity, "", "", "training.hooks_file", message)
+
+
+def look_in(base: Path) -> Look:
+    """Looks at files that lie in a folder, without remembering them."""
+    return lambda name: registry.peek(name, base)
+
+
+def _where(name: str, file: str, given: Named) -> str:
+    """The function with its line, and with so much of the file's name as stands in one line of a form."""
+    short = PurePath(file).name
+    return f"The function {name} ({short if len(short) <= LONGEST else '…' + short[-LONGEST:]}, line {given.line})"
+
+
+def _error(code: CodeFile, file: str) -> str:
+    """What keeps the file from being read; not with a name at its beginning, which a form would spell large."""
+    return f"The file {code.error}" if code.error.startswith(file) else code.error
+
+
+def _misfit(code: CodeFile, file: str, name: str, arguments: tuple[str, ...]) -> str:
+    if code.error:
+        return _error(code, file)
+    given = code.functions.get(name)
+    if given is None:
+        hint = did_you_mean(name, code.functions)
+        return (
+            f"The file {file} has no function '{name}'.{hint} Define {name}({', '.join(arguments)}), or name another."
+        )
+    return _wrong_arguments(given, _where(name, file, given), arguments)
+
+
+def _wrong_arguments(given: Named, what: str, arguments: tuple[str, ...]) -> str:
+    called = f"it is called with {len(arguments)}: {', '.join(arguments)}" if arguments else "it is called with none"
+    if given.must_be_named:
+        return f"{what} needs '{given.must_be_named}'; {called}. Give it a default."
+    if given.least <= len(arguments) <= given.most:
+        return ""
+    count = given.most if len(arguments) > given.most else given.least
+    return f"{what} takes {plural(count, 'argument')}; {called}."
+
+
+_GIVEN: dict[str, tuple[str, ...]] = {"state_dict": (), "load_state_dict": ("state",)}
+"""What else than `run` functions of a file of hooks are called with."""
+
+
+def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:
+    if code.error:
+        yield "error", _error(code, file)
+        return
+    hooks = {name: given for name, given in code.functions.items() if name in HOOKS}
+    if not hooks:
+        near = next((hint for name in code.functions if (hint := did_you_mean(name, HOOKS))), "")
+        yield (
+            "error",
+            f"The file {file} has none of the functions {', '.join(HOOKS)}.{near}",
+        )
+        return
+    if present := [name for name in STATE if name in code.functions]:
+        if len(present) == 1:
+            yield "error", f"The file {file} has {present[0]} and needs {' and '.join({*STATE} - {*present})} too."
+        hooks |= {name: code.functions[name] for name in present}
+    for name, given in hooks.items():
+        if message := _wrong_arguments(given, _where(name, file, given), _GIVEN.get(name, ("run",))):
+            yield "error", message
+    for name, given in code.functions.items():
+        if name.startswith("on_") and name not in HOOKS and given.least <= 1 <= given.most:
+            hint = did_you_mean(name, HOOKS)
+            what = f"{_where(name, file, given)} is never called: there is no such moment."
+            yield "warning", f"{what}{hint}"
+
+
+def code_layers(network: Network) -> Iterator[UserCode]:
+    """The types of all layers of the user's code, those in blocks included."""
+    for layer in network.layers.values():
+        if isinstance(layer.type, UserCode):
+            yield layer.type
+        elif isinstance(layer.type, Block):
+            yield from code_layers(layer.type.network)
+
+
+def has_code(of: Network | Project) -> bool:
+    """Whether anything in the network, or in the training of a project, is code of the user's."""
+    return any(True for _ in code_layers(_network(of))) or bool(_training_files(of))
+
+
+def code_files(of: Network | Project) -> tuple[str, ...]:
+    """The files of the user's code, by their paths in the project."""
+    layers = (type.code_file for type in code_layers(_network(of)) if type.code_file)
+    return tuple(dict.fromkeys([*layers, *_training_files(of)]))
+
+
+def _network(of: Network | Project) -> Network:
+    return of if isinstance(of, Network) else of.network
+
+
+def _training_files(of: Network | Project) -> tuple[str, ...]:
+    """The files that a training runs besides those of layers: a network alone has none."""
+    return () if isinstance(of, Network) else files(of.training)
+
+
+def with_type(network: Network, id: str, type: UserCode) -> Network:
+    """The network with other code in one layer. Connections to ports that are no longer there are cut."""
+    changed = replace(network.layers[id], type=type)
+    ports = {Port(id, name) for name in (*type.input_ports(), *type.output_ports())}
+    before = network.layers[id].type
+    if (before.input_ports(), before.output_ports()) == (type.input_ports(), type.output_ports()):
+        return network.with_layer(changed)
+    kept = (
+        c
+        for c in network.connections
+        if (c.source.layer != id or c.source in ports) and (c.target.layer != id or c.target in ports)
+    )
+    return Network({**network.layers, id: changed}, tuple(kept))
+
+
+def moved_project(project: Project, before: Path, after: Path) -> Project:
+    """A project that goes from one folder to another: relative paths of code still lead to it."""
+    training = moved_options(project.training, lambda file: _moved_file(file, before, after))
+    return replace(project, network=moved(project.network, before, after), training=training)
+
+
+def moved(network: Network, before: Path, after: Path) -> Network:
+    """The network for a project that goes from one folder to another."""
+    changed = {}
+    for id, layer in network.layers.items():
+        type = layer.type
+        if isinstance(type, Block):
+            inner = moved(type.network, before, after)
+            if inner is not type.network:
+                changed[id] = replace(layer, type=type.with_network(inner))
+        elif isinstance(type, UserCode) and type.file:
+            file = _moved_file(type.file, before, after)
+            if file != type.file:
+                changed[id] = replace(layer, type=type.replace(file=file))
+    return Network({**network.layers, **changed}, network.connections) if changed else network
+
+
+def _moved_file(file: str, before: Path, after: Path) -> str:
+    is_given = not Path(file).is_absolute()
+    return file if is_given and before == after else _relative(before / file, after, is_given=is_given)
+
+
+def _relative(path: Path, folder: Path, *, is_given: bool) -> str:
+    """The path as a project in a folder names it: from there, where it lies there or was given that way before."""
+    if not is_given and not path.is_relative_to(folder):
+        return str(path)
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def with_code_fix(network: Network, problem: Problem) -> Problem:
+    """The problem with the edit that solves it, where the file of a layer says something else than the layer does."""
+    layer = network.layers.get(problem.layer)
+    if layer is None or not isinstance(layer.type, UserCode) or problem.severity != "error" or not layer.type.file:
+        return problem
+    code = registry.file(layer.type.file)
+    if code is None or code.error:
+        return problem
+    type = layer.type
+    fitting = [one for one in code.signatures if one.kind == type.code_kind and not one.refusal]
+    named = [one for one in fitting if one.name == type.code_name]
+    found = named or (fitting if len(fitting) == 1 else [])
+    if not found:
+        return problem
+    other = type.with_signature(found[0])
+    if other == type:
+        return problem
+    label = f"Read the fields of {found[0].name} again" if named else f"Use {found[0].name}"
+
+    def edit(project: Project) -> Project:
+        return replace(project, network=with_type(project.network, problem.layer, other))
+
+    return replace(problem, fix=Fix(label, edit))
+
+
+def look(of: Network | Project, base: Path, frozen: Mapping[str, Path] | None = None) -> bool:
+    """Read the text of the files of code. Returns whether anything has changed since."""
+    return registry.look(code_files(of), base, frozen)
+
+
+def untrusted(of: Network | Project) -> tuple[str, ...]:
+    """The files and expressions that may not run, as a person calls them."""
+    layers = (type for type in code_layers(_network(of)) if type.code_name and not registry.may_run(type.code_file))
+    files = (file for file in _training_files(of) if not registry.may_run(file))
+    return tuple(dict.fromkeys([*(type.code_file or type.code_name for type in layers), *files]))
+
+
+def folders(of: Network | Project) -> tuple[Path, ...]:
+    """The folders that have to be trusted for all of it to run: the project's, and those of files elsewhere."""
+    base = registry.base()
+    found = {} if not has_code(of) else {Path(base).resolve(): None}
+    for name in code_files(of):
+        code = registry.file(name)
+        if code is not None and not any(folder in code.path.parents for folder in found):
+            found[code.path.parent] = None
+    return tuple(found)
+
+
+def grant(of: Network | Project) -> None:
+    """Let all of it run in this process and those it starts: what `--trust` says."""
+    for folder in folders(of):
+        trust.grant(folder)
+
+
+def refuse_untrusted(of: Network | Project) -> None:
+    """Raise `UserError` for code that may not run, with what that means and the way out."""
+    names = untrusted(of)
+    known_files = (registry.file(name) for name in names)
+    if unread := [code.error for code in known_files if code is not None and code.error]:
+        raise UserError("\n".join(unread))  # there is nothing yet that could be trusted
+    if names:
+        raise UserError(trust.refusal(list(names), registry.base()))
+
+
+def open_questions(network: Network, analysis: Analysis) -> list[Question]:
+    """What would have to be measured, and may be, for more sizes to be known."""
+    found: list[Question] = []
+    for id, layer in network.layers.items():
+        if isinstance(layer.type, Block) and id in analysis.inside:
+            for copy in analysis.inside[id].copies:
+                found += open_questions(layer.type.network, copy)
+        if not isinstance(layer.type, UserCode) or layer.bypassed or not registry.may_run(layer.type.code_file):
+            continue
+        sources = network.incoming[id]
+        types = [analysis.type_at(sources[port]) if port in sources else None for port in layer.type.input_ports()]
+        inputs = tuple(type for type in types if type is not None)
+        if len(inputs) < len(types):
+            continue
+        try:
+            question = layer.type.question(inputs)
+        except MisfitError:
+            continue  # it is a problem already, without running anything
+        if registry.answer(question) is None:
+            found.append(question)
+    return list(dict.fromkeys(found))
+
+
+def measure(network: Network) -> list[Question]:
+    """Measure all that may run, layer behind layer, until nothing more can be learnt. Returns what was asked."""
+    asked: list[Question] = []
+    if has_code(network):
+        from engine.user_code.measure import Session
+
+        with Session() as session:
+            while questions := open_questions(network, analyse(network)):
+                session.ask(questions)
+                asked += questions
+    return asked
+
+
+def contents(of: Network | Project) -> dict[str, bytes]:
+    """The bytes of each file of code, the same that were looked at. Raises `UserError` where one has changed."""
+    found = {}
+    for name in code_files(of):
+        code = registry.file(name)
+        if code is None or code.error:
+            raise UserError(code.error if code is not None else f"Nothing is known about the file {name}.")
+        found[name] = registry.read_code(code.path, name)
+        if registry.hash_of_bytes(found[name]) != code.sha256:
+            raise UserError(f"{name} was changed just now. Try again.")
+    return found
+
+
+def ready(of: Network | Project, base: Path, frozen: Mapping[str, Path] | None = None) -> None:
+    """Make the sizes of the user's code known, before a training (of a project) or an export (of a network). Raises
+    `UserError` where it may not run."""
+    look(of, base, frozen)
+    if has_code(of):
+        refuse_untrusted(of)
+        measure(_network(of))

@@ -1,0 +1,125 @@
+"""Making the folder of a new run: where it goes, and what is in it when it begins."""
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import RunError, UserError
+from engine.core.files import ROOT, write_atomically, write_json
+from engine.runs.folder import RunFolder
+
+SHIPPED = ROOT / "resources"
+"""Examples and templates lie there."""
+
+
+def runs_beside(project_path: Path) -> Path:
+    """The folder for the runs of a project."""
+    return project_path.parent / "runs"
+
+
+def is_shipped(project_path: Path) -> bool:
+    """Whether a project is an example or a template that came with Netwright."""
+    return project_path.resolve().is_relative_to(SHIPPED)
+
+
+def new_path(project_path: Path | None, name: str) -> Path:
+    """Where a new run goes: `runs/<time>_<name>` beside the project, or in the user's data directory: for a project
+    without a file, beside which nobody may write, or which was shipped, where runs would go with the next version."""
+    label = re.sub(r"[^\w-]+", "-", name).strip("-")[:40] or "untitled"
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+    bases = [runs_beside(project_path)] if project_path and not is_shipped(project_path) else []
+    with contextlib.suppress(RuntimeError):  # nobody's home, as in some containers
+        bases.append(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "netwright" / "runs")
+    for base in bases:
+        with contextlib.suppress(OSError):
+            base.mkdir(parents=True, exist_ok=True)
+            if os.access(base, os.W_OK):
+                return _free(base / f"{stamp}_{label}")
+    raise RunError(
+        f"No folder for runs can be written; tried {' and '.join(map(str, bases)) or 'none'}. Name one with --run-dir."
+    )
+
+
+def _free(path: Path) -> Path:
+    found, number = path, 1
+    while found.exists():
+        number += 1
+        found = path.with_name(f"{path.name}_{number}")
+    return found
+
+
+def new_folder(project_path: Path | None, name: str) -> Path:
+    """A new, empty folder for a run: of several that start in the same second none takes that of another.
+
+    Raises `RunError`.
+    """
+    while True:
+        path = new_path(project_path, name).absolute()
+        try:
+            path.mkdir(0o700)
+            return path
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _not_writable(path, error) from None
+
+
+def create(path: Path, project_text: str, info: Mapping[str, Any], code: Iterable[bytes] = ()) -> RunFolder:
+    """Make the folder of a new run, private to the user, with copies of its code. It must be absent or empty.
+
+    Raises `UserError`.
+    """
+    folder = RunFolder(path)
+    try:
+        was_there = path.is_dir()
+        if path.exists() and not was_there:
+            raise UserError(f"{path} is a file. A run needs a folder of its own: name one that is absent or empty.")
+        path.mkdir(0o700, parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise UserError(f"{path} is not empty. A run needs a folder of its own: name one that is absent or empty.")
+        folder.control.mkdir(0o700)  # fails for all but the first of several that found the folder empty
+        try:
+            _fill(folder, project_text, info, code)
+        except BaseException:  # a half-made run would keep the folder from being used again
+            _clear(folder, keep_folder=was_there)
+            raise
+    except FileExistsError:
+        raise UserError(f"{path} is not empty: another run is just being made there. Name another folder.") from None
+    except OSError as error:
+        raise _not_writable(path, error) from None
+    return folder
+
+
+def _not_writable(path: Path, error: OSError) -> RunError:
+    way_out = "Make room there, or name another folder with --run-dir."
+    return RunError(f"The run folder {path} cannot be written: {error.strerror}. {way_out}")
+
+
+def _fill(folder: RunFolder, project_text: str, info: Mapping[str, Any], code: Iterable[bytes]) -> None:
+    folder.path.chmod(0o700)
+    for data in code:
+        folder.code.mkdir(0o700, exist_ok=True)
+        write_atomically(folder.code / f"{hashlib.sha256(data).hexdigest()}.py", data, mode=0o600)
+    write_atomically(folder.project, project_text.encode(), mode=0o600)
+    folder.lock.touch(0o600)
+    folder.events.touch(0o600)
+    write_json(folder.info, {**info, "state": "starting"})
+
+
+def _clear(folder: RunFolder, *, keep_folder: bool) -> None:
+    """Remove what `_fill` made."""
+    with contextlib.suppress(OSError):
+        for file in (folder.info, folder.events, folder.lock, folder.project):
+            file.unlink(missing_ok=True)
+        if folder.control.is_dir():
+            folder.control.rmdir()
+        if folder.code.is_dir():
+            shutil.rmtree(folder.code)
+        if not keep_folder:
+            folder.path.rmdir()

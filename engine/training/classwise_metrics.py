@@ -1,0 +1,190 @@
+"""Precision, recall and F-score: of each class, and averaged. And the table of which class is taken for which."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from engine.core.errors import UserError
+from engine.data.batches import Tensors
+from engine.project.dataset_info import IGNORED
+from engine.training.metrics import channels_last, run_of_each, sums_of_runs
+
+OfCounts = Callable[[float, float, float], float]
+"""A figure of one class: right ones, those taken for the class, those of the class."""
+
+
+def precision(right: float, taken: float, there: float) -> float:
+    """Of those taken for the class the share that is; 0 where none is taken for it."""
+    return right / taken if taken else 0.0
+
+
+def recall(right: float, taken: float, there: float) -> float:
+    """Of those of the class the share that is found; 0 where there is none."""
+    return right / there if there else 0.0
+
+
+def f_score(beta: float) -> OfCounts:
+    """(1 + b²) · precision · recall / (b² · precision + recall); 0 where both are."""
+
+    def of_counts(right: float, taken: float, there: float) -> float:
+        below = beta * beta * there + taken
+        return (1 + beta * beta) * right / below if below else 0.0
+
+    return of_counts
+
+
+@dataclass(frozen=True)
+class ClassFigure:
+    """A figure of each class, averaged: `macro` is the mean over classes that occur in targets or outputs, `weighted`
+    counts each as often as it occurs in targets, `micro` is the figure of all counts together.
+
+    `is_labels`: each class is true or not for itself, and taken for true where its output, a logit, is above zero.
+    """
+
+    name: str
+    of_counts: OfCounts
+    classes: int
+    average: str = "macro"
+    is_labels: bool = False
+    higher_is_better: bool = True
+    width: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", 3 * self.classes)
+
+    def sums(self, outputs: Tensors, targets: Tensors, counts: torch.Tensor) -> torch.Tensor:
+        """For each class: right ones, those taken for it, those of it."""
+        if self.is_labels:
+            return self._sums_of_labels(outputs[0], targets[0], counts)
+        scores, target = channels_last(outputs[0]), targets[0]
+        taken, counted = scores.argmax(dim=-1), target != IGNORED
+        runs = run_of_each(counts).reshape(-1, *[1] * (target.ndim - 1)).expand_as(target)
+        several = [counted & (taken == target), counted, counted]
+        chosen = [target, taken, target]
+        places = zip(several, chosen, strict=True)
+        found = [self._per_class(runs[which], of[which], len(counts)) for which, of in places]
+        return torch.cat(found, dim=1)
+
+    def _per_class(self, runs: torch.Tensor, classes: torch.Tensor, count: int) -> torch.Tensor:
+        return _counted(runs * self.classes + classes, count * self.classes).reshape(count, self.classes)
+
+    def _sums_of_labels(self, output: torch.Tensor, target: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+        output, target = (channels_last(x).reshape(len(x), -1, self.classes) for x in (output, target))
+        counted, taken, there = ~target.isnan(), output > 0, target > 0.5
+        each = torch.cat([(counted & x).sum(dim=1) for x in (taken & there, taken, there)], dim=1)
+        return sums_of_runs(each.double(), counts)
+
+    def value(self, sums: Sequence[float]) -> float:
+        """The average."""
+        counts = [sums[start : start + self.classes] for start in range(0, 3 * self.classes, self.classes)]
+        if self.average == "micro":
+            totals = [sum(column) for column in counts]
+            return self.of_counts(*totals) if totals[1] or totals[2] else math.nan
+        each = [(self.of_counts(*of), of[1] + of[2] > 0, of[2]) for of in zip(*counts, strict=True)]
+        weights = [there if self.average == "weighted" else float(occurs) for _, occurs, there in each]
+        total = sum(weights)
+        if not total:
+            return math.nan
+        return sum(figure * weight for (figure, _, _), weight in zip(each, weights, strict=True)) / total
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often each class is taken for each: the table behind the figures of the classes."""
+
+    classes: int
+
+    def of(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        """Right class × taken class, counted in double precision."""
+        scores, target = channels_last(outputs[0]), targets[0]
+        counted = target != IGNORED
+        taken = scores.argmax(dim=-1)[counted]
+        return _counted(target[counted] * self.classes + taken, self.classes**2).reshape(self.classes, self.classes)
+
+
+def _counted(places: torch.Tensor, size: int) -> torch.Tensor:
+    """How often each place occurs."""
+    return torch.bincount(places.flatten(), minlength=size).double()
+
+
+@dataclass(frozen=True)
+class Auc:
+    """The area under the receiver operating curve of each class against the rest, averaged over the classes that have
+    samples on both sides: `macro` alike, `weighted` by their samples; `micro` is the area of all decisions together.
+
+    From all outputs of a part of the data; NaN where there is one class alone. `is_labels`: each class is true or not
+    for itself. Else the outputs, which are logits, become probabilities, since samples are compared with each other.
+    """
+
+    classes: int
+    average: str = "macro"
+    is_labels: bool = False
+    name: str = "auc"
+    higher_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        load_torchmetrics()  # so that what is missing is said before any training
+
+    def rows(self, outputs: Tensors, targets: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
+        """The outputs of each sample, pixel or step, and its class or labels."""
+        output, target = channels_last(outputs[0]).reshape(-1, self.classes), targets[0]
+        if self.is_labels:
+            labels = channels_last(target).reshape(-1, self.classes)
+            kept = ~labels.isnan().any(dim=1)
+            return output[kept].double(), labels[kept].double()
+        flat = target.reshape(-1)
+        kept = flat != IGNORED
+        return output[kept].double(), flat[kept, None].double()
+
+    def nothing(self, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+        """The rows of no samples."""
+        wide = self.classes if self.is_labels else 1
+        none = torch.zeros(0, self.classes + wide, dtype=torch.double, device=device)
+        return none[:, : self.classes], none[:, self.classes :]
+
+    def value_of(self, rows: torch.Tensor, targets: torch.Tensor) -> float:
+        """The area, averaged."""
+        if not bool(rows.isfinite().all()):
+            return math.nan
+        there = targets.long() if self.is_labels else functional.one_hot(targets[:, 0].long(), self.classes)
+        scores = functional.softmax(rows, dim=1) if not self.is_labels else _between_0_and_1(rows)
+        if self.average == "micro":
+            scores, there = scores.reshape(-1, 1), there.reshape(-1, 1)
+        count = there.sum(dim=0)
+        known = (count > 0) & (count < len(there))
+        if not bool(known.any()):
+            return math.nan
+        area_of = load_torchmetrics().binary_auroc
+        columns = zip(scores[:, known].unbind(dim=1), there[:, known].unbind(dim=1), strict=True)
+        areas = torch.stack([area_of(column, truth) for column, truth in columns]).double()
+        weights = count[known].double() if self.average == "weighted" else torch.ones_like(areas)
+        return float((areas * weights).sum() / weights.sum())
+
+
+def _between_0_and_1(scores: torch.Tensor) -> torch.Tensor:
+    """The same order without numbers that torchmetrics would take for logits."""
+    order: torch.Tensor = torch.unique(scores, return_inverse=True)[1]
+    return order.double() / max(1, scores.numel())
+
+
+def load_torchmetrics() -> Any:
+    """torchmetrics' functions for classes. Raises `UserError` where it is not there, or cannot be loaded."""
+    try:
+        from torchmetrics.functional import classification
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"The metric auc needs {error.name}, which is not installed. Leave auc out of the metrics, or install the "
+            'extra: pip install "netwright[metrics]".'
+        ) from error
+    except Exception as error:  # a broken torchvision beside it raises what it likes
+        words = str(error).strip().partition("\n")[0][:200]
+        raise UserError(
+            f"The metric auc needs torchmetrics, which cannot be loaded here: {type(error).__name__}: {words}. A "
+            "broken torchvision beside it does that: remove torchvision, or install the one that goes with this torch. "
+            "Or leave auc out of the metrics."
+        ) from error
+    return classification

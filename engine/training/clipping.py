@@ -1,0 +1,115 @@
+"""Limits for gradients: the norm of each, the norm of all, or each element. Never waits for the device."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+import torch
+from torch import nn
+
+from engine.data.batches import Batch
+from engine.parallel.process_group import Gang, SoloGang
+from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
+from engine.project.training import TrainingOptions
+from engine.training.precision import Precision
+
+Clip = Callable[[], None]
+WholeNorms = Callable[[torch.Tensor], torch.Tensor]
+"""From the norms of what this worker has of each gradient to those of the whole gradients."""
+
+
+def clipping(
+    options: TrainingOptions, parameters: Iterable[nn.Parameter], gang: Gang | None = None, *, in_stages: bool = False
+) -> Clip | None:
+    """What clips the gradients of these parameters in place, or None where there is no limit. The gang sums the norms
+    where each worker has a part of each gradient, or `in_stages` some of the gradients as a whole."""
+    limit = options.gradient_threshold
+    if math.isinf(limit):
+        return None
+    clip = {"l2norm": each_norm, "global-l2norm": global_norm, "absolute-value": each_element}
+    method, chosen = clip[options.gradient_threshold_method], list(parameters)
+
+    def sum_parts(norms: torch.Tensor) -> torch.Tensor:
+        return (gang or SoloGang()).sum(norms.square()).sqrt()
+
+    def of_all_stages(norms: torch.Tensor) -> torch.Tensor:
+        return (gang or SoloGang()).sum(norms.square().sum()).sqrt()
+
+    joins_stages = in_stages and method is global_norm
+
+    def run() -> None:
+        gradients = [p.grad for p in chosen if p.grad is not None]
+        if not gradients:
+            if joins_stages:
+                of_all_stages(torch.zeros(1, device=chosen[0].device))  # the others wait for it
+            return
+        if type(gradients[0]) is torch.Tensor:
+            method(gradients, limit, of_all_stages if joins_stages else _as_they_are)
+        else:  # each worker has a part of each
+            method([gradient.to_local() for gradient in gradients], limit, sum_parts)  # type: ignore[attr-defined]
+
+    return run
+
+
+def _as_they_are(norms: torch.Tensor) -> torch.Tensor:
+    return norms
+
+
+def each_norm(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
+    """Shorten each gradient whose norm is above the limit to the limit."""
+    norms = whole(torch.stack(list(torch._foreach_norm(gradients))))
+    torch._foreach_mul_(gradients, list((limit / norms).clamp(max=1.0).unbind()))
+
+
+def global_norm(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
+    """Shorten all gradients by one factor if the norm over all of them is above the limit."""
+    norm = torch.linalg.vector_norm(whole(torch.stack(list(torch._foreach_norm(gradients)))))
+    torch._foreach_mul_(gradients, (limit / norm).clamp(max=1.0))
+
+
+def each_element(gradients: list[torch.Tensor], limit: float, whole: WholeNorms = _as_they_are) -> None:
+    """Cut each element to between minus the limit and the limit."""
+    torch._foreach_clamp_min_(gradients, -limit)
+    torch._foreach_clamp_max_(gradients, limit)
+
+
+class Population:
+    """Mean and variance of what enters each batch normalisation, by one pass over all samples.
+
+    In the pass each normalises by the batch it sees, so that the ones behind see what they saw in training; all else
+    does as in the trained network, dropout nothing. What is gathered is exact over all samples, whatever the sizes of
+    the batches; torch's `update_bn` takes the mean over batches. Frozen ones keep what they have.
+    """
+
+    def __init__(
+        self, network: nn.Module, share: Share, precision: Precision, batches: Callable[[], Iterator[Batch]]
+    ) -> None:
+        """`batches` gives this worker's share of each batch of all samples."""
+        found = [module for module in network.modules() if isinstance(module, JoinedBatchNorm)]
+        self._norms = [norm for norm in found if not norm.is_frozen and norm.running_mean is not None]
+        self._network = network
+        self._share = share
+        self._precision = precision
+        self._batches = batches
+
+    @property
+    def statistics(self) -> list[torch.Tensor]:
+        """The running statistics themselves."""
+        each = [(norm.running_mean, norm.running_var) for norm in self._norms]
+        return [tensor for pair in each for tensor in pair if tensor is not None]
+
+    @torch.no_grad()
+    def measure(self) -> bool:
+        """Make the statistics for the weights of now; whether there are any to make. A collective."""
+        if not self._norms:
+            return False
+        self._network.eval()
+        for norm in self._norms:
+            norm.gather()
+        for batch in self._batches():
+            for piece in batch.apart():
+                self._share.is_empty = piece.count == 0
+                self._precision.call(self._network, *piece.inputs)
+        for norm in self._norms:
+            norm.settle()
+        self._network.train()
+        return True

@@ -1,0 +1,90 @@
+"""torch.compile, where it is asked for, or where a short comparison says that it pays."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import nn
+
+from engine.parallel.process_group import Gang
+
+ROUNDS = 10
+LEAST_GAIN = 1.05
+"""To be kept, the compiled network must be so many times as fast."""
+
+Step = Callable[[nn.Module], object]
+
+
+def accelerate(how: str, network: nn.Module, step: Step, gang: Gang, device: torch.device) -> tuple[nn.Module, str]:
+    """What is called in the network's place, and what is to be said of it.
+
+    `how` is the option `acceleration`; `step` computes gradients with a module on a batch, which leaves no trace here:
+    weights, statistics and random numbers are afterwards what they were. All workers decide alike. A collective.
+    """
+    if how == "none" or (how == "auto" and device.type == "cpu"):
+        return network, ""
+    compiled: nn.Module = torch.compile(network)  # type: ignore[assignment]  # it is one, with the same parameters
+    with _untouched(network, device):
+        why = _failure(step, compiled)
+        if gang.sum(torch.tensor([float(bool(why))], device=device)).item():
+            return (
+                network,
+                f"torch.compile cannot be used here, the run goes on without: {why or 'another worker says'}",
+            )
+        if how == "compile":
+            return compiled, ""
+        plain_s, compiled_s = (_fastest(step, module, device) for module in (network, compiled))
+    both = gang.sum(torch.tensor([plain_s, compiled_s], dtype=torch.float64, device=device)).tolist()
+    gain = both[0] / max(both[1], 1e-9)
+    if gain >= LEAST_GAIN:
+        return compiled, f"Compiled by torch.compile: a step is {gain:.2f} times as fast."
+    return network, f"Not compiled: with torch.compile a step is {gain:.2f} times as fast."
+
+
+def all_learn(network: nn.Module, called: nn.Module, step: Step, gang: Gang, device: torch.device) -> bool:
+    """Whether every parameter that may learn gets a gradient on every worker, found by one step as for `accelerate`
+    with what is called in the network's place.
+
+    None comes to weights whose every way out passes a layer that stops gradients, nor where a loss looks past an
+    output. A collective.
+    """
+    with _untouched(network, device):
+        step(called)
+        missing = sum(p.requires_grad and p.grad is None for p in network.parameters())
+    return not gang.sum(torch.tensor([float(missing)], device=device)).item()
+
+
+def _failure(step: Step, module: nn.Module) -> str:
+    """Why it cannot be computed, or nothing. Compiling may fail for many reasons, a missing C++ compiler among them."""
+    try:
+        step(module)
+    except Exception as error:  # whatever it is, the network itself is not to blame: it is tried without
+        return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:200]}"
+    return ""
+
+
+def _fastest(step: Step, module: nn.Module, device: torch.device) -> float:
+    """Seconds of the fastest of some steps."""
+    seconds = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        step(module)
+        if device.type != "cpu":
+            torch.accelerator.synchronize(device)
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
+
+
+@contextlib.contextmanager
+def _untouched(network: nn.Module, device: torch.device) -> Iterator[None]:
+    """Whatever is tried in here, the network and the random numbers are as before."""
+    before = {key: value.detach().clone() for key, value in network.state_dict().items()}
+    draws = device.type in ("cuda", "xpu")
+    with torch.random.fork_rng([device] if draws else [], device_type=device.type if draws else "cuda"):
+        try:
+            yield
+        finally:
+            network.load_state_dict(before)
+            for parameter in network.parameters():
+                parameter.grad = None

@@ -1,0 +1,1 @@
+"""Accelerations that can be switched off. Numbers are the same without them."""

@@ -1,0 +1,369 @@
+"""Losses of a run and the forms that outputs and targets take for them. Outputs are logits."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from engine.core.errors import UserError
+from engine.data.batches import Tensors
+from engine.data.normalization import fit
+from engine.data.sources.source import Array
+from engine.lowering.modules.normalization import InverseNormalize
+from engine.project import user_code
+from engine.project.bindings import Wanted, loss_of
+from engine.project.dataset_info import IGNORED
+from engine.project.training import TrainingOptions
+from engine.training.user_code import CustomLoss
+
+
+def over_samples(each: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
+    """The sum over samples of the mean over what counts of each; nothing where nothing counts. Where it does not
+    count, `each` holds zeros."""
+    count = counted.flatten(1).sum(1).clamp(min=1)
+    return (each.flatten(1).sum(1) / count).sum()
+
+
+def known(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Output and target with zeros where the target is NaN, and where it is not. No gradient goes where it is."""
+    counted = ~target.isnan()
+    return torch.where(counted, output, 0.0), torch.where(counted, target, 0.0), counted
+
+
+def cross_entropy(
+    output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, smoothing: float = 0.0
+) -> torch.Tensor:
+    """Negative log likelihood of the right class, weighted by class; mean over the places of a sample that count.
+    Smoothing spreads so much of each label evenly over all classes. Of a sample as a whole the target may be shares of
+    classes, N C, which each count as often."""
+    weight = weight if weight is None else weight.to(output.dtype)
+    if target.is_floating_point():
+        target = target.to(output.dtype)
+        return functional.cross_entropy(output, target, weight, label_smoothing=smoothing, reduction="sum")
+    if target.dim() == 1:
+        return functional.cross_entropy(output, target, weight, label_smoothing=smoothing, reduction="sum")
+    each = functional.cross_entropy(
+        output, target, weight, ignore_index=IGNORED, label_smoothing=smoothing, reduction="none"
+    )
+    return over_samples(each, target != IGNORED)
+
+
+def focal(
+    output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, gamma: float = 2.0
+) -> torch.Tensor:
+    """Cross-entropy times (1 - p) ^ gamma, p being the probability given to the right class.
+
+    Lin et al., Focal Loss for Dense Object Detection, 2017, equation 5.
+    """
+    numbers, counted = target.clamp(min=0), target != IGNORED
+    log_p = functional.log_softmax(output, dim=1).gather(1, numbers.unsqueeze(1)).squeeze(1)
+    # Not down to zero: the slope of a power below one is infinite there.
+    each = -((-torch.expm1(log_p)).clamp(min=1e-12) ** gamma) * log_p
+    each = each if weight is None else each * weight[numbers]
+    return each.sum() if target.dim() == 1 else over_samples(each.masked_fill(~counted, 0.0), counted)
+
+
+def class_weights(options: TrainingOptions, targets: torch.Tensor, classes: int = 0) -> torch.Tensor | None:
+    """How much a sample of each class counts. Balanced: samples / (classes · samples of the class), over the classes
+    that have samples, as scikit-learn has it; those without any do not count. Of steps, pixels and voxels likewise."""
+    if options.class_weighting == "given":
+        return torch.tensor(options.class_weights, dtype=torch.float32, device=targets.device)
+    if options.class_weighting == "none":
+        return None
+    there = targets[targets != IGNORED]
+    counts = torch.bincount(there, minlength=classes)
+    weights = len(there) / ((counts > 0).sum() * counts.clamp(min=1)) * (counts > 0)
+    return weights.to(torch.float32)
+
+
+def binary_cross_entropy(
+    output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None, smoothing: float = 0.0
+) -> torch.Tensor:
+    """Negative log likelihood of each label, mean over labels and places. Where a label is true it counts as often as
+    its weight says. Smoothing draws targets towards one half: 1 becomes 1 - s / 2, 0 becomes s / 2."""
+    output, target, counted = known(output, target)
+    wide = None if weight is None else weight.to(output.dtype).view(-1, *[1] * (output.dim() - 2))
+    soft = target * (1 - smoothing) + smoothing / 2 if smoothing else target
+    each = functional.binary_cross_entropy_with_logits(output, soft, pos_weight=wide, reduction="none")
+    return over_samples(torch.where(counted, each, 0.0), counted)
+
+
+def positive_weights(options: TrainingOptions, targets: torch.Tensor, axis: int) -> torch.Tensor | None:
+    """How much each label counts where it is true. Balanced: as often as it is false for each time it is true, which
+    is 1 for a label that is never true."""
+    if options.class_weighting == "given":
+        return torch.tensor(options.class_weights, dtype=torch.float32, device=targets.device)
+    if options.class_weighting == "none":
+        return None
+    flat = targets.movedim(axis, 0).flatten(1)
+    true, false = (flat == 1).sum(1), (flat == 0).sum(1)
+    return torch.where(true > 0, false / true.clamp(min=1), 1.0).to(torch.float32)
+
+
+def half_mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """MATLAB's mse: half the squared error, summed over the responses of a sample, mean over its steps or pixels."""
+    if target.dim() == 2:
+        return 0.5 * (output - target).square().sum()
+    output, target, counted = known(output, target)
+    return 0.5 * over_samples((output - target).square(), counted.any(1))
+
+
+def mse(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """torch's MSELoss: the squared error, mean over all numbers of a sample."""
+    if target.dim() == 2:
+        return (output - target).square().sum() / target.shape[1]
+    output, target, counted = known(output, target)
+    return over_samples((output - target).square(), counted)
+
+
+def mae(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """The absolute error, mean over all numbers of a sample."""
+    if target.dim() == 2:
+        return (output - target).abs().sum() / target.shape[1]
+    output, target, counted = known(output, target)
+    return over_samples((output - target).abs(), counted)
+
+
+def huber(output: torch.Tensor, target: torch.Tensor, delta: float = 1.0) -> torch.Tensor:
+    """Half the squared error where it is below delta, a line of that slope beyond, mean over all numbers of a
+    sample."""
+    if target.dim() == 2:
+        return functional.huber_loss(output, target, reduction="sum", delta=delta) / target.shape[1]
+    output, target, counted = known(output, target)
+    return over_samples(functional.huber_loss(output, target, reduction="none", delta=delta), counted)
+
+
+EPSILON = 1e-6
+"""Keeps a class that is neither found nor there from dividing zero by zero: it overlaps entirely."""
+
+
+def dice(output: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None = None) -> torch.Tensor:
+    """1 - the mean over classes, weighted, of 2 Σ p t / (Σ p² + Σ t²).
+
+    Milletari et al., V-Net, 2016, section 3.
+    """
+    both, each = _sums(output, target)
+    overlap = (2 * both + EPSILON) / (each + EPSILON)
+    if weight is None:
+        return (1 - overlap.mean(1)).sum()
+    return (1 - (overlap * weight).sum(1) / weight.sum()).sum()
+
+
+def generalized_dice(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """1 - 2 Σ w Σ p t / Σ w (Σ p² + Σ t²) over classes, w being 1 / (Σ t)²: small classes count as much as large ones.
+    A class that is not there has the largest weight of those that are. MATLAB's generalizedDice.
+
+    Sudre et al., Generalised Dice overlap as a deep learning loss function, 2017; squared as in Crum et al., 2006.
+    """
+    both, each = _sums(output, target)
+    _, _, there = _places(output, target)
+    weight = torch.where(there > 0, there.clamp(min=1), torch.inf).square().reciprocal()
+    weight = torch.where(there > 0, weight, weight.amax(1, keepdim=True).expand_as(weight))
+    overlap = (2 * (weight * both).sum(1) + EPSILON) / ((weight * each).sum(1) + EPSILON)
+    return (1 - overlap).sum()
+
+
+def _sums(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Σ p t and Σ p² + Σ t² of each sample and class."""
+    p, t, there = _places(output, target)
+    return (p * t).sum(2), p.square().sum(2) + there
+
+
+def _places(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """p and t (samples × classes × places), zero at places that do not count, and Σ t. Targets that are no class
+    numbers are labels, each by itself."""
+    if target.is_floating_point():
+        counted = ~target.isnan()
+        p, t = torch.sigmoid(output), torch.where(counted, target, 0.0)
+    else:
+        counted = (target != IGNORED).unsqueeze(1)
+        p = torch.softmax(output, 1)
+        t = functional.one_hot(target.clamp(min=0), output.shape[1]).movedim(-1, 1).to(p.dtype) * counted
+    # Behind the end of a sequence an output may be anything, even no number.
+    p = torch.where(counted, p, 0.0)
+    shape = (len(p), p.shape[1], p[0, 0].numel() if len(p) else 1)
+    p, t = p.reshape(shape), t.reshape(shape)
+    return p, t, t.sum(2)
+
+
+def ctc(
+    output: torch.Tensor, target: torch.Tensor, lengths: torch.Tensor | None = None, blank: str = "first"
+) -> torch.Tensor:
+    """Negative log likelihood of the transcript over all its alignments; output: samples × steps × classes and blank.
+
+    `blank` says whether the channel of the blank is the first or the last; `lengths` are those of the output. It is
+    infinite where the output has fewer steps than the transcript needs: its classes, and one between two equal ones.
+    Graves et al., Connectionist Temporal Classification, 2006.
+    """
+    if len(output) == 0:
+        return output.sum()
+    log_p = functional.log_softmax(output, dim=2).transpose(0, 1)
+    steps = torch.full((len(output),), output.shape[1]) if lengths is None else lengths
+    is_there = target != IGNORED
+    numbers = target.clamp(min=0) + (1 if blank == "first" else 0)
+    place = 0 if blank == "first" else output.shape[2] - 1
+    return functional.ctc_loss(log_p, numbers, steps, is_there.sum(1), blank=place, reduction="sum")
+
+
+class Ends:
+    """Makes class numbers whole numbers of 64 bits, ends targets where the padding of the outputs ends, and makes two
+    logits of the single one that tells two classes apart: 0 for the first class. Done twice it changes nothing more."""
+
+    def __init__(self, wanted: Sequence[Wanted], *, mixes: bool = False) -> None:
+        """`mixes`: in training the target is shares of classes, of which the largest is taken."""
+        self._wanted = tuple(wanted)
+        self._mixes = mixes
+        self._is_plain = not mixes and all(one.facts.per == "sample" and not one.is_binary for one in wanted)
+
+    def __call__(self, outputs: Tensors, targets: Tensors) -> tuple[Tensors, Tensors]:
+        """Raises `UserError` where an output has more steps than its target."""
+        if self._is_plain:
+            return outputs, targets
+        fitted = [
+            self._fit(one, output, target) for one, output, target in zip(self._wanted, outputs, targets, strict=False)
+        ]
+        behind = outputs[len(self._wanted) :]
+        return (*(output for output, _ in fitted), *behind), tuple(target for _, target in fitted)
+
+    def _fit(self, one: Wanted, output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        if self._mixes and target.is_floating_point():
+            return output, target.argmax(1)
+        if one.is_binary and output.shape[one.type.dim("C")] == 1:
+            output = torch.cat([torch.zeros_like(output), output], one.type.dim("C"))
+        if one.facts.per == "step":
+            steps = output.shape[1]
+            if steps > target.shape[1]:
+                raise UserError(
+                    f"Output '{one.name}' has {steps:,} steps where its target has {target.shape[1]:,}. Give the "
+                    "target as many steps as leave the network, or keep the number of steps in the network."
+                )
+            target = target[:, :steps]
+        return output, target if target.is_floating_point() else target.long()
+
+
+Loss = Callable[[Tensors, Tensors], torch.Tensor]
+LossOfOne = Callable[..., torch.Tensor]
+"""Given an output, its target, and for transcripts the lengths of the output."""
+
+_OF_NUMBERS: dict[str, LossOfOne] = {"half-mse": half_mse, "mse": mse, "mae": mae}
+
+
+def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensors) -> Loss:
+    """The loss that the options ask for: the sum over outputs of what each is to give, as often as its weight says.
+    `targets` are those of the whole training part, on the device: class weights may follow from them."""
+    if options.loss == "custom":
+        own, ends = CustomLoss(user_code.target(options, "loss_function")), Ends(wanted)
+        return lambda outputs, targets: own(outputs, ends(outputs, targets)[1])
+    named = [loss_of(options, one) for one in wanted]
+    chosen = zip(named, wanted, targets, strict=True)
+    losses = [_of_one(name, options, one, target) for (name, _), one, target in chosen]
+    weights = [weight for _, weight in named]
+    first = wanted[0]
+    is_plain = first.facts.per == "sample" and first.facts.task != "transcripts" and not first.is_binary
+    return OfFirst(losses[0]) if is_plain and weights == [1.0] else _Sum(wanted, losses, weights)
+
+
+@dataclass(frozen=True)
+class OfFirst:
+    """The loss of the first output, which is the only one."""
+
+    loss: LossOfOne
+
+    def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        """The sum over samples."""
+        return self.loss(outputs[0], targets[0])
+
+
+class _Sum:
+    """The losses of all outputs, weighted."""
+
+    def __init__(self, wanted: Sequence[Wanted], losses: Sequence[LossOfOne], weights: Sequence[float]) -> None:
+        self._wanted, self._losses, self._weights = tuple(wanted), losses, weights
+        self._ends = Ends(wanted)
+
+    def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        outputs, targets = self._ends(outputs, targets)
+        count = len(self._wanted)
+        behind = iter(outputs[count:])
+        found = []
+        for number, (one, loss, weight) in enumerate(zip(self._wanted, self._losses, self._weights, strict=True)):
+            output, target = outputs[number], targets[number]
+            lengths = next(behind) if one.has_lengths else None
+            if one.facts.task == "transcripts":
+                value = loss(output, target, lengths)
+            elif one.facts.per == "step":
+                value = loss(output.transpose(1, 2), target.transpose(1, 2) if target.dim() == 3 else target)
+            else:
+                value = loss(output, target)
+            found.append(value if weight == 1.0 else weight * value)
+        return found[0] if count == 1 else torch.stack(found).sum()
+
+
+def _of_one(name: str, options: TrainingOptions, one: Wanted, targets: torch.Tensor) -> LossOfOne:
+    smoothing = options.label_smoothing
+    is_labels = one.facts.task == "labels"
+    if name == "ctc":
+        return partial(ctc, blank=options.ctc_blank)
+    if name in ("huber", *_OF_NUMBERS):
+        return partial(huber, delta=options.huber_delta) if name == "huber" else _OF_NUMBERS[name]
+    if is_labels:
+        weight = positive_weights(options, targets, one.facts.type.dim("C"))
+        base: LossOfOne = partial(binary_cross_entropy, weight=weight, smoothing=smoothing)
+    else:
+        weight = class_weights(options, targets.flatten(), len(one.facts.classes))
+        base = cross_entropy
+        if weight is not None or smoothing:
+            base = partial(cross_entropy, weight=weight, smoothing=smoothing)
+    overlap = partial(dice, weight=weight)
+    match name:
+        case "focal":
+            return partial(focal, weight=weight, gamma=options.focal_gamma)
+        case "dice":
+            return overlap
+        case "generalized-dice":
+            return generalized_dice
+        case "dice-cross-entropy":
+            return lambda output, target: overlap(output, target) + base(output, target)
+    return base
+
+
+class Scale(NamedTuple):
+    """How an output and its target become normalised: (x - shift) / scale."""
+
+    shift: torch.Tensor
+    scale: torch.Tensor
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.shift) / self.scale
+
+
+def fit_inverse(layer: nn.Module, kind: str, targets: Array, channel_axis: int) -> None:
+    """Give the layer the numbers of these targets, in which NaN does not count. `kind` is one of
+    `engine.layers.inputs.NORMALIZATIONS`."""
+    columns = np.moveaxis(targets, channel_axis, 0).reshape(targets.shape[channel_axis], -1)
+    each = [fit(kind, column[~np.isnan(column), np.newaxis], 1) for column in columns]
+    shift, scale = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*each, strict=True))
+    layer.load_state_dict({"shift": shift, "scale": 1.0 / scale})
+
+
+def scale_of(layer: nn.Module, device: torch.device) -> Scale:
+    """What the layer undoes, as it has been fitted."""
+    assert isinstance(layer, InverseNormalize)
+    return Scale(*(part.detach().clone().view(layer.sizes).to(device) for part in (layer.shift, layer.scale)))
+
+
+def normalised(loss: Loss, scales: Mapping[int, Scale]) -> Loss:
+    """The loss of outputs and targets without their units, those of these numbers; others stay as they are."""
+
+    def without_units(tensors: Tensors) -> Tensors:
+        return tuple(scales[number](x) if number in scales else x for number, x in enumerate(tensors))
+
+    def of_normalised(outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        return loss(without_units(outputs), without_units(targets))
+
+    return of_normalised

@@ -1,0 +1,142 @@
+"""A run that has not enough memory, in words: where it ran out, what takes how much, and what helps. Needs no torch."""
+
+import contextlib
+import re
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from engine.core.text import format_bytes
+from engine.network.analysis import analyse
+from engine.network.memory import Memory, activation_bytes
+from engine.network.table import table_rows
+from engine.project.check import memory_of
+from engine.project.dataset_info import DataFacts
+from engine.project.file import load
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.project.user_code import ready
+from engine.runs.folder import RunFolder, frozen_code
+
+MOST_ROWS = 12
+ACCUMULATION = "training.gradient_accumulation"
+_ASKED = re.compile(r"tried to allocate (\d+) bytes")
+_ASKED_OF_GPU = re.compile(
+    r"Tried to allocate ([\d.]+ [KMGT]?i?B)[^.]*(?:\. (?:GPU (\d+)[^.]*capacity of ([\d.]+ [KMGT]iB)))?"
+)
+_WORDS = (
+    "can't allocate memory",
+    "out of memory",
+    "cannot allocate memory",
+    "bad_alloc",
+    "could not create a memory",
+    "alloc_failed",  # cuBLAS, cuDNN
+)
+
+
+def is_one(error: BaseException) -> bool:
+    """Whether memory ran out, on the processor or on a device: libraries say so in several ways."""
+    words = str(error).lower()
+    return isinstance(error, MemoryError) or any(known in words for known in _WORDS)
+
+
+def in_words(error: BaseException) -> str:
+    """What could not be had: the number alone where a library says much more."""
+    words = str(error).strip().partition("\n")[0][:300]
+    if (found := _ASKED.search(words)) is not None:
+        return f"another {format_bytes(int(found[1]))} could not be had"
+    if (found := _ASKED_OF_GPU.search(words)) is not None:
+        whose = f" of the {found[3]} of GPU {found[2]}" if found[2] else " on the device"
+        return f"another {found[1]} could not be had{whose}"
+    return words or "out of memory"
+
+
+def place_of(error: BaseException) -> str:
+    """Where in the training memory ran out, in words: the layer whose forward pass it was, or the backward pass.
+
+    From the stack: the innermost module that a built network holds under a name. Nothing where it was neither.
+    """
+    names: dict[int, str] = {}
+    found, at = "", error.__traceback__
+    while at is not None:
+        module = _module_of(at)
+        if module is not None:
+            if not names and hasattr(module, "graph"):  # as a network is built
+                names = {id(inner): name for name, inner in module.named_modules() if name}
+            found = names.get(id(module), found)
+        elif at.tb_frame.f_code.co_name == "backward" and not found:
+            return "in the backward pass"
+        at = at.tb_next
+    return f"in the layer {found.replace('.', '/')}" if found else ""
+
+
+def _module_of(frame: TracebackType) -> Any:
+    given = frame.tb_frame.f_locals.get("self")
+    return given if hasattr(given, "named_modules") else None
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why it failed and what helps, in words; what takes how much memory, as a table; and a setting with which the run
+    may go on, as for `--set`, where there is one."""
+
+    words: str
+    rows: str = ""
+    offer: str = ""
+
+
+def cause(folder: RunFolder, words: str, where: str = "") -> Cause:
+    """What is to be said of a run that ran out of memory. `words` begin the sentence."""
+    begin = f"{words}, {where}." if where else f"{words}."
+    with contextlib.suppress(Exception):  # whatever is wrong with the project, memory ran out, and that is said
+        project = load(folder.project).project
+        ready(project, folder.path, frozen_code(folder))
+        memory, rows = _table(project, _samples(folder))
+        helps, setting = offer(project.training, memory)
+        return Cause(f"{begin} A step is estimated to take {memory.in_words()}. {helps}", rows, setting)
+    return Cause(f"{begin} Use a smaller mini-batch, a smaller network, or a machine or device with more memory.")
+
+
+def _samples(folder: RunFolder) -> int:
+    """How many samples a step takes, over all workers."""
+    return sum(int(place["samples"]) for place in folder.read_info()["places"])
+
+
+def offer(options: TrainingOptions, memory: Memory) -> tuple[str, str]:
+    """What helps most with these options, in words; and the setting to go on with, where one is enough."""
+    pieces = options.gradient_accumulation
+    fixed = memory.weights + memory.gradients + memory.optimizer
+    if options.solver == "lm" or (options.is_full_batch and fixed > memory.activations):
+        text = "Use a smaller network or a solver that keeps less (training.solver), or a machine with more memory."
+        return text, ""
+    if fixed > memory.activations:
+        text = "Most of it is for the weights: use a smaller network, a solver that keeps less (training.solver=sgdm), "
+        return text + "or share it among devices (environment.strategy=fully-sharded).", ""
+    if 2 * pieces > memory.batch:
+        return "A piece is one sample already: use a smaller network, or a machine or device with more memory.", ""
+    setting = f"{ACCUMULATION}={2 * pieces}"
+    text = (
+        f"Compute a mini-batch in more pieces, which gives the same numbers: resume the run with --set {setting}, or "
+        "more; or keep less for the backward pass (training.gradient_checkpointing=auto), or train anew with a smaller "
+        "mini-batch."
+    )
+    return text, setting
+
+
+def _table(project: Project, samples: int) -> tuple[Memory, str]:
+    """The estimate of a whole step, and the layers that keep most."""
+    analysis = analyse(project.network)
+    memory = memory_of(project, analysis, DataFacts((), {"training": samples}, ()))
+    pieces = project.training.gradient_accumulation
+    piece = -(-memory.batch // pieces)
+    kept = []
+    for row in table_rows(project.network, analysis):
+        if row.facts is not None and not row.facts.inner and (size := activation_bytes(row.facts, piece)):
+            kept.append((size, f"{row.path} ({row.facts.output.short()})"))
+    kept.sort(key=lambda row: -row[0])
+    rows = [(name, size) for size, name in kept[:MOST_ROWS]]
+    rows += [("all activations", memory.activations), ("weights", memory.weights), ("gradients", memory.gradients)]
+    rows += [("solver", memory.optimizer), ("in all", memory.total)]
+    lines = [f"{format_bytes(size):>10}  {name}" for name, size in rows]
+    apart = f" in {pieces:,} pieces" if pieces > 1 else ""
+    return memory, "\n".join([f"Memory of a step of {memory.batch:,} samples{apart}, estimated:", *lines])

@@ -1,1 +1,0 @@
-"""What a run tells of itself while it trains, and what it is asked for."""

@@ -1,0 +1,235 @@
+"""What a run tells of itself, and what it is asked: a few times a second, at the report points of its recorder.
+
+Being watched costs nothing, and a request is obeyed within a fraction of a second, or a step if that is longer.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_points
+from engine.runs.requests import NOTHING, Asked
+from engine.training.layer_statistics import Watch
+from engine.training.metrics import Metric, on_curve
+from engine.training.recording import Clock, Recorder, Report
+from engine.training.state import Done, Scores
+
+
+class Outbox(Protocol):
+    """Takes events to whoever follows the run."""
+
+    def put(self, *events: Event) -> None:
+        """Send these, in their order."""
+
+
+class Requests(Protocol):
+    """Where requests to the run come in."""
+
+    def pending(self) -> Asked:
+        """What was asked for since the last call, at once."""
+
+
+class NoOutbox:
+    """Of all workers but the first."""
+
+    def put(self, *events: Event) -> None:
+        """Nothing is sent."""
+
+
+class NoRequests:
+    """Of all workers but the first."""
+
+    def pending(self) -> Asked:
+        """Never anything."""
+        return NOTHING
+
+
+def _share(part_s: float, whole_s: float) -> float:
+    """How much of the whole a part was, or NaN where that is not known."""
+    return part_s if math.isnan(part_s) else round(min(1.0, max(0.0, part_s / whole_s)), 3)
+
+
+class Curve:
+    """Points of one split that wait to be sent, as runs of equal distance."""
+
+    def __init__(self, split: str) -> None:
+        self._split = split
+        self._steps: list[int] = []
+        self._values: dict[str, list[float]] = {}
+
+    def add(self, step: int, values: dict[str, float]) -> None:
+        """One point a name."""
+        self._steps.append(step)
+        for name, value in values.items():
+            self._values.setdefault(name, []).append(value)
+
+    def take(self) -> list[Event]:
+        """The points as events, and forget them."""
+        events: list[Event] = []
+        start = 0
+        while start < len(self._steps):
+            end, apart = _run_of_equal_distance(self._steps, start)
+            values = {name: values[start:end] for name, values in self._values.items()}
+            first = self._steps[start]
+            events += split_points(Points(split=self._split, first_step=first, steps_apart=apart, values=values))
+            start = end
+        self._steps, self._values = [], {}
+        return events
+
+
+def _run_of_equal_distance(steps: list[int], start: int) -> tuple[int, int]:
+    """Where the run that begins here ends, and its distance."""
+    if start + 1 == len(steps):
+        return start + 1, 1
+    apart = steps[start + 1] - steps[start]
+    end = start + 2
+    while end < len(steps) and steps[end] - steps[end - 1] == apart:
+        end += 1
+    return end, apart
+
+
+class Reporter:
+    """The trainer's voice and ear."""
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        recorder: Recorder,
+        outbox: Outbox,
+        requests: Requests,
+        clock: Clock,
+        total_steps: int,
+        watch: Watch | None = None,
+    ) -> None:
+        self.clock = clock
+        self._watch = watch
+        self._metrics = on_curve(metrics)
+        self._recorder = recorder
+        self._outbox = outbox
+        self._requests = requests
+        self.total_steps = total_steps
+        self._validation = Curve("validation")
+        self._waiting: list[Event] = []
+        self._best: Best | None = None
+        self._samples = 0
+        self._samples_before = 0
+        self._training_s_before = 0.0
+        self._data_s_before, self._sending_s_before = 0.0, 0.0
+
+    @property
+    def samples_per_second(self) -> float:
+        """Over the whole run."""
+        return self._samples / max(self.clock.training_s, 1e-9)
+
+    def time_shares(self) -> dict[str, float]:
+        """Of the time of all steps: what went to data, to other workers, to computing; NaN where that is not known."""
+        whole = max(self.clock.training_s, 1e-9)
+        data, sending = _share(self.clock.data_s, whole), _share(self.clock.sending_s, whole)
+        return {"data": data, "communication": sending, "computing": round(1 - data - sending, 3)}
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether there are steps that were not reported yet. The same on all workers."""
+        return self._recorder.has_steps
+
+    def record(self, done: Done) -> bool:
+        """Take what a step gave; whether it is time to report."""
+        self._samples += done.total
+        return self._recorder.hold(done)
+
+    def wish_to_end(self) -> bool:
+        """A hook wants the run to end: whether it is time to report."""
+        return self._recorder.wish_to_end()
+
+    def validated(self, step: int, scores: Scores) -> None:
+        """A validation after this step."""
+        self._validation.add(step, scores.named)
+
+    def found_best(self, step: int, objective: str, value: float) -> None:
+        """A better network than before. Of several between two reports the last one is told."""
+        self._best = Best(iteration=step, objective=objective, value=value)
+
+    def epoch_ended(self, epoch: int, step: int) -> None:
+        """An epoch is complete."""
+        self._waiting.append(EpochEnded(epoch=epoch, iteration=step))
+
+    def ask(self) -> Asked:
+        """What is asked for while nothing is trained. A collective."""
+        return self._recorder.ask(self._requests.pending())
+
+    def tell(self, *events: Event) -> None:
+        """Send these behind what waits."""
+        self.send_waiting()
+        self._outbox.put(*events)
+
+    def report(self, epoch: int, step: int, rate: float, *, save_now: bool = False) -> Report:
+        """Exchange with the other workers, and send what has gathered. `save_now` reaches all of them."""
+        time_is_up = self.clock.left_s <= 0
+        report = self._recorder.exchange(replace(self._requests.pending(), save_now=save_now, time_is_up=time_is_up))
+        values = {"loss": report.losses}
+        for metric in self._metrics:
+            values[metric.name] = [metric.value(sums) for sums in report.metrics[metric.name]]
+        if report.gradient_norms:
+            values["gradient_norm"] = list(report.gradient_norms)
+        points = Points(split="training", first_step=report.first_step, steps_apart=1, values=values)
+        seen = self._watch.take() if self._watch is not None else []
+        self._outbox.put(*split_points(points), *seen, self._progress(epoch, step, rate, report))
+        self.send_waiting()
+        return report
+
+    def tested(self, step: int, scores: Scores) -> None:
+        """The kept network on the test part."""
+        curve = Curve("test")
+        curve.add(step, scores.named)
+        self._outbox.put(*curve.take())
+
+    def send_waiting(self) -> None:
+        """Send what needs no exchange."""
+        best = [self._best] if self._best is not None else []
+        self._outbox.put(*self._validation.take(), *best, *self._waiting)
+        self._waiting, self._best = [], None
+
+    def state_dict(self) -> dict[str, Any]:
+        """How far it is, and how long that took. Everything else has been sent."""
+        elapsed = self.clock.elapsed_s
+        return {
+            "next_step": self._recorder.next_step,
+            "samples": self._samples,
+            "elapsed_s": elapsed,
+            "aside_s": elapsed - self.clock.training_s,
+            "data_s": self.clock.data_s,
+            "sending_s": 0.0 if math.isnan(self.clock.sending_s) else self.clock.sending_s,
+            "watch": self._watch.state_dict() if self._watch is not None else {},
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._recorder.begin_at(int(state["next_step"]))
+        spent = ("elapsed_s", "aside_s", "data_s", "sending_s")
+        self.clock.go_on(*(float(state.get(name, 0.0)) for name in spent))
+        self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.sending_s
+        self._samples = self._samples_before = int(state["samples"])
+        self._training_s_before = self.clock.training_s
+        if self._watch is not None:
+            self._watch.load_state_dict(state.get("watch", {}))
+
+    def _progress(self, epoch: int, step: int, rate: float, report: Report) -> Progress:
+        elapsed, training = self.clock.elapsed_s, self.clock.training_s
+        steps_s = max(training - self._training_s_before, 1e-9)
+        speed = (self._samples - self._samples_before) / steps_s
+        data, sending = self.clock.data_s - self._data_s_before, self.clock.sending_s - self._sending_s_before
+        self._samples_before, self._training_s_before = self._samples, training
+        self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.sending_s
+        return Progress(
+            epoch=epoch,
+            iteration=step,
+            elapsed_s=round(elapsed, 3),
+            remaining_s=round(elapsed / step * max(0, self.total_steps - step), 3),
+            rate=rate,
+            samples_per_second=round(speed, 1),
+            memory_bytes=report.memory_bytes,
+            utilisation=round(report.utilisation, 3),
+            data_share=_share(data, steps_s),
+            communication_share=_share(sending, steps_s),
+        )

@@ -1,1 +1,0 @@
-"""How the weights follow the gradient: solvers, learn rates, averages of the weights."""

@@ -1,0 +1,126 @@
+"""Expressions of tensors x1, x2, ...: `x1 * torch.sigmoid(x2)`. What one may hold, and how it is spelled in source."""
+
+import ast
+import hashlib
+import re
+from collections.abc import Sequence
+
+from engine.core.errors import FieldError
+
+LONGEST = 1000
+KNOWN = ("torch", "math")
+_ALLOWED = (
+    ast.Expression,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.Call,
+    ast.keyword,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Slice,
+    ast.Tuple,
+    ast.List,
+    ast.Starred,
+    ast.Constant,
+    ast.Name,
+    ast.Load,
+    ast.operator,
+    ast.unaryop,
+    ast.cmpop,
+    ast.boolop,
+)
+
+
+def tensor_names(count: int) -> tuple[str, ...]:
+    """`x1`, `x2`, ..."""
+    return tuple(f"x{number}" for number in range(1, count + 1))
+
+
+def parsed(text: str, count: int) -> ast.Expression:
+    """The expression of so many tensors. Raises `FieldError` for what is none, in words."""
+    if len(text) > LONGEST:
+        raise FieldError("expression", f"expected at most {LONGEST:,} characters, received {len(text):,}.")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError) as error:
+        words = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise FieldError("expression", f"this is not a Python expression: {words}.") from None
+    except (RecursionError, MemoryError):
+        raise FieldError("expression", "it is nested too deep.") from None
+    names = tensor_names(count)
+    used = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, _ALLOWED):
+            what = type(node).__name__
+            raise FieldError("expression", f"{what} has no place in it. Put longer code into a function of a file.")
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            raise FieldError("expression", f"'.{node.attr}' is private to Python. Use public functions and methods.")
+        if isinstance(node, ast.Name):
+            if node.id not in (*names, *KNOWN):
+                raise FieldError(
+                    "expression", f"there is no '{node.id}' in it; it has {', '.join((*names, *KNOWN))} to work with."
+                )
+            used.add(node.id)
+    unused = [name for name in names if name not in used]
+    if unused:
+        raise FieldError(
+            "expression", f"it does not use {' and '.join(unused)}. Use every tensor, or lower the inputs."
+        )
+    return tree
+
+
+def spelled(text: str, tensors: Sequence[str]) -> str:
+    """The expression with other names for its tensors, as it stands in printed source."""
+    names = dict(zip(tensor_names(len(tensors)), tensors, strict=True))
+
+    class Renaming(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.Name:
+            return ast.Name(names.get(node.id, node.id), node.ctx)
+
+    return ast.unparse(Renaming().visit(parsed(text, len(tensors))))
+
+
+CODE = "code:"
+EXPRESSION = "expression:"
+
+
+def code_target(file: str, name: str) -> str:
+    """The name of a class or function in a file."""
+    return f"{CODE}{file}:{name}"
+
+
+def expression_target(text: str, count: int) -> str:
+    """The name of an expression of so many tensors."""
+    return f"{EXPRESSION}{count}:{text}"
+
+
+def is_users(target: str) -> bool:
+    """Whether a call names code of the user's."""
+    return target.startswith((CODE, EXPRESSION))
+
+
+def is_expression(target: str) -> bool:
+    """Whether a call names an expression."""
+    return target.startswith(EXPRESSION)
+
+
+def split_code(target: str) -> tuple[str, str]:
+    """File and name."""
+    file, _, name = target.removeprefix(CODE).rpartition(":")
+    return file, name
+
+
+def companion(file: str) -> str:
+    """The module beside an exported file that holds a copy of this one: `layers/swish.py` as `custom_layers__swish`."""
+    stem = file.removesuffix(".py")
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", stem.replace("/", "__"))
+    other = "" if plain == stem.replace("/", "__") else f"_{hashlib.sha256(file.encode()).hexdigest()[:6]}"
+    return f"custom_{plain}{other}"
+
+
+def split_expression(target: str) -> tuple[str, int]:
+    """Text and number of tensors."""
+    count, _, text = target.removeprefix(EXPRESSION).partition(":")
+    return text, int(count)

@@ -1,0 +1,140 @@
+"""Asks a throw-away process what layers of the user's code do. It has limits of memory and time, and leaves nothing."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from engine.core.errors import UserError, plural
+from engine.core.files import ROOT
+from engine.user_code import registry
+from engine.user_code.registry import Failed, Measured, Question
+
+PATIENCE_S = 120.0
+
+
+class Session:
+    """The process that measures, started with the first question and ended with the session.
+
+    What ends it, or takes too long, is the answer to one question; for the next there is another process.
+    """
+
+    def __init__(self, *, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="netwright-")
+        self._unread = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        self._folder.cleanup()
+
+    def ask(self, questions: Iterable[Question]) -> None:
+        """Measure, and keep the answers in `engine.user_code.registry`. What went wrong is kept as an answer, too.
+
+        All code asked about must be trusted (`known.may_run`). Raises `UserError` for code that is not.
+        """
+        for question in dict.fromkeys(questions):
+            if not registry.may_run(question.file):
+                raise UserError(f"{question.file or question.name}: the folder it is in is not trusted.")
+            registry.learn({question: self._answer(question)})
+
+    def _answer(self, question: Question) -> Measured | Failed:
+        what = question.file or f"The expression {question.name}"
+        code = registry.file(question.file)
+        asked = {**question.write(), "file": question.file, "path": str(code.path) if code else ""}
+        asked["base"] = str(registry.base())
+        if self._process is None:
+            self._start()
+        line = self._exchange(json.dumps(asked).encode() + b"\n")
+        if line is None:
+            return Failed(f"{what}: {self._end()}")
+        try:
+            said = json.loads(line)
+            return Failed(str(said["failed"])) if "failed" in said else Measured.read(said["answer"])
+        except (ValueError, KeyError, TypeError):
+            return Failed(f"{what}: it wrote into the answer of the process that measures it.")
+
+    def _start(self) -> None:
+        paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+        self._unread = b""
+        with open(self._errors, "wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "engine.lowering.measure_program"],
+                cwd=self._folder.name,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+    @property
+    def _errors(self) -> Path:
+        return Path(self._folder.name) / "errors"
+
+    def _exchange(self, request: bytes) -> bytes | None:
+        """Send a line and wait for one; None where the process ended or took too long."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(request)
+            self._process.stdin.flush()
+        deadline = time.monotonic() + self._patience_s
+        while b"\n" not in self._unread:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                return None
+            if not (chunk := os.read(self._process.stdout.fileno(), 2**16)):
+                return None
+            self._unread += chunk
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
+
+    def _end(self) -> str:
+        """End the process and all that it started; how it ended, in words."""
+        process, self._process = self._process, None
+        if process is None:
+            return ""
+        is_late = False
+        try:
+            if process.stdin is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    process.stdin.close()
+            code = process.wait(timeout=1.0)
+        except subprocess.TimeoutExpired:
+            is_late, code = True, 0
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        if is_late:
+            return f"it gave no answer within {plural(round(self._patience_s), 'second')}, and was ended."
+        return _ended(code, self._errors.read_bytes()[-4000:])
+
+
+def ask(questions: Iterable[Question], *, patience_s: float = PATIENCE_S) -> None:
+    """Measure in a session for these questions alone."""
+    with Session(patience_s=patience_s) as session:
+        session.ask(questions)
+
+
+def _ended(code: int, errors: bytes) -> str:
+    last = errors.decode(errors="replace").strip().rpartition("\n")[2][:300]
+    if code < 0:
+        return f"it ended the process by {signal.Signals(-code).name}."
+    return f"it ended the process with code {code}{': ' + last if last else ''}."

@@ -1,0 +1,103 @@
+"""Progress in a terminal and elsewhere."""
+
+import io
+
+from engine.cli.common import table
+from engine.cli.follow import ProgressPrinter
+from engine.runs.events import Ended, Event, Failed, Message, Points, Progress, Started, StateChanged
+
+
+class Terminal(io.StringIO):
+    """Says that it is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Gone(io.StringIO):
+    """A terminal that was closed."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+STARTED = Started(
+    environment={},
+    hardware="2 workers",
+    epochs=3,
+    iterations=3000,
+    steps_per_epoch=1000,
+    metric="accuracy",
+    samples={"training": 1257, "validation": 0},
+    parameters=7850,
+    sentence="2 workers on the CPU.",
+    arithmetic="128 samples a step.",
+)
+RUN: list[Event] = [
+    STARTED,
+    Points(split="training", first_step=1, steps_apart=1, values={"loss": [2.0, 1.5], "accuracy": [0.1, 0.5]}),
+    Points(split="validation", first_step=2, steps_apart=1, values={"loss": [1.75], "rmse": []}),
+    Progress(
+        epoch=1, iteration=1500, elapsed_s=1, remaining_s=61, rate=0.1, samples_per_second=12345.6, memory_bytes=0
+    ),
+    Message(severity="warning", text="look here"),
+    StateChanged(state="stopping"),
+    Failed(cause="no space"),
+    Points(split="test", first_step=2, steps_apart=1, values={"accuracy": [0.964]}),
+    Ended(state="failed", reason="", result={}),
+]
+
+
+def printed(stream: io.StringIO) -> str:
+    """What a whole run prints."""
+    printer = ProgressPrinter(stream)
+    for event in RUN:
+        printer(event)
+    return stream.getvalue()
+
+
+def test_plain_lines_where_there_is_no_terminal() -> None:
+    assert printed(io.StringIO()).splitlines() == [
+        "2 workers",
+        "2 workers on the CPU.",
+        "128 samples a step.",
+        "7,850 parameters; samples: 1,257 training; 3 epochs, 3,000 iterations",
+        "epoch 1/3  1,500/3,000  loss 1.5, accuracy 50.0 %  validation: loss 1.75  12,346 samples/s  1 m 1 s left",
+        "warning: look here",
+        "stopping ...",
+        "failed: no space",
+        "test: accuracy 96.4 %",
+    ]
+
+
+def test_a_bar_on_a_terminal() -> None:
+    text = printed(Terminal())
+    assert "\r[##########..........] epoch 1/3  1,500/3,000" in text
+    assert "\nwarning: look here\n" in text
+
+
+def test_lines_are_not_printed_more_often_than_they_are_read() -> None:
+    stream = io.StringIO()
+    printer = ProgressPrinter(stream)
+    for _ in range(100):
+        printer(RUN[3])
+    assert len(stream.getvalue().splitlines()) == 1
+
+
+def test_a_terminal_that_has_gone_does_not_end_the_run() -> None:
+    assert printed(Gone()) == ""
+    closed = io.StringIO()
+    printer = ProgressPrinter(closed)
+    closed.close()
+    printer(STARTED)
+
+
+def test_tables_are_aligned() -> None:
+    assert table([("a", "10"), ("bcd", "5")], right=(1,)) == ["a    10", "bcd   5"]
+    assert table([]) == []
+
+
+def test_a_log_of_a_stranger_has_no_say_over_the_terminal() -> None:
+    stream = io.StringIO()
+    ProgressPrinter(stream)(Message(severity="note", text="one\x1b]0;owned\x07\ntwo"))
+    assert stream.getvalue() == "note: one\\u001b]0;owned\\u0007\ntwo\n"

@@ -1,0 +1,174 @@
+"""`--require`: what is understood, refused, and when it holds; and the outcome as JUnit XML."""
+
+import math
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cli.train import parse, refuse_impossible, write_junit
+from engine.core.errors import UserError
+from engine.core.types import features
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of, numbers_of
+from engine.project.training import TrainingOptions
+
+RESULT: dict[str, Any] = {
+    "state": "finished",
+    "reason": "",
+    "seconds": 1.5,
+    "loss": 0.25,
+    "metrics": {"accuracy": 0.99},
+    "validation": {"loss": 0.5, "accuracy": 0.9},
+    "test": {"loss": 0.75, "accuracy": 0.8},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("accuracy>=0.8", True),
+        (" accuracy >= 0.81 ", False),
+        ("accuracy>.8", False),
+        ("accuracy<=8e-1", True),
+        ("validation.accuracy>0.85", True),
+        ("training.accuracy>0.98", True),
+        ("training.loss<0.25", False),
+        ("training.loss<=+0.25", True),
+        ("loss<0.7", False),
+        ("loss>-1", True),
+        ("test.loss<1", True),
+        ("rmse<1", False),
+        ("training.rmse<1", False),
+    ],
+)
+def test_a_condition_is_understood(text: str, holds: bool) -> None:
+    assert parse(text).holds(RESULT) == holds
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected a condition such as"),
+        ("accuracy", "expected a condition such as"),
+        ("accuracy=0.9", "expected a condition such as"),
+        ("accuracy==0.9", "expected a condition such as"),
+        ("accuracy>=95%", "expected a condition such as"),
+        ("accuracy>=nan", "expected a condition such as"),
+        (">=0.9", "expected a condition such as"),
+        ("a.b.c>1", "expected a condition such as"),
+        ("accuracy>=0.9; rm -rf /", "expected a condition such as"),
+        ("tset.accuracy>=0.9", "there is no part 'tset'; parts are training, validation, test"),
+        ("accuracy>=e", "'e' is not a number"),
+        ("accuracy>=1e999", "'1e999' is not a number"),
+        ("accuracy>=1.2.3", "'1.2.3' is not a number"),
+    ],
+)
+def test_what_is_no_condition_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parse(text)
+    assert str(caught.value).startswith(f'--require "{text}": ')
+    assert said in str(caught.value)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_condition_or_refused(text: str) -> None:
+    try:
+        requirement = parse(text)
+    except UserError:
+        return
+    assert math.isfinite(requirement.limit)
+
+
+@pytest.mark.parametrize("value", [math.nan, "NaN"])
+@pytest.mark.parametrize("sign", [">=", "<=", ">", "<"])
+def test_nan_and_missing_numbers_never_hold(sign: str, value: object) -> None:
+    assert not parse(f"accuracy{sign}0").holds({"test": {"accuracy": value}})
+    assert not parse(f"training.loss{sign}0").holds({"loss": value})
+    for nothing in ({}, {"loss": None, "metrics": None, "validation": None, "test": None}):
+        assert not parse(f"accuracy{sign}0").holds(nothing)
+        assert not parse(f"training.loss{sign}0").holds(nothing)
+        assert not parse(f"training.accuracy{sign}0").holds(nothing)
+
+
+def test_infinity_is_compared() -> None:
+    assert parse("loss>1").holds({"test": {"loss": "Infinity"}})
+    assert not parse("loss<1").holds({"test": {"loss": "Infinity"}})
+
+
+def test_the_verdict_says_what_was_reached() -> None:
+    assert parse("accuracy>=0.9").verdict(RESULT) == "required accuracy>=0.9, reached 0.8"
+    assert parse("rmse<1").verdict(RESULT) == "required rmse<1, reached nothing"
+
+
+def facts(task: Any = "classes", **samples: int) -> DataFacts:
+    """Data of three parts."""
+    given = (InputFacts("input", features(4)),)
+    wanted = classes_of("a", "b") if task == "classes" else numbers_of()
+    return DataFacts(given, {"training": 9, "validation": 3, "test": 3, **samples}, wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "said"),
+    [
+        ("accurcy>0.9", facts(), "this run has loss and accuracy, not accurcy. Did you mean 'accuracy'?"),
+        ("accuracy>0.9", facts("numbers"), "this run has loss and rmse, not accuracy."),
+        ("rmse<1", facts(), "this run has loss and accuracy, not rmse."),
+        ("test.loss<1", facts(test=0), "the data has no test part. Give it a share, or require training.loss."),
+        ("loss<1", facts(test=0, validation=0), "the data has no test and no validation part."),
+    ],
+)
+def test_what_can_never_be_reached_is_refused_before_training(text: str, data: DataFacts, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        refuse_impossible([parse(text)], data, TrainingOptions().metrics_for(data.task))
+    assert said in str(caught.value)
+
+
+def test_what_can_be_reached_is_not_refused() -> None:
+    refuse_impossible([parse("accuracy>0.9"), parse("validation.loss<1")], facts(test=0), ("accuracy",))
+    refuse_impossible([parse("rmse<1"), parse("training.loss<1")], facts("numbers", test=0), ("rmse",))
+    refuse_impossible([parse("mae<1")], facts("numbers"), ("mae",))
+
+
+def suite(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Attributes of the suite, and what is wrong with each case."""
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    assert root.tag == "testsuite"
+    return root.attrib, {c.attrib["name"]: [f"{x.tag}: {x.attrib['message']}" for x in c] for c in root}
+
+
+def test_a_finished_run_as_junit(tmp_path: Path) -> None:
+    write_junit(tmp_path / "a.xml", RESULT, [parse("accuracy>=0.7"), parse("accuracy>=0.9")])
+    counts, cases = suite(tmp_path / "a.xml")
+    assert counts == {"name": "netwright", "tests": "3", "failures": "1", "errors": "0", "time": "1.500"}
+    assert cases == {
+        "train": [],
+        "accuracy>=0.7": [],
+        "accuracy>=0.9": ["failure: required accuracy>=0.9, reached 0.8"],
+    }
+
+
+def test_a_failed_run_as_junit(tmp_path: Path) -> None:
+    reason = 'worker 1 said <"&\x1b[31m\x00\ud800\nboth'
+    write_junit(tmp_path / "a.xml", {**RESULT, "state": "failed", "reason": reason}, [parse("accuracy>=0.1")])
+    counts, cases = suite(tmp_path / "a.xml")
+    assert (counts["errors"], counts["failures"]) == ("1", "1")
+    assert cases["train"] == ['error: failed: worker 1 said <"&?[31m??\nboth']
+    assert len(cases["accuracy>=0.1"]) == 1
+
+
+def test_where_no_junit_can_be_written_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"--junit .*/no/a\.xml cannot be written: No such file or directory\."):
+        write_junit(tmp_path / "no" / "a.xml", RESULT, [])
+
+
+def test_a_metric_of_any_name_can_be_required_where_it_is_measured() -> None:
+    result = {"loss": 0.1, "metrics": {"f-score": 0.8}, "validation": {"f-score": 0.7, "auc": 0.9}}
+    assert parse("f-score>=0.7").holds(result)
+    assert parse("training.f-score > 0.75").holds(result)
+    assert not parse("validation.top-k>=0.1").holds(result)
+    refuse_impossible([parse("f-score>0"), parse("validation.auc>0.5")], facts(), ("accuracy", "f-score", "auc"))
+    with pytest.raises(UserError, match=r"measured at validations and test alone. Require validation.auc."):
+        refuse_impossible([parse("training.auc>0.5")], facts(), ("auc",))

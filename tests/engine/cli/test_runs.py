@@ -1,0 +1,76 @@
+"""`runs`, `note` and `tag` on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import main
+from engine.runs.create import create
+from engine.runs.folder import open_run, update_info
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    for number, state in enumerate(("finished", "failed", "finished"), start=1):
+        info = {"name": "digits", "created": float(number), "environment": {"resolved": "cpu"}}
+        run = create(tmp_path / f"run_{number}", f'{{"training": {{"max_epochs": {number}}}}}', info)
+        update_info(run, state=state)
+        run.result.write_text(json.dumps({"epochs": number, "seconds": 65, "test": {"loss": 1 / number}}))
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> str:
+    assert main([str(word) for word in words]) == code
+    found = capsys.readouterr()
+    return found.err if code else found.out
+
+
+def test_a_list_with_changes_filtered_and_sorted(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(capsys, "runs", runs).splitlines()
+    assert [line.split()[0] for line in lines] == ["run", "run_3", "run_2", "run_1"]
+    assert lines[1].endswith("cpu               3  1 m 5 s  loss 0.3333  max_epochs: 2 → 3")
+    found = json.loads(said(capsys, "runs", runs, "--filter", "state:finished", "--sort", "loss", "--json"))
+    assert [Path(run["run_dir"]).name for run in found["runs"]] == ["run_3", "run_1"]
+    assert found["runs"][0]["changes"] == [{"option": "training.max_epochs", "before": "2", "after": "3"}]
+    table = said(capsys, "runs", runs, "--csv", "--sort", "run").splitlines()
+    assert [line.partition(",")[0] for line in table] == ["run", "run_1", "run_2", "run_3"]
+    assert said(capsys, "runs", runs, "--filter", "nothing") == (
+        f"There are no runs in {runs} that fit 'nothing'; there are 3 in all.\n"
+    )
+    assert "--sort size: no run has that." in said(capsys, "runs", runs, "--sort", "size", code=2)
+
+
+def test_a_run_whose_engine_is_gone_says_how_to_go_on(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = runs / "run_2"
+    update_info(open_run(run), state="running")
+    assert main(["follow", str(run)]) == 3
+    assert capsys.readouterr().out.endswith(f"netwright-engine resume {run} goes on with it.\n")
+    assert "`netwright-engine resume` goes on with it." in said(capsys, "export", run, "--format=onnx", "-ox", code=2)
+    assert said(capsys, "pause", runs / "run_1", code=2).endswith(
+        "finished. `netwright-engine resume` goes on with it.\n"
+    )
+
+
+def test_a_table_of_curves_is_named_where_it_cannot_be_written(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = runs / "none" / "c.csv"
+    assert f"{target} cannot be written: No such file" in said(capsys, "curves", runs / "run_1", "-o", target, code=2)
+
+
+def test_notes_and_tags(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = runs / "run_1"
+    assert said(capsys, "note", run) == ""
+    assert said(capsys, "note", run, "for the talk") == ""
+    assert said(capsys, "note", run) == "for the talk\n"
+    assert said(capsys, "tag", run, "paper", "best") == "best\npaper\n"
+    assert said(capsys, "tag", run, "best", "--remove") == "paper\n"
+    header, line = said(capsys, "runs", runs, "--filter", "talk tag:paper").splitlines()
+    assert (header.split()[7:], line.split()[-1]) == (["tags", "changes"], "paper")
+    assert "is not a run" in said(capsys, "tag", runs, "x", code=2)
+    assert "is no tag" in said(capsys, "tag", run, "a,b", code=2)
+
+
+def test_a_run_of_a_stranger_has_no_say_over_the_terminal(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    update_info(open_run(runs / "run_1"), state="\x1b]0;owned\x07" + "x" * 10_000)
+    lines = said(capsys, "runs", runs).splitlines()
+    assert all(line.isprintable() and len(line) < 500 for line in lines)

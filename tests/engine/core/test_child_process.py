@@ -1,0 +1,42 @@
+"""Work in a child that is forked for it."""
+
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from engine.core.child_process import apart
+from engine.core.errors import UserError
+
+
+def test_the_answer_comes_back_from_another_process() -> None:
+    answer = apart(lambda: {"pid": os.getpid(), "much": "x" * 200_000})
+    assert answer["pid"] != os.getpid()
+    assert len(answer["much"]) == 200_000
+
+
+def test_refusals_and_defects_come_back_as_such(capfd: pytest.CaptureFixture[str]) -> None:
+    def refuse() -> dict[str, Any]:
+        raise UserError("No such file.")
+
+    with pytest.raises(UserError, match="No such file"):
+        apart(refuse)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        apart(lambda: {"x": 1 // 0})
+    assert "Traceback" in capfd.readouterr().err
+
+
+def test_a_child_that_dies_or_hangs_is_told() -> None:
+    def die() -> dict[str, Any]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return {}
+
+    def hang() -> dict[str, Any]:
+        signal.pause()
+        return {}
+
+    with pytest.raises(RuntimeError, match="ended before it answered"):
+        apart(die)
+    with pytest.raises(UserError, match="longer than 0 s"):
+        apart(hang, patience_s=0.1)

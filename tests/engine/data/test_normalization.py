@@ -1,0 +1,60 @@
+"""Fitted normalisation, against plain numpy in double precision."""
+
+import numpy as np
+import pytest
+
+from engine.data.normalization import fit
+from engine.layers.inputs import NORMALIZATIONS
+
+RANDOM = np.random.default_rng(0)
+CASES = {
+    "features": (RANDOM.normal(3, 2, (50, 4)), 1),
+    "images": (RANDOM.uniform(0, 255, (20, 3, 5, 6)), 1),
+    "sequences": (RANDOM.normal(-4, 9, (30, 7, 2)), 2),
+}
+
+
+def applied(kind: str, array: np.ndarray, axis: int) -> np.ndarray:
+    """The normalised array with the channels last, as rows."""
+    shift, scale = fit(kind, array.astype(np.float32), axis)
+    assert shift.dtype == scale.dtype == np.float32
+    return (np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis]) - shift) * scale
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("kind", NORMALIZATIONS)
+def test_kinds_do_what_they_say(kind, case):
+    array, axis = CASES[case]
+    rows = applied(kind, array, axis)
+    if kind in ("zerocenter", "zscore"):
+        np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-4)
+    if kind == "zscore":
+        np.testing.assert_allclose(rows.std(axis=0), 1, rtol=1e-5)
+    if kind.startswith("rescale"):
+        np.testing.assert_allclose(rows.min(axis=0), 0 if kind == "rescale-zero-one" else -1, atol=1e-5)
+        np.testing.assert_allclose(rows.max(axis=0), 1, atol=1e-5)
+    if kind == "none":
+        np.testing.assert_array_equal(rows, np.moveaxis(array, axis, -1).reshape(rows.shape))
+
+
+@pytest.mark.parametrize("kind", NORMALIZATIONS)
+def test_a_constant_channel_keeps_its_scale(kind):
+    array = np.stack([np.full(9, 0.1), np.arange(9.0)], axis=1).astype(np.float32)
+    shift, scale = fit(kind, array, 1)
+    assert scale[0] == 1.0
+    assert np.isfinite(scale).all()
+    assert shift[0] == (0.0 if kind == "none" else array[0, 0])
+
+
+def test_large_offsets_lose_no_digits():
+    array = (1e6 + RANDOM.integers(0, 2, (3_000, 1))).astype(np.float32)
+    _, scale = fit("zscore", array, 1)
+    assert scale[0] == pytest.approx(1 / array.astype(np.float64).std(), rel=1e-5)
+
+
+def test_pieces_make_no_difference(monkeypatch):
+    array, axis = CASES["images"]
+    whole = fit("zscore", array, axis)
+    monkeypatch.setattr("engine.data.normalization.CHUNK_NUMBERS", 100)
+    for a, b in zip(whole, fit("zscore", array, axis), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)

@@ -1,0 +1,153 @@
+"""The same training by one worker and by two, by every strategy whose workers share a batch. Run as a script with a
+folder, a rank and a size it trains every case as one worker, and goes on from the middle of an epoch with another."""
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.core.types import features
+from engine.data.batches import Batches, Order, Resident
+from engine.lowering.initialization import initialize
+from engine.lowering.module import build
+from engine.network.analysis import analyse
+from engine.network.network import Network
+from engine.parallel.process_group import Gang, ProcessGang, SoloGang
+from engine.parallel.strategies.strategy import strategy_for
+from engine.parallel.sync_batch_norm import Share, join_batch_norms
+from engine.project.bindings import alone
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.environment import EnvironmentOptions
+from engine.project.training import TrainingOptions
+from engine.runs.checkpoints import Checkpoint
+from engine.training.checkpoints import read, write
+from engine.training.evaluation import metrics_for
+from engine.training.losses import loss_for
+from engine.training.solvers import Schedule, Solver
+from engine.training.step import Fittings, Unit
+from tests.builders import chain, layer
+
+SAMPLES, BATCH, STEPS_PER_EPOCH, EPOCHS = 21, 8, 3, 3
+"""The last batch has five samples: with three parts of four, four for the first worker and one for the second."""
+MIDDLE = 4
+"""Steps made when the state is kept, in the second epoch of three steps."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Options, whether batches are normalised, and by how much the losses may differ from those of one worker; None:
+    they are others."""
+
+    environment: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+    normalises: bool = True
+    rounding: float | None = 1e-5
+    training: dict[str, Any] = field(default_factory=lambda: {"solver": "adam"})
+
+
+SGDM = {"solver": "sgdm", "initial_learn_rate": 0.05}
+CASES = {
+    "data parallel, one sum": Case(name="flat"),
+    "data parallel, DDP": Case(name="ddp"),
+    "halves": Case({"gradient_compression": "fp16"}, rounding=2e-3),
+    "rank one": Case({"gradient_compression": "power-sgd"}, rounding=0.2),
+    "fully sharded": Case({"strategy": "fully-sharded"}),
+    "fully sharded, kept on the CPU": Case({"strategy": "fully-sharded", "cpu_offload": True}),
+    "local, averaged at every step": Case(
+        {"strategy": "local-sgd", "averaging_interval": 1}, normalises=False, training=SGDM
+    ),
+    "local, averaged now and then": Case({"strategy": "local-sgd", "averaging_interval": 3}, rounding=None),
+}
+
+
+def network_of(case: Case) -> Network:
+    """Layers large enough to be in shards of their own."""
+    norm = [layer("batch_norm")] if case.normalises else []
+    wide = layer("fully_connected", outputs=40)
+    # What is normalised needs no bias: its gradient is nothing but rounding, which adam makes large.
+    first = wide.replace(bias=not case.normalises)
+    return chain(
+        layer("feature_input", channels=6), first, *norm, layer("tanh"), wide, layer("fully_connected", outputs=3)
+    )
+
+
+def _data() -> Resident:
+    drawn = torch.Generator().manual_seed(4)
+    return Resident((torch.randn(SAMPLES, 6, generator=drawn),), (torch.randint(0, 3, (SAMPLES,), generator=drawn),))
+
+
+class Training:
+    """One case by one gang."""
+
+    def __init__(self, case: Case, gang: Gang, seed: int = 3) -> None:
+        """Another seed begins elsewhere."""
+        torch.manual_seed(seed)
+        options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, **case.training)
+        environment = EnvironmentOptions(target="multi-cpu", num_workers=2, **case.environment)
+        network, cpu, self.data = network_of(case), torch.device("cpu"), _data()
+        whole = build(network, analyse(network))
+        initialize(whole, seed, {})
+        goes_alone = environment.strategy == "local-sgd"
+        join_batch_norms(whole, SoloGang() if goes_alone else gang, share := Share())
+        facts = DataFacts((InputFacts("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
+        loads = (3.0, 1.0) if gang.size > 1 else ()
+        self.gang = gang
+        self.unit = Unit(
+            whole,
+            strategy_for(environment, whole, gang, cpu, share, case.name),
+            Solver(options, whole),
+            loss_for(options, alone(*facts.targets), self.data.targets),
+            metrics_for(options, facts, self.data.targets),
+            gang,
+            share=share,
+            rate=Schedule(options, STEPS_PER_EPOCH, 9),
+            fittings=Fittings(loads=loads),
+        )
+        self.batches = Batches(self.data, Order(SAMPLES, BATCH, "every-epoch", 0), gang, pieces=2, loads=loads)
+
+    def steps(self, first: int, end: int) -> list[float]:
+        """The losses of these steps."""
+        losses = []
+        for step in range(first, end):
+            batch = next(iter(self.batches.of_epoch(step // STEPS_PER_EPOCH + 1, step % STEPS_PER_EPOCH)))
+            losses.append(float(self.gang.sum(self.unit.train(batch, step).loss.clone())))
+        return losses
+
+    def ended(self) -> dict[str, Any]:
+        """All that came of it."""
+        return {"scores": self.unit.judge(self.data).named, "state": self.unit.state_dict()}
+
+
+def main(folder: Path, rank: int, size: int) -> None:
+    """All cases as one worker of several; the first writes what came of them."""
+    from engine.parallel.strategies import power_sgd
+
+    power_sgd.START = 2
+    torch.set_num_threads(1)
+    gang = ProcessGang(rank, size, "gloo", folder / "meeting")
+    found = {}
+    last = STEPS_PER_EPOCH * EPOCHS
+    for number, (name, case) in enumerate(CASES.items()):
+        whole = Training(case, gang)
+        losses = whole.steps(0, MIDDLE)
+        whole.unit.judge(whole.data)  # those who went their own way meet first
+        kept = whole.unit.state_dict()
+        if rank == 0:
+            write(kept, folder / str(number), MIDDLE)
+        gang.sum(torch.zeros(1))  # it is there
+        losses += whole.steps(MIDDLE, last)
+        again = Training(case, gang, seed=5)
+        again.unit.load_state_dict(read(Checkpoint(folder / str(number), MIDDLE)))
+        more = again.steps(MIDDLE, last)
+        found[name] = {"losses": losses, "more": more, **whole.ended(), "again": again.ended()}
+    if rank == 0:
+        torch.save(found, folder / "found.pt")
+    gang.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    os._exit(0)

@@ -1,0 +1,32 @@
+"""When a worker may be forked. How workers run and end is in the tests of the coordinator."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.launch import start
+
+
+def test_no_worker_is_forked_from_a_process_that_has_a_driver_of_an_accelerator_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `torch.cuda.is_available()` leaves it, after which torch still calls itself uninitialised."""
+    driver = tmp_path / "nvidiactl"
+    driver.touch()
+    monkeypatch.setattr(start, "_DRIVERS", (str(driver),))
+    assert start.can_fork()
+    with driver.open():
+        assert not torch.cuda.is_initialized()
+        assert not start.can_fork()
+    assert start.can_fork()
+
+
+@pytest.mark.parametrize(
+    ("path", "is_driver"), [("/dev/nvidiactl", True), ("/dev/kfd", True), ("/dev/null", False), ("socket:[1]", False)]
+)
+def test_drivers_are_known_by_what_they_open(path: str, is_driver: bool, tmp_path: Path) -> None:
+    (tmp_path / "3").symlink_to(path)
+    (tmp_path / "4").write_text("no link: it has gone meanwhile")
+    assert start.has_driver_open(tmp_path) is is_driver
+    assert not start.has_driver_open(tmp_path / "nothing shows them")

@@ -1,0 +1,48 @@
+"""How a worker says what went wrong in it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.launch.worker import _describe
+from engine.runs.folder import RunFolder
+
+
+def test_what_has_no_deterministic_form_is_no_defect_of_ours(tmp_path: Path) -> None:
+    torch.use_deterministic_algorithms(True)
+    try:
+        with pytest.raises(RuntimeError) as raised:
+            torch.zeros(3).put_(torch.tensor([0]), torch.ones(1))
+    finally:
+        torch.use_deterministic_algorithms(False)
+    said = _describe(raised.value, RunFolder(tmp_path))
+    assert said["cause"].startswith("torch has no deterministic form of put_ on this device")
+    assert "training.deterministic" in said["cause"]
+    assert not said["defect"]
+
+
+def test_memory_that_ran_out_where_workers_are_joined_is_no_lost_worker(tmp_path: Path) -> None:
+    """A run that lost a worker is tried again, which would end the same."""
+    words = "NCCL error in: NCCLUtils.cpp:94, unhandled cuda error. Last error: Cuda failure 2 'out of memory'"
+    said = _describe(torch.distributed.DistBackendError(words), RunFolder(tmp_path))
+    assert not said["is_lost_peer"]
+    assert said["cause"].startswith("There is not enough memory to train")
+    lost = _describe(torch.distributed.DistBackendError("NCCL error: remote process exited"), RunFolder(tmp_path))
+    assert lost["is_lost_peer"]
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (
+            "CUDA error: CUDA-capable device(s) is/are busy or unavailable\nSearch for",
+            "it is taken by another program.",
+        ),
+        ("CUDA error: device-side assert triggered\nCUDA kernel errors", "CUDA error: device-side assert triggered."),
+    ],
+)
+def test_a_device_that_fails_is_no_defect_of_ours(words: str, cause: str, tmp_path: Path) -> None:
+    said = _describe(torch.AcceleratorError(words), RunFolder(tmp_path))
+    assert said["cause"].startswith(f"The device failed: {cause} Train on the CPU")
+    assert not said["defect"]

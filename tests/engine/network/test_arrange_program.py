@@ -1,0 +1,28 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.network import arrange_program
+from engine.network.arrangement import arrange, outline
+from engine.network.layout import FLOWS, Flow, Layout
+from tests.builders import classifier
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_a_process_places_layers_as_we_do(flow: Flow) -> None:
+    network = classifier()
+    shape = outline(network, Layout(), flow)
+    command = [sys.executable, "-m", "engine.network.arrange_program"]
+    done = subprocess.run(command, input=arrange_program.request(shape), capture_output=True, cwd=ROOT, check=True)
+    assert arrange_program.answer(shape, done.stdout) == arrange(network, flow=flow).positions
+
+
+@pytest.mark.parametrize("told", [b"", b"{}", b"[[1,2]]", b'[["a","b"],[1,2],[1,2],[1,2],[1,2]]', b"[1,2,3,4,5]"])
+def test_what_is_no_answer_is_refused(told: bytes) -> None:
+    shape = outline(classifier(), Layout())
+    with pytest.raises(ValueError, match=r"."):
+        arrange_program.answer(shape, told)

@@ -1,0 +1,161 @@
+"""The same training by one worker, and by several of which each has a stage. Run as a script with a folder, a rank and
+a size it trains every case as one worker of a pipeline."""
+
+import copy
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.core.types import features
+from engine.data.batches import Batches, Order, Resident
+from engine.lowering.initialization import initialize
+from engine.lowering.module import build
+from engine.network.analysis import analyse
+from engine.network.network import Network
+from engine.parallel.process_group import Gang, ProcessGang, SoloGang
+from engine.parallel.strategies.pipeline import Pipeline
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
+from engine.project.bindings import alone
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.pipeline_stages import stages_by_hand
+from engine.project.training import TrainingOptions
+from engine.training.clipping import clipping
+from engine.training.evaluation import metrics_for
+from engine.training.losses import loss_for
+from engine.training.pipeline_step import StagedUnit
+from engine.training.precision import Precision
+from engine.training.solvers import Schedule, Solver, groups_by_name
+from engine.training.step import Fittings, Unit
+from tests.builders import add, layer
+
+SAMPLES, BATCH, STEPS_PER_EPOCH, EPOCHS = 18, 8, 3, 3
+"""The last batch has two samples, fewer than pieces."""
+
+
+def with_skip(*, normalises: bool = False) -> Network:
+    """What the first layers give is needed by the next stage and by the last one, and so is the input."""
+    network, entering = add(Network.empty(), layer("feature_input", channels=6), name="into")
+    network, first = add(network, layer("fully_connected", outputs=6), entering, name="fc_1")
+    network, tanh = add(network, layer("tanh"), first, name="tanh")
+    network, second = add(network, layer("fully_connected", outputs=6), tanh, name="fc_2")
+    if normalises:
+        network, second = add(network, layer("batch_norm"), second, name="norm")
+    network, more = add(network, layer("tanh"), second, name="more")
+    network, third = add(network, layer("fully_connected", outputs=6), more, name="fc_3")
+    network, some = add(network, layer("addition"), tanh, third, name="sum_1")
+    network, all = add(network, layer("addition"), entering, some, name="sum_2")
+    network, _ = add(network, layer("fully_connected", outputs=3), all, name="fc_4")
+    return network
+
+
+def with_lengths() -> Network:
+    """What is told of the lengths of sequences goes from stage to stage, too, and they differ from batch to batch."""
+    network, entering = add(Network.empty(), layer("sequence_input", channels=6), name="into")
+    network, first = add(network, layer("conv1d", filters=6, kernel=(3,), stride=(2,), padding=(1,)), entering)
+    network, second = add(network, layer("lstm", hidden_units=5), first, name="lstm_1")
+    network, third = add(network, layer("lstm", hidden_units=5, output_mode="last"), second, name="lstm_2")
+    network, _ = add(network, layer("fully_connected", outputs=3), third, name="fc_3")
+    return network
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, its stages, and options."""
+
+    network: Network
+    pieces: int = 4
+    stages: str = "fc_2: 2, fc_3: 3"
+    options: dict[str, Any] = field(default_factory=dict)
+    precision: str = "fp32"
+    frozen: str = ""
+    has_lengths: bool = False
+
+
+CLIPPED = {"gradient_threshold": 0.2, "gradient_threshold_method": "global-l2norm"}
+CASES = {
+    "skip, sgdm, clipped": Case(with_skip(), options={"solver": "sgdm", **CLIPPED}),
+    "normalised, adam": Case(with_skip(normalises=True), 2, options={"solver": "adam", "gradient_threshold": 0.3}),
+    "bf16, more pieces than stages": Case(with_skip(), 7, options={"solver": "adamw"}, precision="bf16"),
+    "nothing to learn at first": Case(with_skip(), stages="fc_3: 2, fc_4: 3", options=CLIPPED, frozen="fc_1"),
+    "sequences": Case(with_lengths(), stages="lstm_1: 2, lstm_2: 3", options={"solver": "adam"}, has_lengths=True),
+}
+
+
+def _data(*, has_lengths: bool) -> Resident:
+    drawn = torch.Generator().manual_seed(4)
+    targets = torch.randint(0, 3, (SAMPLES,), generator=drawn)
+    if not has_lengths:
+        return Resident((torch.randn(SAMPLES, 6, generator=drawn),), (targets,))
+    lengths = torch.randint(4, 12, (SAMPLES,), generator=drawn)
+    return Resident((torch.randn(SAMPLES, 12, 6, generator=drawn),), (targets,), (lengths,))
+
+
+def trained(case: Case, gang: Gang) -> dict[str, Any]:
+    """What came of it, as the first worker knows it."""
+    torch.manual_seed(3)
+    options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, initial_learn_rate=0.05, **case.options)
+    analysis = analyse(case.network)
+    whole = build(case.network, analysis, lengths=case.has_lengths)
+    initialize(whole, 0, {})
+    join_batch_norms(whole, SoloGang(), share := Share())
+    if case.frozen:
+        freeze([whole.get_submodule(case.frozen)])
+    data, cpu = _data(has_lengths=case.has_lengths), torch.device("cpu")
+    facts = DataFacts((InputFacts("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
+    loss = loss_for(options, alone(*facts.targets), data.targets)
+    metrics = metrics_for(options, facts, data.targets)
+    precision = Precision(case.precision, cpu, gang)
+    common: dict[str, Any] = {"share": share, "rate": Schedule(options, STEPS_PER_EPOCH, 9)}
+    make: Callable[..., Unit]
+    if gang.size > 1:
+        stages = stages_by_hand(case.network, analysis, case.stages)
+        pipeline = Pipeline(whole, stages.of, gang, cpu, partial(groups_by_name, options=options, parameters={}))
+        network, make = pipeline.module, partial(StagedUnit, pipeline)
+    else:
+        network, make = whole, partial(Unit, whole, Single(whole))
+    clip = clipping(options, network.parameters(), gang, in_stages=gang.size > 1)
+    unit = make(
+        Solver(options, network), loss, metrics, gang, fittings=Fittings(clip=clip, precision=precision), **common
+    )
+    batches = Batches(data, Order(SAMPLES, BATCH, "never", 0), SoloGang(), pieces=case.pieces)
+    losses, seen, kept = [], [], {}
+    for epoch in range(EPOCHS):
+        for number, batch in enumerate(batches.of_epoch(epoch + 1)):
+            done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
+            losses.append(float(gang.sum(done.loss.clone())))
+            seen.append(float(gang.sum(done.outputs[0].sum())))
+            assert len(done.outputs[0]) == len(done.targets[0]) == done.count
+        if epoch == 0:
+            kept = copy.deepcopy(unit.state_dict())
+    scores = unit.judge(data)
+    ended = unit.state_dict()
+    return {"losses": losses, "seen": seen, "scores": scores.named, "kept": kept, "ended": ended, "unit": unit}
+
+
+def main(folder: Path, rank: int, size: int) -> None:
+    """All cases as one worker of several; the first writes what came of them. The last epochs are trained again from
+    what was kept after the first, by one worker, to be told in turn to all."""
+    torch.set_num_threads(1)
+    gang = ProcessGang(rank, size, "gloo", folder / "meeting")
+    found = {}
+    for name, case in CASES.items():
+        found[name] = trained(case, gang)
+        unit = found[name].pop("unit")
+        # What one worker kept is taken up by all of them, and told again.
+        unit.load_state_dict(trained(case, SoloGang())["kept"])
+        found[name]["taken up"] = unit.state_dict()
+    if rank == 0:
+        torch.save(found, folder / "found.pt")
+    gang.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    os._exit(0)

@@ -1,0 +1,104 @@
+"""Batches, rates and expectations in words."""
+
+import math
+from typing import Any
+
+import pytest
+
+from engine.network.analysis import analyse
+from engine.placement.batch_arithmetic import Work, batch_words, better_alone, meeting_s, rate_factor, words, work_of
+from engine.placement.choose import resolve
+from engine.placement.inventory import DeviceInventory
+from engine.project.environment import EnvironmentOptions
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from tests.builders import chain, layer
+
+MACHINE = DeviceInventory(num_cores=8)
+
+
+def said(environment: dict[str, Any], samples: int | None = 1000, **training: Any) -> str:
+    options, where = TrainingOptions(**training), EnvironmentOptions(**environment)
+    batch = samples if options.is_full_batch and samples else options.mini_batch_size
+    placement = resolve(where, MACHINE, batch, options.gradient_accumulation)
+    return batch_words(placement, where, options, samples)
+
+
+TWO = {"target": "multi-cpu", "num_workers": 2}
+
+
+@pytest.mark.parametrize(
+    ("environment", "samples", "training", "expected"),
+    [
+        ({"target": "cpu"}, 1000, {}, "128 samples a step; 8 steps an epoch; learn rate 0.01."),
+        ({"target": "cpu"}, None, {}, "128 samples a step; learn rate 0.01."),
+        (
+            {**TWO, "learn_rate_scaling": "linear"},
+            1000,
+            {"gradient_accumulation": 4},
+            "128 samples a step, 64 a worker in 4 pieces of 16; 8 steps an epoch; "
+            "learn rate 0.02 = 0.01 × 2 (linear, 2 workers).",
+        ),
+        (
+            {**TWO, "worker_load": "by-hand", "worker_weights": [3, 1], "learn_rate_scaling": "square-root"},
+            1000,
+            {"mini_batch_size": 100, "last_batch": "discard"},
+            "100 samples a step, 25 or 75 a worker; 10 steps an epoch; "
+            "learn rate 0.01414 = 0.01 × 1.414 (square-root, 2 workers).",
+        ),
+        (
+            TWO,
+            1000,
+            {},
+            "128 samples a step, 64 a worker; 8 steps an epoch; learn rate 0.01, as it was given (none, 2 workers).",
+        ),
+        ({"target": "cpu"}, 1000, {"solver": "lm"}, "1,000 samples a step; one step an epoch."),
+    ],
+)
+def test_batches_and_rates_in_words(
+    environment: dict[str, Any], samples: int | None, training: dict[str, Any], expected: str
+) -> None:
+    assert said(environment, samples, **training) == expected
+
+
+def test_the_rate_follows_the_workers_where_there_can_be_several() -> None:
+    def factor(**values: Any) -> float:
+        return rate_factor(EnvironmentOptions(**values), 4)
+
+    assert factor(target="multi-cpu") == 1
+    assert factor(target="multi-cpu", learn_rate_scaling="linear") == 4
+    assert factor(target="multi-gpu", learn_rate_scaling="square-root") == 2
+    assert factor(target="cpu", learn_rate_scaling="linear") == 1
+
+
+def test_small_networks_are_better_alone() -> None:
+    """By the measured cost of a sum over workers, and what the layers take."""
+    two = resolve(EnvironmentOptions(**TWO), MACHINE, 128)
+    table = work_of(
+        analyse(
+            chain(
+                layer("feature_input", channels=20),
+                layer("fully_connected", outputs=64),
+                layer("relu"),
+                layer("fully_connected", outputs=1),
+            )
+        )
+    )
+    assert "One process (cpu) is expected to be faster" in better_alone(two, table)
+    assert better_alone(two, Work(flops=10_000_000, gradient_bytes=10**6)) == ""
+    assert better_alone(resolve(EnvironmentOptions(target="cpu"), MACHINE, 128), table) == ""
+    assert math.isclose(meeting_s(1_100_000), 1.25e-3)
+    assert math.isclose(meeting_s(3_000_000, through_memory=True), 1.03e-3)
+
+
+def test_more_workers_than_cores_are_slower_however_large_the_network_is() -> None:
+    network = chain(layer("feature_input", channels=1000), layer("fully_connected", outputs=1000))
+    for strategy in ("auto", "local-sgd"):
+        many = EnvironmentOptions(target="multi-cpu", num_workers=64, strategy=strategy)
+        project = Project(network=network, environment=many)
+        told = words(resolve(many, MACHINE, 128), project, None)
+        assert told.endswith(
+            "One process (cpu), or 8 workers at most, is expected to be faster: more workers than cores take turns."
+        )
+    eight = many.replace(num_workers=8)
+    assert "faster" not in words(resolve(eight, MACHINE, 128), project, None)

@@ -1,0 +1,212 @@
+"""Past autograd the same bits come out, and what is not known to do so stays with autograd."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import fx, nn
+
+from engine.data.batches import Batch
+from engine.lowering.modules.normalization import Normalize
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share
+from engine.project.training import TrainingOptions
+from engine.training.fast import manual_backward
+from engine.training.fast.manual_backward import direct_for
+from engine.training.losses import Loss, OfFirst, cross_entropy, half_mse, huber, mse
+from engine.training.precision import Precision
+from engine.training.solvers import Solver
+from engine.training.step import Fittings, Unit
+
+CPU = torch.device("cpu")
+SIZES = (32, 32, 7, 32, 7)
+WEIGHTED = partial(cross_entropy, weight=torch.tensor([1.0, 3.0, 0.5]))
+LAYERS: dict[str, Callable[[], nn.Module]] = {
+    "relu": nn.ReLU,
+    "tanh": nn.Tanh,
+    "sigmoid": nn.Sigmoid,
+    "swish": nn.SiLU,
+    "leaky relu": partial(nn.LeakyReLU, 0.2),
+    "elu": partial(nn.ELU, 0.7),
+    "gelu": nn.GELU,
+    "gelu by tanh": partial(nn.GELU, "tanh"),
+    "dropout": partial(nn.Dropout, 0.3),
+    "nothing": partial(nn.Linear, 6, 6, bias=False),
+}
+
+
+def network(middle: Callable[[], nn.Module] = nn.ReLU) -> nn.Sequential:
+    torch.manual_seed(1)
+    return nn.Sequential(Normalize(4, 1, 1), nn.Linear(4, 6), middle(), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 3))
+
+
+class EachLayer(fx.Tracer):
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        return True
+
+
+def as_built(model: nn.Module) -> fx.GraphModule:
+    """A graph that calls each layer, as networks are built."""
+    return fx.GraphModule(model, EachLayer().trace(model))
+
+
+def batches(loss: Loss) -> list[Batch]:
+    drawn = torch.Generator().manual_seed(2)
+    is_classes = isinstance(loss, OfFirst) and loss.loss not in (half_mse, mse)
+    made = []
+    for size in SIZES:
+        inputs = torch.randn(size, 4, generator=drawn)
+        classes, numbers = torch.randint(0, 3, (size,), generator=drawn), torch.randn(size, 3, generator=drawn)
+        made.append(Batch((inputs,), (classes if is_classes else numbers,), size, size))
+    return made
+
+
+def trained(model: nn.Module, loss: Loss, **fitted: Any) -> tuple[list[torch.Tensor], Unit]:
+    """What every step gives, and the weights behind the last."""
+    unit = Unit(
+        model,
+        Single(model),
+        Solver(TrainingOptions(solver="adam", initial_learn_rate=0.01), model),
+        loss,
+        [],
+        SoloGang(),
+        share=Share(),
+        rate=lambda step: 0.01,
+        fittings=Fittings(**fitted),
+    )
+    torch.manual_seed(3)
+    found = []
+    for step, batch in enumerate(batches(loss)):
+        done = unit.train(batch, step)
+        found += [done.loss, *done.outputs]
+    return [*found, *(p.detach() for p in model.parameters()), torch.get_rng_state()], unit
+
+
+def goes_past_autograd(unit: Unit) -> bool:
+    return unit._direct is not None and unit._direct.is_equal
+
+
+@pytest.mark.parametrize("middle", LAYERS.values(), ids=LAYERS)
+def test_a_training_is_the_same_to_the_bit(middle: Callable[[], nn.Module]) -> None:
+    loss = OfFirst(cross_entropy)
+    found, unit = trained(as_built(network(middle)), loss)
+    wanted, other = trained(network(middle), loss, is_seen=True)
+    assert goes_past_autograd(unit)
+    assert not goes_past_autograd(other)
+    assert all(map(torch.equal, found, wanted))
+
+
+@pytest.mark.parametrize("of_one", [WEIGHTED, half_mse, mse], ids=["weighted", "half-mse", "mse"])
+def test_so_it_is_for_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
+    found, unit = trained(network(), OfFirst(of_one))
+    wanted, _ = trained(network(), OfFirst(of_one), is_seen=True)
+    assert goes_past_autograd(unit)
+    assert all(map(torch.equal, found, wanted))
+
+
+def test_in_double_precision_and_with_frozen_layers_too() -> None:
+    def half_frozen() -> nn.Module:
+        model = network()
+        model[1].requires_grad_(False)
+        assert isinstance(model[3], nn.Linear)
+        model[3].bias.requires_grad_(False)
+        return model.double()
+
+    def doubled(batch: Batch) -> Batch:
+        return Batch((batch.inputs[0].double(),), batch.targets, batch.count, batch.total)
+
+    loss, models = OfFirst(cross_entropy), [half_frozen(), half_frozen()]
+    chain = direct_for(models[0], loss)
+    assert chain is not None
+    batch = doubled(batches(loss)[0])
+    answer = chain(batch)
+    mean = loss((models[1](*batch.inputs),), batch.targets) / batch.total
+    torch.autograd.backward(mean)
+    assert torch.equal(answer.loss, mean.detach())
+    for mine, theirs in zip(models[0].parameters(), models[1].parameters(), strict=True):
+        assert (mine.grad is None) == (theirs.grad is None)
+        if mine.grad is not None and theirs.grad is not None:
+            assert torch.equal(mine.grad, theirs.grad)
+
+
+@pytest.mark.parametrize("wrong", ["another bit", "another name"])
+def test_kernels_that_do_something_else_are_not_used(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(gradient: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if wrong == "another name":
+            raise AttributeError("threshold_backward")
+        return gradient * (y > 0) * (1 + 2e-7)
+
+    monkeypatch.setitem(
+        manual_backward._MAKERS, nn.ReLU, lambda m: manual_backward._Activation(m, other, of_output=True)
+    )
+    found, unit = trained(network(), OfFirst(cross_entropy))
+    monkeypatch.undo()
+    wanted, _ = trained(network(), OfFirst(cross_entropy), is_seen=True)
+    assert not goes_past_autograd(unit)
+    assert all(map(torch.equal, found, wanted))
+
+
+def hooked() -> nn.Module:
+    model = network()
+    model[2].register_forward_hook(lambda module, given, output: 2 * output)
+    return model
+
+
+def shared() -> nn.Module:
+    model = network()
+    assert isinstance(model[3], nn.Linear)
+    return nn.Sequential(model[1], model[2], model[3], model[4], model[3], model[4], model[5])
+
+
+class Branches(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 3), nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.one(x) + self.two(x)
+
+
+OTHERS: dict[str, Callable[[], nn.Module]] = {
+    "normalised": partial(network, partial(nn.BatchNorm1d, 6)),
+    "in place": partial(network, partial(nn.ReLU, inplace=True)),
+    "all left out": partial(network, partial(nn.Dropout, 1.0)),
+    "hooked": hooked,
+    "shared": shared,
+    "branches": lambda: as_built(Branches()),
+    "on no CPU": lambda: network().to("meta"),
+}
+
+
+@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
+def test_what_is_not_known_stays_with_autograd(make: Callable[[], nn.Module]) -> None:
+    assert direct_for(network(), OfFirst(cross_entropy)) is not None
+    assert direct_for(make(), OfFirst(cross_entropy)) is None
+
+
+@pytest.mark.parametrize("of_one", [huber, partial(cross_entropy, smoothing=0.1)], ids=["huber", "smoothing"])
+def test_so_do_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
+    assert direct_for(network(), OfFirst(of_one)) is None
+    assert direct_for(network(), lambda outputs, targets: of_one(outputs[0], targets[0])) is None
+
+
+def test_so_does_what_is_rounded() -> None:
+    _, unit = trained(network(), OfFirst(cross_entropy), precision=Precision("bf16", CPU, SoloGang()))
+    assert not goes_past_autograd(unit)
+
+
+def test_pieces_add_up_in_the_usual_way() -> None:
+    whole = batches(OfFirst(cross_entropy))[0]
+    model, other = network(), network()
+    loss, (_, unit) = OfFirst(cross_entropy), trained(model, OfFirst(cross_entropy))
+    other.load_state_dict(model.state_dict())
+    unit._evaluate(Batch(whole.inputs, whole.targets, 32, 32, (16, 16)))
+    for piece in (slice(16), slice(16, 32)):
+        torch.autograd.backward(loss((other(whole.inputs[0][piece]),), (whole.targets[0][piece],)) / 32)
+    for mine, theirs in zip(model.parameters(), other.parameters(), strict=True):
+        assert mine.grad is not None
+        assert theirs.grad is not None
+        assert torch.equal(mine.grad, theirs.grad)

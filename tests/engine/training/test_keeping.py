@@ -1,0 +1,135 @@
+"""Which network is kept, and when it is put down."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+import torch
+
+from engine.project.training import TrainingOptions
+from engine.training.metrics import Accuracy, Metric, Rmse
+from engine.training.savers import Keeper, Sometimes
+from engine.training.state import Scores
+from engine.training.step import State, Unit
+
+
+class FakeUnit:
+    """A network of one number."""
+
+    def __init__(self) -> None:
+        self.weight = 0.0
+        self.settled = 0.0
+
+    def state(self) -> State:
+        return {"w": torch.tensor(self.weight)}
+
+    def load(self, state: State) -> None:
+        self.weight = float(state["w"])
+
+    def settle(self) -> bool:
+        self.weight += self.settled
+        return bool(self.settled)
+
+
+class Shelf:
+    """Remembers what was put down."""
+
+    def __init__(self) -> None:
+        self.put_down: list[tuple[str, float, dict[str, Any]]] = []
+
+    def put(self, name: str, state: State, moment: Mapping[str, Any]) -> None:
+        self.put_down.append((name, float(state["w"]), dict(moment)))
+
+
+def keeper(
+    metric: Metric | None = None, *, has_validation: bool = True, **options: Any
+) -> tuple[Keeper, FakeUnit, Shelf]:
+    unit, shelf = FakeUnit(), Shelf()
+    chosen = TrainingOptions(**options)
+    made = Keeper(cast(Unit, unit), chosen, metric or Accuracy(), shelf, has_validation=has_validation)
+    return made, unit, shelf
+
+
+def consider(kept: Keeper, unit: FakeUnit, *scores: tuple[float, float]) -> list[bool]:
+    found = []
+    for step, (loss, metric) in enumerate(scores):
+        unit.weight = float(step)
+        found.append(kept.consider(step, 1, Scores(loss, {"accuracy": metric, "rmse": metric})))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "metric", "expected"),
+    [
+        ({}, Accuracy(), [True, True, False]),
+        ({"objective_metric": "metric"}, Accuracy(), [True, False, True]),
+        ({"objective_metric": "metric"}, Rmse(), [True, True, False]),
+    ],
+)
+def test_loss_and_rmse_are_better_low_and_accuracy_high(options: dict, metric: Metric, expected: list[bool]) -> None:
+    kept, unit, _ = keeper(metric, **options)
+    assert consider(kept, unit, (1.0, 0.5), (0.8, 0.4), (0.9, 0.6)) == expected
+
+
+def test_equal_is_not_better_and_a_number_is_better_than_none() -> None:
+    kept, unit, _ = keeper()
+    assert consider(kept, unit, (math.nan, 0.0), (1.0, 0.0), (1.0, 0.0), (math.nan, 0.0)) == [False, True, False, False]
+
+
+def test_patience_counts_validations_in_a_row() -> None:
+    kept, unit, _ = keeper(validation_patience=2)
+    consider(kept, unit, (1.0, 0), (1.1, 0), (0.9, 0), (1.0, 0))
+    assert not kept.is_out_of_patience
+    consider(kept, unit, (2.0, 0))
+    assert kept.is_out_of_patience
+
+
+def test_the_best_network_is_the_result() -> None:
+    kept, unit, shelf = keeper()
+    consider(kept, unit, (1.0, 0), (0.5, 0), (0.7, 0))
+    assert kept.finish(9, 3) == "best"
+    assert unit.weight == 1.0
+    assert [(name, weight) for name, weight, _ in shelf.put_down] == [("last", 2.0), ("best", 1.0)]
+    assert shelf.put_down[1][2] == {"iteration": 1, "epoch": 1, "objective": "loss", "value": 0.5}
+
+
+def test_what_a_network_gets_in_the_end_is_put_down_too() -> None:
+    kept, unit, shelf = keeper()
+    consider(kept, unit, (1.0, 0), (0.5, 0), (0.7, 0))
+    kept.put_down_best()
+    unit.settled = 0.25
+    kept.finish(9, 3)
+    assert kept.is_settled
+    assert [(name, weight) for name, weight, _ in shelf.put_down] == [("best", 1.0), ("last", 2.25), ("best", 1.25)]
+
+
+@pytest.mark.parametrize(
+    ("has_validation", "options"), [(True, {"output_network": "last-iteration"}), (False, {"output_network": "auto"})]
+)
+def test_the_last_network_is_the_result(has_validation: bool, options: dict) -> None:
+    kept, unit, shelf = keeper(has_validation=has_validation, **options)
+    consider(kept, unit, (1.0, 0), (2.0, 0))
+    assert kept.finish(9, 3) == "last"
+    assert unit.weight == 1.0
+    assert [name for name, _, _ in shelf.put_down] == ["last"]
+
+
+def test_weights_that_are_no_numbers_replace_nothing() -> None:
+    kept, unit, shelf = keeper(has_validation=False)
+    unit.weight = math.nan
+    kept.finish(1, 1)
+    assert shelf.put_down == []
+
+
+def test_putting_down_takes_a_small_share_of_all_time() -> None:
+    now = [0.0]
+    times = Sometimes(2.0, lambda: now[0])
+
+    def is_due_at(moment: float) -> bool:
+        now[0] = moment
+        return times.is_due
+
+    assert [is_due_at(moment) for moment in (0.0, 1.9, 2.0)] == [False, False, True]
+    times.took(0.5)
+    assert [is_due_at(moment) for moment in (11.9, 12.1)] == [False, True]

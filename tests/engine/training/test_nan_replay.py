@@ -1,0 +1,160 @@
+"""Where a loss that is no number came from is found by going through the steps again."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from torch import fx, nn
+
+from engine.data.batches import Batches, Order, Resident
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share
+from engine.project.training import TrainingOptions
+from engine.runs.checkpoints import Checkpoint
+from engine.training.losses import OfFirst, half_mse
+from engine.training.metrics import Rmse
+from engine.training.nan_replay import Replay
+from engine.training.savers import Saver
+from engine.training.solvers import Solver
+from engine.training.step import Fittings, State, Unit
+
+
+class Over(nn.Module):
+    """One over it."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return 1 / x
+
+
+class Root(nn.Module):
+    """The square root, whose slope at zero is infinite."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.abs().sqrt()
+
+
+class Run:
+    """Eight steps an epoch, of four samples each, with a checkpoint after `save_at` steps."""
+
+    def __init__(
+        self, folder: Path, first: Callable[[], nn.Module], *, kind: str = "adam", rate: float = 1e-3, save_at: int = 0
+    ) -> None:
+        self._first, self._options = first, TrainingOptions(solver=kind)
+        self._x = torch.rand(32, 2, generator=torch.Generator().manual_seed(1)) + 1
+        network = self._network()
+        solver = partial(Solver, self._options, network)
+        fittings = Fittings(new_solver=solver)
+        loss, gang = OfFirst(half_mse), SoloGang()
+        self.unit = Unit(
+            network,
+            Single(network),
+            solver(),
+            loss,
+            [Rmse()],
+            gang,
+            share=Share(),
+            rate=lambda step: rate,
+            fittings=fittings,
+        )
+        self._saver = Saver(self._options, lambda iteration: folder)
+        self._saver.register(unit=self.unit, schedule=Nothing(), random=Nothing())
+        self._save_at = save_at
+        self._checkpoints = [Checkpoint(folder, save_at)] if save_at else []
+
+    def _network(self) -> nn.Module:
+        torch.manual_seed(0)
+        layers = nn.Sequential()
+        layers.add_module("first", self._first())
+        layers.add_module("fc_1", nn.Linear(2, 3))
+        layers.add_module("fc_2", nn.Linear(3, 1))
+        return fx.symbolic_trace(layers)
+
+    def _initial(self) -> State:
+        return self._network().state_dict()
+
+    def until_lost(self, spoil: Callable[[torch.Tensor], None], *, epochs: int = 4) -> tuple[int, Replay]:
+        """Train on, well behind the first loss that is no number: which step that is, and who looks for it."""
+        spoil(self._x)
+        part = Resident((self._x,), (torch.ones(32, 1),))
+        batches, losses = Batches(part, Order(32, 4, "every-epoch", 3), SoloGang()), [0.0]
+        replay = Replay(self.unit, batches, SoloGang(), self._saver.pieces, self._initial, lambda: self._checkpoints)
+        for epoch in range(1, epochs + 1):
+            for batch in batches.of_epoch(epoch):
+                losses.append(float(self.unit.train(batch, len(losses) - 1).loss))
+                if len(losses) - 1 == self._save_at:
+                    self._saver.save(self._save_at)
+        return next(step for step, value in enumerate(losses) if not math.isfinite(value)), replay
+
+
+class Nothing:
+    """A piece without a state."""
+
+    def state_dict(self) -> dict[str, object]:
+        return {}
+
+    def load_state_dict(self, state: dict[str, object]) -> None:
+        assert not state
+
+
+def zero(x: torch.Tensor) -> None:
+    x[5, 1] = 0
+
+
+def huge(x: torch.Tensor) -> None:
+    x *= 1e3
+
+
+def nothing(x: torch.Tensor) -> None:
+    x.zero_()
+
+
+def test_a_bad_row_is_traced_to_the_layer_that_cannot_take_it(tmp_path: Path) -> None:
+    run = Run(tmp_path / "1", Over)
+    bad, replay = run.until_lost(zero)
+    assert replay.look(bad) == "The first layer whose output is no number is truediv."
+    assert all(bool(p.isfinite().all()) for p in run.unit.network.parameters()), "the bad step is not made"
+
+
+def test_it_begins_at_a_checkpoint_where_there_is_one(tmp_path: Path) -> None:
+    run = Run(tmp_path / "1", Over, save_at=1)
+    bad, replay = run.until_lost(zero)
+    assert bad > 1
+    run._network = pytest.fail  # type: ignore[method-assign]  # the first weights are not made again
+    assert replay.look(bad) == "The first layer whose output is no number is truediv."
+
+
+def test_a_rate_that_is_too_high_is_traced_to_the_layer_that_overflows(tmp_path: Path) -> None:
+    run = Run(tmp_path / "1", nn.Identity, kind="sgdm", rate=0.1)
+    bad, replay = run.until_lost(huge)
+    words = replay.look(bad)
+    assert words.startswith("The first layer whose output is no number is fc_"), words
+
+
+def test_gradients_that_are_none_before_the_loss_is(tmp_path: Path) -> None:
+    run = Run(tmp_path / "1", lambda: nn.Sequential(nn.Linear(2, 2, bias=False), Root()))
+    bad, replay = run.until_lost(nothing)
+    told = (
+        f"At iteration {bad - 1} the loss is a number still, but its gradients are none; the last layer that has such "
+    )
+    assert replay.look(bad) == f"{told}gradients is first/0."
+
+
+def test_what_cannot_be_found_is_not_said(tmp_path: Path) -> None:
+    """But why it cannot."""
+    bad, replay = Run(tmp_path / "1", Over).until_lost(zero)
+    assert bad > 2, "or this shows nothing"
+    assert replay.look(bad - 2) == ""
+    assert replay.why_not == "it did not come again when the steps before it were gone through once more"
+    run = Run(tmp_path / "2", Over)
+    bad, replay = run.until_lost(zero)
+    replay._most_s = -1.0
+    assert replay.look(bad) == ""
+    assert "more checkpoints make that way shorter" in replay.why_not
+    replay._initial = dict
+    assert replay.look(bad) == ""
+    assert replay.why_not == "the state before it could not be taken back"
+    assert not replay.broke_off, "it told the others"

@@ -1,0 +1,95 @@
+"""A metric of the user's own: a mean or one number a sample, the same in any parts; the best network can go by it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.core.errors import RunError
+from engine.core.types import features
+from engine.parallel.process_group import SoloGang
+from engine.project.check import check
+from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.project import Project
+from engine.project.training import TrainingOptions
+from engine.training.evaluation import Jury, metrics_for, named
+from engine.training.user_code import OwnMetric
+from engine.user_code import registry, trust
+
+FACTS = DataFacts((InputFacts("x", features(3)),), {"training": 20}, classes_of("a", "b", "c"))
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(trust.GRANTS, "[]")
+    registry.forget()
+    yield
+    registry.forget()
+
+
+def own(folder: Path, body: str) -> OwnMetric:
+    """The metric that is written so."""
+    (folder / "own.py").write_text(f"def metric(outputs, targets): {body}\n")
+    registry.look(["own.py"], folder)
+    trust.grant(folder)
+    return OwnMetric("code:own.py:metric", higher_is_better=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return (outputs.argmax(1) == targets).float()",
+        "return (outputs.argmax(1) == targets).float().mean()",
+        "return float((outputs.argmax(1) == targets).float().mean())",
+    ],
+)
+def test_it_is_the_mean_over_samples_whatever_the_parts(tmp_path: Path, body: str) -> None:
+    metric = own(tmp_path, body)
+    torch.manual_seed(0)
+    outputs, targets = (torch.randn(20, 3),), (torch.randint(0, 3, (20,)),)
+    right = (outputs[0].argmax(1) == targets[0]).double()
+    counts = torch.tensor([7, 1, 0, 12])
+    sums = metric.sums(outputs, targets, counts)
+    expected = torch.stack([part.sum() for part in right.split(counts.tolist())])
+    torch.testing.assert_close(sums, torch.stack([expected, counts.double()], dim=1))
+    jury = Jury([metric], SoloGang(), torch.device("cpu"))
+    for at in (slice(0, 13), slice(13, 13), slice(13, 20)):
+        jury.see(torch.zeros(()), (outputs[0][at],), (targets[0][at],))
+    assert jury.verdict()[1] == {"custom": pytest.approx(right.mean().item())}
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            "return outputs",
+            "own.py: metric returned a tensor of (5, 3) for 5 samples. Return one number, the mean over",
+        ),
+        ("return None", "own.py: metric returned a NoneType for 5 samples."),
+        ("return 1 / 0", "went wrong: own.py, line 1: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_cannot_be_used_is_said(tmp_path: Path, body: str, words: str) -> None:
+    with pytest.raises(RunError) as refused:
+        own(tmp_path, body).sums((torch.ones(5, 3),), (torch.zeros(5, dtype=torch.long),), torch.tensor([5]))
+    assert words in str(refused.value)
+
+
+def test_the_options_choose_it_and_the_objective_can_go_by_it(tmp_path: Path) -> None:
+    own(tmp_path, "return targets * 0.0")
+    options = TrainingOptions(
+        metrics=("accuracy", "custom"),
+        metric_function="own.py",
+        metric_higher_is_better=False,
+        objective_metric="custom",
+        target_metric="custom",
+        target_value=0.1,
+    )
+    metrics = metrics_for(options, FACTS, (torch.zeros(20, dtype=torch.long),))
+    chosen = named(options.objective_metric, metrics)
+    assert [metric.name for metric in metrics] == ["accuracy", "custom"]
+    assert (chosen.name, chosen.higher_is_better) == ("custom", False)
+    missing = Project(training=TrainingOptions(metrics=("custom",)))
+    (problem,) = (p for p in check(missing).problems if p.field == "training.metric_function")
+    assert problem.message == "choose the Python file with your metric."

@@ -1,0 +1,155 @@
+"""What an average of the weights is judged and kept as, beyond the numbers of `test_reference`."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from engine.data.batches import Batches, Order, Resident
+from engine.parallel.process_group import SoloGang
+from engine.parallel.strategies.single import Single
+from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
+from engine.project.schedules import rate_at
+from engine.project.training import TrainingOptions
+from engine.training.clipping import Population
+from engine.training.losses import OfFirst, half_mse
+from engine.training.precision import Precision
+from engine.training.solvers import Solver
+from engine.training.step import Fittings, Unit
+from engine.training.weight_averaging import averaging
+
+PER_EPOCH = 3
+
+
+def network() -> nn.Sequential:
+    torch.manual_seed(5)
+    return nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 4), nn.BatchNorm1d(4))
+
+
+class Run:
+    """Nine samples, three a step; each part of what it takes can be looked at."""
+
+    def __init__(self, *frozen: int, **given: Any) -> None:
+        options = TrainingOptions(mini_batch_size=3, max_epochs=4, initial_learn_rate=0.1, **given)
+        self.network, gang, share = network(), SoloGang(), Share()
+        join_batch_norms(self.network, gang, share)
+        freeze(self.network[number] for number in frozen)
+        drawn = torch.Generator().manual_seed(6)
+        self.part = Resident((torch.randn(9, 2, generator=drawn),), (torch.randn(9, 4, generator=drawn),))
+        self.batches = Batches(self.part, Order(9, 3, "never", 0), gang)
+        precision = Precision("fp32", torch.device("cpu"), gang)
+        self.population = Population(self.network, share, precision, self.batches.of_all)
+        self.unit = Unit(
+            self.network,
+            Single(self.network),
+            Solver(options, self.network),
+            OfFirst(half_mse),
+            [],
+            gang,
+            share=share,
+            rate=lambda step: rate_at(options, step, PER_EPOCH, 12),
+            fittings=Fittings(
+                average=averaging(options, self.network, PER_EPOCH, self.population),
+                population=self.population if options.batch_normalization_statistics == "population" else None,
+            ),
+        )
+
+    def epochs(self, *numbers: int) -> list[list[torch.Tensor]]:
+        """Train for these; the weights after each step."""
+        seen = []
+        for epoch in numbers:
+            for number, batch in enumerate(self.batches.of_epoch(epoch)):
+                self.unit.train(batch, (epoch - 1) * PER_EPOCH + number)
+                seen.append([p.detach().clone() for p in self.network.parameters()])
+        return seen
+
+
+def weights_in(run: Run, state: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+    return [state[name] for name, _ in run.network.named_parameters()]
+
+
+def test_the_average_is_judged_and_kept_and_training_goes_on_without_it() -> None:
+    plain, run = Run(), Run(weight_averaging="ema", ema_decay=0.9)
+    torch.manual_seed(1)
+    expected = plain.epochs(1)
+    torch.manual_seed(1)
+    found = run.epochs(1)
+    before = run.unit.state()
+    score = run.unit.judge(run.part).loss
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    torch.testing.assert_close([p.detach() for p in run.network.parameters()], expected[-1], rtol=0, atol=0)
+    assert score != plain.unit.judge(plain.part).loss
+    run.unit.settle()
+    torch.testing.assert_close(dict(run.network.state_dict()), before, rtol=0, atol=0)
+    assert run.unit.judge(run.part).loss == score
+
+
+def test_swa_is_the_mean_over_ends_of_epochs_with_statistics_of_its_own() -> None:
+    run = Run(weight_averaging="swa", swa_start_epoch=2)
+    steps = run.epochs(1, 2, 3)
+    moving = [tensor.clone() for tensor in run.population.statistics]
+    run.unit.judge(run.part)
+    ends = (steps[5], steps[8])
+    state = run.unit.state()
+    torch.testing.assert_close(weights_in(run, state), [(a + b) / 2 for a, b in zip(*ends, strict=True)])
+    torch.testing.assert_close(run.population.statistics, moving, rtol=0, atol=0)
+    entering = nn.functional.linear(run.part.inputs[0], state["0.weight"], state["0.bias"])
+    torch.testing.assert_close(state["1.running_mean"], entering.mean(0))
+    torch.testing.assert_close(state["1.running_var"], entering.var(0, correction=0))
+
+
+def test_before_its_first_epoch_swa_changes_nothing() -> None:
+    run = Run(weight_averaging="swa", swa_start_epoch=2)
+    *_, last = run.epochs(1)
+    torch.testing.assert_close(weights_in(run, run.unit.state()), last, rtol=0, atol=0)
+
+
+def test_a_run_that_goes_on_has_the_average_it_would_have_had() -> None:
+    for given in ({"weight_averaging": "ema"}, {"weight_averaging": "swa", "swa_start_epoch": 1}):
+        whole, first, second = Run(**given), Run(**given), Run(**given)
+        for run in (whole, first):
+            torch.manual_seed(1)
+            run.epochs(1, 2)
+            run.unit.judge(run.part)
+        state = torch.get_rng_state()
+        second.unit.load_state_dict(first.unit.state_dict())
+        for run in (whole, second):
+            torch.set_rng_state(state)
+            run.epochs(3)
+            run.unit.settle()
+        torch.testing.assert_close(second.unit.state(), whole.unit.state(), rtol=0, atol=0)
+
+
+def test_population_statistics_leave_frozen_layers_and_come_without_dropout() -> None:
+    run = Run(1, batch_normalization_statistics="population")
+    frozen = run.unit.state()["1.running_mean"]
+    run.epochs(1)
+    assert run.unit.settle()
+    first = run.unit.state()
+    run.unit.settle()
+    torch.testing.assert_close(run.unit.state(), first, rtol=0, atol=0)  # no mask was drawn
+    torch.testing.assert_close(first["1.running_mean"], frozen, rtol=0, atol=0)
+    run.network.eval()
+    with torch.no_grad():
+        entering = run.network[:4](run.part.inputs[0])
+    torch.testing.assert_close(first["4.running_mean"], entering.mean(0))
+    torch.testing.assert_close(first["4.running_var"], entering.var(0, correction=0))
+
+
+def test_a_network_without_batch_normalisation_has_no_statistics_to_make() -> None:
+    bare = nn.Linear(2, 1)
+    measured = Population(bare, Share(), Precision("fp32", torch.device("cpu"), SoloGang()), lambda: iter(()))
+    assert not measured.measure()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"solver": "lbfgs", "weight_averaging": "ema"}, "lbfgs looks for the lowest loss by itself"),
+        ({"schedule": "plateau", "weight_averaging": "swa"}, "swa has a learn rate of its own"),
+        ({"weight_averaging": "swa", "swa_start_epoch": 9, "max_epochs": 4}, "nothing would be averaged"),
+    ],
+)
+def test_averages_that_make_no_sense_are_refused(given: dict[str, Any], words: str) -> None:
+    assert any(words in str(error) for error in TrainingOptions(**given).problems())
