@@ -1,6 +1,6 @@
 """The stages of a pipeline in the window: seen on the canvas, changed by hand, balanced, left to the engine again.
 
-What a stage is, and every edit, is `engine.project.stage_edits`'s; here they are shown and applied, one undo step each.
+`engine.project.stage_edits` defines every edit of a stage; here they are shown and applied, one undo step each.
 """
 
 from collections.abc import Callable, Collection

@@ -18,36 +18,23 @@ from engine.cli.common import EXIT_CODES, HelpFormatter, add_examples
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_INPUT, EXIT_STOPPED, UserError
 from engine.core.version import VERSION
 
-COMMANDS = (
-    "options",
-    "check",
-    "compare",
-    "draw",
-    "train",
-    "resume",
-    "queue",
-    "pause",
-    "checkpoint",
-    "validate",
-    "set",
-    "watch",
-    "follow",
-    "stop",
-    "runs",
-    "note",
-    "tag",
-    "delete",
-    "restore",
-    "curves",
-    "export",
-    "measure",
-    "largest-batch",
-    "advise",
-    "devices",
-    "serve",
-)
-_TOGETHER = dict.fromkeys(("pause", "checkpoint", "validate", "set", "watch"), "control") | {"restore": "delete"}
-"""Commands that share a file."""
+_MODULES = {
+    "options": ("options",),
+    "check": ("check",),
+    "compare": ("compare",),
+    "draw": ("draw",),
+    "train": ("train", "resume"),
+    "queue": ("queue",),
+    "control": ("stop", "pause", "checkpoint", "validate", "set", "watch"),
+    "follow": ("follow",),
+    "runs": ("runs", "note", "tag", "delete", "restore", "curves"),
+    "export": ("export",),
+    "trials": ("advise", "largest-batch", "measure"),
+    "devices": ("devices",),
+    "serve": ("serve",),
+}
+"""The modules of this package and the commands that each adds."""
+COMMANDS = {command: module for module, commands in _MODULES.items() for command in commands}
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
 
 
@@ -61,9 +48,9 @@ def parser(command: str = "") -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"netwright-engine {VERSION}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    wanted = [command] if command in COMMANDS else COMMANDS
-    for name in dict.fromkeys(_TOGETHER.get(name, name) for name in wanted):
-        importlib.import_module(f"engine.cli.{name.replace('-', '_')}").register(commands)
+    wanted = [command] if command in COMMANDS else [*COMMANDS]
+    for module in dict.fromkeys(COMMANDS[name] for name in wanted):
+        importlib.import_module(f"engine.cli.{module}").register(commands)
     for name, made in commands.choices.items():
         add_examples(made, name)
     return top

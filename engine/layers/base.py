@@ -37,7 +37,7 @@ FAMILIES = (
 class Call:
     """One call of the built network.
 
-    `module`: `target` is a class (`torch.nn.Conv2d`, or one in `engine.lowering.modules`), built once with `kwargs`, then
+    `module`: `target` is a class (`torch.nn.Conv2d`, one in `engine.lowering.modules`), built once with `kwargs`, then
     called with the tensors. `function`: `target` is a function (`torch.cat`), called with the tensors, then `args` and
     `kwargs`. `method`: `target` is a method of the first tensor (`flatten`), called with `args` and `kwargs`.
 
@@ -65,7 +65,7 @@ class Call:
 
 
 def module(target: str, **kwargs: Any) -> Call:
-    """A module of torch, named by its class below `torch.nn`, or one of our own (`engine.lowering.modules.<family>.X`)."""
+    """A module of torch, named by its class below `torch.nn`, or one of ours (`engine.lowering.modules.<file>.X`)."""
     return Call(target if "." in target else f"torch.nn.{target}", kwargs=kwargs)
 
 

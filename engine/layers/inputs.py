@@ -28,8 +28,8 @@ def _normalization() -> Choice:
 class InputLayer(LayerType):
     """A layer without inputs: its type is declared, its normalisation fitted on the training part of the data.
 
-    The built module, `engine.lowering.modules.normalization.Normalize`, holds `shift` and `scale`, a number a channel, as buffers
-    so that weights and exports carry the fitted normalisation: y = (x - shift) * scale.
+    The built module, `engine.lowering.modules.normalization.Normalize`, holds `shift` and `scale`, one number per
+    channel, as buffers, so that weights and exports carry the fitted normalization: y = (x - shift) * scale.
     """
 
     is_input = True

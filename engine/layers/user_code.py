@@ -1,7 +1,7 @@
 """Layers whose code is the user's own: a class in a Python file, a function in one, or an expression of tensors.
 
-What they need is read from the text of the file (`engine.user_code.signature`), what they do with tensors is measured in
-a process of its own (`engine.user_code.measure`). The fields of a class or function are kept in the layer, so that a
+Their signature is read from the text of the file (`engine.user_code.signature`); what they do with tensors is measured
+in a child process (`engine.user_code.measure`). The fields of a class or function are kept in the layer, so that a
 project opens, and shows its form, without the file.
 """
 

@@ -10,8 +10,8 @@ A layer type with weights takes the base that has its kinds of parameters, besid
     class Prelu(WithAlpha, Activation)        a learned slope
 
 Another default is the same field again (`weights_initializer = weights_initializer_field("narrow-normal")`). A layer
-with other parameters declares its fields with the helpers here, in the group `GROUP`, and answers `role`. What is
-said here is obeyed by `engine.lowering.initialization` and `engine.training.solvers`, through `engine.lowering.initialization`.
+with other parameters declares its fields with the helpers here, in the group `GROUP`, and answers `role`.
+`engine.lowering.initialization` and `engine.training.solvers` obey these values.
 """
 
 from collections.abc import Mapping

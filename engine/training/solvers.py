@@ -184,7 +184,7 @@ def learning(
 
 
 def _optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> Any:
-    """Fused kernels where torch has them, straight where they are as known: see `engine.training.fast.fused_optimizers`."""
+    """Use torch's fused kernels where it has them: see `engine.training.fast.fused_optimizers`."""
     betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
     momentum = options.momentum
     if options.solver in ("sgdm", "adam", "adamw") and fused_optimizers.usable(groups):
