@@ -216,7 +216,7 @@ class MainWindow(QMainWindow):
         """Places of the selected layers."""
         from app.frame.align_commands import AlignActions
 
-        return AlignActions(self.editor, lambda before: self.canvas.glide.begin(before.positions))
+        return AlignActions(self.editor, lambda before: self.canvas.animation.begin(before.positions))
 
     # ---- what is shown ----
 

@@ -31,7 +31,7 @@ _ROOT = Path(arrange_program.__file__).parents[2]
 _WORDS: dict[Flow | None, str] = {None: "Arrange", "down": "Arrange top-down", "right": "Arrange left to right"}
 
 
-class Arranging(QObject):
+class AutoLayout(QObject):
     """Arranges the network of an editor, one at a time."""
 
     took_long = Signal(str)

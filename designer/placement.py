@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from designer.scene import geometry
+from engine.drawing import routes
 from engine.network import annotations
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Layout, Position
 from engine.network.network import Connection, Network
@@ -27,9 +27,8 @@ def around(middle: Position) -> Position:
 
 def with_port_at(at: Position, count: int, *, is_output: bool, flow: Flow = "down") -> Position:
     """Where a layer goes whose first of so many inputs, or outputs, is at a point."""
-    place = geometry.output_point if is_output else geometry.input_point
-    port = place((0.0, 0.0), 0, count, flow)
-    return snapped((at[0] - port.x(), at[1] - port.y()))
+    x, y = routes.port_point((0.0, 0.0), 0, count, is_input=not is_output, flow=flow)
+    return snapped((at[0] - x, at[1] - y))
 
 
 def behind(layout: Layout, id: str) -> Position:

@@ -1,12 +1,6 @@
-"""The application's style sheet, written from a palette. Names no colour itself."""
+"""The application's style sheet as a template. Names no colour itself: the theme puts in those of a palette."""
 
 from string import Template
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QColor
-
-    from designer.theme import Palette
 
 # Outlines that stand in the sheet as pictures; the theme writes them as files, muted and faint.
 ARROWS = ("chevron-down", "chevron-up", "chevron-right", "chevron-left")
@@ -235,31 +229,4 @@ QDockWidget::title { background: @panel; color: @muted; padding: 8px 12px; text-
 QDockWidget::close-button, QDockWidget::float-button { border: none; background: transparent; padding: 0; }
 """
 
-
-def sheet(palette: "Palette", arrows: dict[str, str]) -> str:
-    """The whole sheet; `arrows` are the files of the outlines, by name and tone."""
-    values = {name: colour.name() for name, colour in palette.tokens()}
-    values |= {name.replace("-", "_"): path for name, path in arrows.items()}
-    values |= {name: colour.name() for name, colour in mixtures(palette).items()}
-    return _Sheet(_BASE + _BUTTONS + _INPUTS + _VIEWS + _FRAME).substitute(values)
-
-
-def mixtures(palette: "Palette") -> "dict[str, QColor]":
-    """The colours made from those of the table: of edges, and of what is hovered, pressed or cannot be used."""
-    mixed = palette.mixed
-    deep = palette.background if palette.is_dark else palette.text
-    found = {
-        "faint": mixed(palette.muted, palette.panel, 0.6),
-        "edge": mixed(palette.muted, palette.panel, 0.4),
-        "outline": mixed(palette.muted, palette.panel, 0.8),
-        "hover": palette.hover,
-        "hover_row": mixed(palette.raised, palette.panel, 0.6),
-        "selected": palette.selected,
-        "selection": mixed(palette.accent, palette.raised, 0.35),
-        "segment": palette.background if palette.is_dark else palette.panel,
-        "primary_hover": mixed(deep, palette.primary, 0.1),
-        "primary_down": mixed(deep, palette.primary, 0.22),
-        "primary_off": mixed(palette.primary, palette.panel, 0.45),
-    }
-    found["on_primary_off"] = mixed(palette.on_primary, found["primary_off"], 0.5 if palette.is_dark else 0.85)
-    return found
+SHEET = _Sheet(_BASE + _BUTTONS + _INPUTS + _VIEWS + _FRAME)

@@ -1,8 +1,8 @@
-"""The look: colours, type, spacing and icons, light and dark. The values are those of `engine.drawing.colours`, the one
-table of colours, which drawings made without a screen use too.
+"""The look: colours, fonts, spacing and icons, light and dark. The colours are those of `engine.drawing.colours`, which
+drawings made without a screen use too.
 
-`apply` dresses the application; `current` is the palette that holds, for everything that paints itself;
-`changed.connect(slot)` tells it to paint again. Widgets ask for a look through dynamic properties,
+`apply` sets palette and style sheet of the application; `current` is the palette in use, for everything that paints
+itself; `changed` is emitted when it is time to paint again. Widgets ask for a look through dynamic properties,
 set with `mark`: `role` ("section", "muted", "card", "error", "chip", "large", "link", "segments", ...),
 `primary` on the one main button of a view, `invalid` on an input whose value is refused.
 """
@@ -163,7 +163,7 @@ def apply(app: QApplication, scheme: Scheme = "system") -> None:
         app.setFont(_font())
     theme.palette = palette
     app.setPalette(_qt_palette(palette))
-    dress(app, stylesheet.sheet(palette, _arrows(theme, palette)))
+    set_style_sheet(app, sheet(palette, _arrows(theme, palette)))
     theme.changed.emit()
 
 
@@ -257,55 +257,88 @@ def _qt_palette(palette: Palette) -> QPalette:
     return result
 
 
-_DRESSED = Qt.WidgetAttribute.WA_WState_Polished
+def sheet(palette: Palette, arrows: dict[str, str]) -> str:
+    """The style sheet of a palette; `arrows` are the files of the outlines, by name and tone."""
+    values = {name: colour.name() for name, colour in palette.tokens()}
+    values |= {name.replace("-", "_"): path for name, path in arrows.items()}
+    values |= {name: colour.name() for name, colour in mixtures(palette).items()}
+    return stylesheet.SHEET.substitute(values)
 
 
-class _Later(QObject):
-    """Dresses what was left out, when the hidden widget that it is in is shown."""
+def mixtures(palette: Palette) -> dict[str, QColor]:
+    """The colours made from those of the table: of edges, and of what is hovered, pressed or cannot be used."""
+    mixed = palette.mixed
+    deep = palette.background if palette.is_dark else palette.text
+    found = {
+        "faint": mixed(palette.muted, palette.panel, 0.6),
+        "edge": mixed(palette.muted, palette.panel, 0.4),
+        "outline": mixed(palette.muted, palette.panel, 0.8),
+        "hover": palette.hover,
+        "hover_row": mixed(palette.raised, palette.panel, 0.6),
+        "selected": palette.selected,
+        "selection": mixed(palette.accent, palette.raised, 0.35),
+        "segment": palette.background if palette.is_dark else palette.panel,
+        "primary_hover": mixed(deep, palette.primary, 0.1),
+        "primary_down": mixed(deep, palette.primary, 0.22),
+        "primary_off": mixed(palette.primary, palette.panel, 0.45),
+    }
+    found["on_primary_off"] = mixed(palette.on_primary, found["primary_off"], 0.5 if palette.is_dark else 0.85)
+    return found
+
+
+_POLISHED = Qt.WidgetAttribute.WA_WState_Polished
+
+
+class _PolishWhenShown(QObject):
+    """Polishes a hidden widget, and what is in it, when it is shown."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Of the hidden widgets only."""
         if event.type() == QEvent.Type.Show and isinstance(watched, QWidget):
             watched.removeEventFilter(self)
             for widget in (watched, *watched.findChildren(QWidget)):
-                if not widget.testAttribute(_DRESSED):
-                    widget.setAttribute(_DRESSED)
+                if not widget.testAttribute(_POLISHED):
+                    widget.setAttribute(_POLISHED)
                     widget.style().polish(widget)
                     QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
         return False
 
 
 @cache
-def _later() -> _Later:
-    return _Later()
+def _polish_when_shown() -> _PolishWhenShown:
+    return _PolishWhenShown()
 
 
-def dress(app: QApplication, sheet: str) -> None:
-    """Use this style sheet from now on."""
+def set_style_sheet(app: QApplication, sheet: str) -> None:
+    """Set the style sheet of the application without waiting for widgets that are not visible.
+
+    When one sheet replaces another, Qt polishes each widget once for each widget around it: seven times on average.
+    It finds them by what it remembers of their old style. So all are unpolished first, and each visible one is polished
+    once here. What is hidden in a window, such as the pages of its other tabs, is polished when it is shown.
+    """
     if not app.styleSheet():
         app.setStyleSheet(sheet)
         return
-    seen = _undress(app)
+    visible = _unpolish(app)
     app.style().unpolish(app)  # rules that were asked for meanwhile are forgotten too
     app.setStyleSheet(sheet)
     app.style().polish(app)
-    for widget in seen:
+    for widget in visible:
         widget.style().polish(widget)
-    for widget in seen:
+    for widget in visible:
         QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
 
 
-def _undress(app: QApplication) -> list[QWidget]:
-    """Takes the style sheet off every widget; returns those that are dressed again at once."""
-    seen = []
+def _unpolish(app: QApplication) -> list[QWidget]:
+    """Unpolish every widget; return those that are to be polished again at once."""
+    visible = []
     for widget in app.allWidgets():
-        if not widget.testAttribute(_DRESSED):
+        if not widget.testAttribute(_POLISHED):
             continue
         widget.style().unpolish(widget)
         if widget.isVisible() or not widget.window().isVisible():
-            seen.append(widget)
+            visible.append(widget)
             continue
-        widget.setAttribute(_DRESSED, False)
+        widget.setAttribute(_POLISHED, False)
         if widget.isHidden():
-            widget.installEventFilter(_later())
-    return seen
+            widget.installEventFilter(_polish_when_shown())
+    return visible

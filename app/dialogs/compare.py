@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 
 from app.widgets import ElidedLabel, within_screen
 from designer import theme
-from designer.canvas.overlays import Trail
-from designer.canvas.read_only import Reader
+from designer.canvas.overlays import Breadcrumbs
+from designer.canvas.read_only import ReadOnlyView
 from designer.editor import Editor
 from designer.scene.differences import SIGNS, sign_icon
 from engine.core.errors import UserError
@@ -69,9 +69,9 @@ class CompareDialog(QDialog):
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self.resize(within_screen(self, 1180, 800))
         self.editors = Editor(_placed(before), self), Editor(_placed(after), self)
-        self.views = Reader(self.editors[0]), Reader(self.editors[1])
+        self.views = ReadOnlyView(self.editors[0]), ReadOnlyView(self.editors[1])
         for view, editor in zip(self.views, self.editors, strict=True):
-            Trail(editor, view).move(12, 12)
+            Breadcrumbs(editor, view).move(12, 12)
         self.list = QListWidget()
         self.summary = QLabel()
         self._lay_out(names)
@@ -256,7 +256,7 @@ class CompareDialog(QDialog):
     def _follow_right(self, _visible: object = None) -> None:
         self._follow(self.views[1], self.views[0], -self._offset)
 
-    def _follow(self, leader: Reader, follower: Reader, offset: QPointF) -> None:
+    def _follow(self, leader: ReadOnlyView, follower: ReadOnlyView, offset: QPointF) -> None:
         if self._is_following or not self.linked.isChecked() or not self.isVisible():
             return
         self._is_following = True
@@ -335,7 +335,7 @@ def _placed(project: Project) -> Project:
     return project if layout is project.layout else replace(project, layout=layout)
 
 
-def _titled(view: Reader, name: str, role: str) -> QWidget:
+def _titled(view: ReadOnlyView, name: str, role: str) -> QWidget:
     holder = QWidget()
     column = QVBoxLayout(holder)
     column.setContentsMargins(0, 0, 0, 0)

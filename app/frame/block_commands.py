@@ -31,7 +31,7 @@ class BlockActions:
 
     def _show(self) -> None:
         self._window.palette_panel.show_own(self.library.entries)
-        self._window.canvas.offering.own = self.library.entries
+        self._window.canvas.suggestions.own = self.library.entries
 
     def add(self, entry: OwnEntry) -> None:
         """Add a block to the network: behind the selected layer, else to the middle of the canvas."""

@@ -30,33 +30,33 @@ class StageView:
     def show_on(self, canvas: "CanvasView") -> None:
         """The canvas is there; it is made when Design is."""
         self._canvas = canvas
-        canvas.staging.workers_of = self._workers
-        canvas.staging.changed.connect(self._on_changed)
-        self._window.training.inventory_changed.connect(canvas.staging.look_again)
-        canvas.staging.look_again()
+        canvas.stages.workers_of = self._workers
+        canvas.stages.changed.connect(self._on_changed)
+        self._window.training.inventory_changed.connect(canvas.stages.look_again)
+        canvas.stages.look_again()
 
     @property
     def is_on(self) -> bool:
         """Whether the canvas shows stages."""
-        return self._canvas is not None and self._canvas.staging.is_on
+        return self._canvas is not None and self._canvas.stages.is_on
 
     def switch(self) -> None:
         """Show them, or no longer."""
-        self._window.canvas.staging.switch()
+        self._window.canvas.stages.switch()
 
     def balance(self) -> None:
         """Give all stages as much to do, and show them."""
-        staging = self._window.canvas.staging
+        staging = self._window.canvas.stages
         staging.show(True)
         staging.balance()
 
     def clear(self) -> None:
         """Leave them to the engine."""
-        self._window.canvas.staging.clear()
+        self._window.canvas.stages.clear()
 
     def _on_changed(self) -> None:
         assert self._canvas is not None
-        staging = self._canvas.staging
+        staging = self._canvas.stages
         if staging.is_on and self._legend is None:
             from designer.canvas.legends import StageLegend  # a start of the window does not pay for it
 

@@ -60,11 +60,11 @@ class DesignTab(QObject):
 
         window = self._window
         canvas = CanvasView(self._editor)
-        canvas.type_used.connect(lambda key: self.palette.memory.use(key))
+        canvas.suggestions.type_used.connect(lambda key: self.palette.memory.use(key))
         canvas.keep_requested.connect(lambda: window.blocks.keep())
         canvas.edit_requested.connect(self.edit_fields)
         canvas.example_requested.connect(lambda: window.open_path(documents.EXAMPLES / f"digits{SUFFIX}"))
-        canvas.staging.changed.connect(window.update_actions)
+        canvas.stages.changed.connect(window.update_actions)
         window.stages.show_on(canvas)
         window.tabs.add("design", canvas)
         return canvas

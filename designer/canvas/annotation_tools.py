@@ -1,26 +1,22 @@
-"""What the canvas does with frames and comments: which gesture begins on one, words edited in place, new ones."""
+"""Frames and comments on the canvas: which one is at a point, editing their text in place, adding new ones."""
 
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QPointF, QRectF
+from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QMenu
 
 from designer import placement
 from designer.canvas import menus
-from designer.canvas.motion import READABLE
-from designer.canvas.text_fields import TextField, TitleField
-from designer.gestures.gesture import Gesture, Pointer
-from designer.gestures.move import Move
-from designer.gestures.resize import CURSORS, Resize, Sides
+from designer.canvas.text_fields import CommentField, TitleField
+from designer.canvas.viewport import Viewport
+from designer.editor import Editor
+from designer.gestures.resize import CURSORS, Sides
 from designer.scene.annotations import box
 from engine.core.errors import UserError
 from engine.network import annotations
 from engine.network.annotations import COMMENT_SIZE, TITLE_HEIGHT, Annotation, Mark
 from engine.network.layout import Frame, Layout
-
-if TYPE_CHECKING:
-    from designer.canvas.view import CanvasView
 
 _EDGE = 5.0
 _BORDER = 12.0
@@ -30,128 +26,135 @@ _LONGEST_TIP = 1500
 _NEW_LINE = "\n"
 
 
-class Annotating:
-    """Frames and comments of one canvas, as the pointer and the keys meet them."""
+@dataclass(frozen=True)
+class AnnotationHit:
+    """A frame or a comment at a point, and which of its edges are there: none where it can be moved."""
 
-    def __init__(self, view: "CanvasView") -> None:
+    mark: Mark
+    annotation: Annotation
+    sides: Sides = (0, 0)
+
+
+class AnnotationTools(QObject):
+    """Frames and comments of one canvas, for its pointer and its keys."""
+
+    about_to_edit = Signal()
+    """A text field is about to open: gestures end."""
+
+    def __init__(self, view: Viewport, editor: Editor) -> None:
+        super().__init__(view)
         self._view = view
-        self._editor = view.editor
-        self._field: TitleField | TextField | None = None
-        self._editor.scope_changed.connect(self._leave_field)
+        self._editor = editor
+        self._field: TitleField | CommentField | None = None
+        editor.scope_changed.connect(self._close_field)
 
-    # Where
+    # What is at a point
 
-    def _hit(self, at: QPointF) -> tuple[Mark, Annotation, Sides] | None:
-        """The foremost one that can be taken hold of at a point, and which of its edges are there. A frame is held by
-        its title and its border: inside it the ground goes on."""
+    def _hit(self, at: QPointF) -> AnnotationHit | None:
+        """The foremost frame or comment that can be grabbed at a point. A frame is grabbed by its title or its border:
+        inside it the canvas goes on."""
         pixel = 1 / self._view.zoom
-        for mark, one in self._view.network_scene.annotations.in_front():
-            area = box(one)
+        for mark, annotation in self._view.network_scene.annotations.in_front():
+            area = box(annotation)
             reach = min(_EDGE * pixel, area.width() / 4, area.height() / 4)
             if not area.adjusted(-reach, -reach, reach, reach).contains(at):
                 continue
             sides = _side(at.x(), area.left(), area.right(), reach), _side(at.y(), area.top(), area.bottom(), reach)
-            if sides != (0, 0) or not isinstance(one, Frame):
-                return mark, one, sides
+            if sides != (0, 0) or not isinstance(annotation, Frame):
+                return AnnotationHit(mark, annotation, sides)
             strip = max(TITLE_HEIGHT, _LEAST_STRIP * pixel)
             border = min(_BORDER * pixel, area.width() / 4, area.height() / 4)
             if at.y() <= area.top() + strip or not area.adjusted(border, border, -border, -border).contains(at):
-                return mark, one, (0, 0)
+                return AnnotationHit(mark, annotation)
         return None
 
-    def tab_at(self, at: QPointF) -> Mark | None:
-        """The frame whose title stands at a point above all layers, as it does from afar."""
+    def title_at(self, at: QPointF) -> Mark | None:
+        """The frame whose title is drawn at a point above all layers, as it is when zoomed out."""
         tabs = self._view.network_scene.annotations.titles.tabs(self._view.zoom)
         return next((Mark("frame", id) for id, tab in tabs.items() if tab.contains(at)), None)
 
-    def _free_hit(self, at: QPointF) -> tuple[Mark, Annotation, Sides] | None:
-        """The same, where no layer and no connection lies above it."""
-        scene, tab = self._view.network_scene, self.tab_at(at)
-        if tab is not None and (one := annotations.find(self._editor.layout, tab)) is not None:
-            return tab, one, (0, 0)
-        if scene.node_at(at) is not None or (found := self._hit(at)) is None:
+    def hit_at(self, at: QPointF) -> AnnotationHit | None:
+        """The frame or comment that can be grabbed at a point, where no layer and no connection lies above it."""
+        scene, title = self._view.network_scene, self.title_at(at)
+        if title is not None and (annotation := annotations.find(self._editor.layout, title)) is not None:
+            return AnnotationHit(title, annotation)
+        if scene.node_at(at) is not None or (hit := self._hit(at)) is None:
             return None
-        is_near = self._view.zoom >= READABLE
-        return None if is_near and scene.connection_at(at, self._view.reach / 2) is not None else found
+        is_covered = self._view.is_readable and scene.connection_at(at, self._view.reach / 2) is not None
+        return None if is_covered else hit
 
-    def gesture_at(self, pointer: Pointer) -> Gesture | None:
-        """What a press begins here, if one is here."""
-        found = self._free_hit(pointer.scene)
-        if found is None:
-            return None
-        mark, annotation, sides = found
-        return Move(self._view, mark) if sides == (0, 0) else Resize(self._view, mark, annotation, sides)
-
-    def show_cursor(self, pointer: Pointer) -> None:
-        """The cursor says so, where that is resizing."""
+    def _hit_if_any(self, at: QPointF) -> AnnotationHit | None:
+        """The same, at once for a layout without frames and comments: it is asked at every move of the pointer."""
         layout = self._editor.layout
-        found = self._free_hit(pointer.scene) if layout.frames or layout.comments else None
-        if found is not None and found[2] in CURSORS:
-            self._view.viewport().setCursor(CURSORS[found[2]])
+        return self.hit_at(at) if layout.frames or layout.comments else None
+
+    def show_cursor(self, at: QPointF) -> None:
+        """Show the resize cursor over an edge."""
+        hit = self._hit_if_any(at)
+        if hit is not None and hit.sides in CURSORS:
+            self._view.viewport().setCursor(CURSORS[hit.sides])
 
     def menu_at(self, at: QPointF) -> QMenu | None:
-        """The menu of the one at a point; it is selected by asking for it."""
-        found = self._free_hit(at)
-        if found is None:
+        """The context menu of the frame or comment at a point, which is selected."""
+        hit = self.hit_at(at)
+        if hit is None:
             return None
-        mark = found[0]
-        if mark not in self._editor.selected_marks:
-            self._editor.set_selection((), (), {mark})
-        return menus.annotation_menu(self._editor, self._view, mark, lambda: self.edit(mark))
+        if hit.mark not in self._editor.selected_marks:
+            self._editor.set_selection((), (), {hit.mark})
+        return menus.annotation_menu(self._editor, self._view, hit.mark, lambda: self.edit(hit.mark))
 
-    def text_at(self, at: QPointF) -> str:
-        """The tooltip for a point: all the words of a frame or a comment, as a paragraph that wraps."""
-        layout = self._editor.layout
-        found = self._free_hit(at) if layout.frames or layout.comments else None
-        written = annotations.words(found[1])[:_LONGEST_TIP] if found is not None else ""
-        return f"<p>{escape(written).replace(_NEW_LINE, '<br>')}</p>" if written else ""
+    def tooltip_at(self, at: QPointF) -> str:
+        """The tooltip for a point: the whole text of a frame or a comment, as a paragraph that wraps."""
+        hit = self._hit_if_any(at)
+        text = annotations.words(hit.annotation)[:_LONGEST_TIP] if hit is not None else ""
+        return f"<p>{escape(text).replace(_NEW_LINE, '<br>')}</p>" if text else ""
 
     def reveal(self, mark: Mark) -> QPoint:
-        """Bring one into sight, near enough to be read; where it can be taken hold of in the view."""
-        view, found = self._view, annotations.find(self._editor.layout, mark)
-        if found is None:
+        """Scroll to a frame or a comment; return a point of the view where it can be grabbed."""
+        view, annotation = self._view, annotations.find(self._editor.layout, mark)
+        if annotation is None:
             return view.viewport().rect().center()
-        area = box(found)
+        area = box(annotation)
         head = QRectF(area.topLeft(), QPointF(area.left() + min(area.width(), 200), area.top() + TITLE_HEIGHT))
         shown = area if mark.kind == "comment" else head
-        if view.zoom < READABLE:
+        if not view.is_readable:
             view.look(1.0, shown.center())
         elif not view.visible_area().contains(shown):
             view.look_at(shown.center())
         return view.mapFromScene(QPointF(area.left() + min(area.width() / 2, 24), area.top() + TITLE_HEIGHT / 2))
 
-    # Words
+    # Text
 
-    def edit_at(self, pointer: Pointer) -> bool:
-        """Edit the words of the one at a point; whether there is one."""
-        found = self._free_hit(pointer.scene)
-        if found is not None:
-            self.edit(found[0])
-        return found is not None
+    def edit_at(self, at: QPointF) -> bool:
+        """Edit the text of the frame or comment at a point; return whether there is one."""
+        hit = self.hit_at(at)
+        if hit is not None:
+            self.edit(hit.mark)
+        return hit is not None
 
     def edit_selected(self) -> None:
-        """Edit the words of the one that is selected."""
+        """Edit the text of the selected frame or comment."""
         if len(self._editor.selected_marks) == 1:
             self.edit(next(iter(self._editor.selected_marks)))
 
     def edit(self, mark: Mark, *, merge: str = "") -> None:
-        """Put a field over the words of a frame or a comment. `merge`: see `Editor.apply`."""
+        """Open a text field over a frame or a comment. `merge`: see `Editor.apply`."""
         view = self._view
-        self._leave_field()
-        view.cancel()
+        self._close_field()
+        self.about_to_edit.emit()
         self.reveal(mark)
-        found = annotations.find(self._editor.layout, mark)
-        if found is None:
+        annotation = annotations.find(self._editor.layout, mark)
+        if annotation is None:
             return
-        area = QRectF(view.mapFromScene(box(found).topLeft()), box(found).size() * view.zoom).toRect()
+        area = QRectF(view.mapFromScene(box(annotation).topLeft()), box(annotation).size() * view.zoom).toRect()
         room = view.viewport().rect()
-        if isinstance(found, Frame):
+        if isinstance(annotation, Frame):
             title = TitleField(self._editor, mark, merge, view)
             width = max(min(area.width() - 8, room.width() - 16), _LEAST_FIELD)
             title.setGeometry(area.left() + 4, area.top() + 1, width, 28)
-            field: TitleField | TextField = title
+            field: TitleField | CommentField = title
         else:
-            field = TextField(self._editor, mark, merge, view)
+            field = CommentField(self._editor, mark, merge, view)
             field.setGeometry(area.left(), area.top(), max(area.width(), _LEAST_FIELD), max(area.height(), 96))
         place = field.geometry()
         place.moveLeft(max(room.left() + 4, min(place.left(), room.right() - place.width() - 4)))
@@ -162,8 +165,8 @@ class Annotating:
         field.show()
         field.setFocus()
 
-    def _leave_field(self, _scope: object = None) -> None:
-        """There is one field at a time, and none for what is not shown any more."""
+    def _close_field(self, _scope: object = None) -> None:
+        """There is one field at a time, and none for a block that is left."""
         if self._field is not None:
             self._field.finish()
 
@@ -173,12 +176,9 @@ class Annotating:
 
     # New ones
 
-    def add_comment(self, at: QPointF | None = None) -> None:
-        """Add a comment at a point of the canvas, else at the pointer, and write it."""
-        view = self._view
-        corner = view.mapToScene(view.pointer_at) if at is None else at
-        if at is None and not view.has_pointer:
-            corner -= QPointF(COMMENT_SIZE[0] / 2, COMMENT_SIZE[1] / 2)
+    def add_comment(self, at: QPointF, *, is_centre: bool = False) -> None:
+        """Add a comment with its corner, or its centre, at a point of the canvas, and open it for typing."""
+        corner = at - QPointF(COMMENT_SIZE[0] / 2, COMMENT_SIZE[1] / 2) if is_centre else at
         try:
             layout, mark = annotations.add_comment(self._editor.layout, placement.snapped((corner.x(), corner.y())))
         except UserError as error:
@@ -187,7 +187,7 @@ class Annotating:
         self._add("Add a comment", layout, mark)
 
     def frame_selection(self) -> None:
-        """Put a frame around what is selected, and write its title."""
+        """Add a frame around the selection, and open its title for typing."""
         editor = self._editor
         try:
             layout, mark = annotations.frame_around(editor.layout, editor.selection, editor.selected_marks)

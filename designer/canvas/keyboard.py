@@ -1,21 +1,22 @@
-"""What keys do on the canvas: walk, move, connect, edit, zoom. Single letters are for the canvas alone."""
+"""The keys of the canvas: walk, move, connect, edit, zoom. Single letters are for the canvas alone."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 
 from designer import placement
+from designer.auto_layout import AutoLayout
+from designer.canvas.annotation_tools import AnnotationTools
 from designer.gestures import neighbours
 from designer.gestures.connect_keys import ConnectByKeys
+from designer.gestures.gesture import Canvas
 from designer.scene.annotations import NOTHING
+from designer.scene.pipeline_stages import PipelineStages
 from engine.network import annotations
 from engine.network.annotations import Mark
 from engine.network.network import Port
-
-if TYPE_CHECKING:
-    from designer.canvas.view import CanvasView
 
 _ARROWS: dict[Qt.Key, tuple[neighbours.Way, int, int]] = {
     Qt.Key.Key_Left: ("left", -1, 0),
@@ -41,21 +42,64 @@ HELP = (
 )
 
 
-class Keys:
-    """The keyboard of one canvas. The view hands it every key and asks it what is held."""
+class KeyCanvas(Canvas, Protocol):
+    """What the keyboard asks of the view, beyond what a gesture does."""
 
-    def __init__(self, view: "CanvasView") -> None:
-        self._view = view
-        self._editor = view.editor
+    def cancel(self) -> bool:
+        """Cancel the gesture in progress; return whether there was one."""
+
+    def show_cursor(self) -> None:
+        """Show the cursor for what a press would begin."""
+
+    def announce(self, text: str) -> None:
+        """Let a screen reader say a text."""
+
+    def quick_add(self) -> None:
+        """Suggest layers where one would go."""
+
+    def open_selected(self) -> bool:
+        """Open the selected block; return whether one block is selected."""
+
+    def edit_selected(self) -> None:
+        """Edit the selection where its fields or its text are shown."""
+
+    def rename_selected(self) -> None:
+        """Rename the selected layer in place."""
+
+    def fit(self) -> None:
+        """Show the whole network."""
+
+    def fit_selection(self) -> None:
+        """Show the selected layers."""
+
+    def zoom_in(self) -> None:
+        """Zoom in by one step."""
+
+    def zoom_out(self) -> None:
+        """Zoom out by one step."""
+
+
+class Keyboard:
+    """The keyboard of one canvas. The view passes every key on and asks which are held."""
+
+    def __init__(
+        self, canvas: KeyCanvas, annotation_tools: AnnotationTools, stages: PipelineStages, auto_layout: AutoLayout
+    ) -> None:
+        self._canvas = canvas
+        self._editor = canvas.editor
+        self._annotations = annotation_tools
+        self._stages = stages
+        self._auto_layout = auto_layout
         self.holds_space = False
-        """Whether a drag moves the view."""
+        """Whether a drag pans the view."""
         self.lassos = False
         """Whether the next drag draws a lasso."""
         self.connecting: ConnectByKeys | None = None
         self._trail: list[str] = []
+        """Layers that arrow keys have been at, the last one last."""
 
     def press(self, event: QKeyEvent) -> bool:
-        """Do what a key says; whether it said anything."""
+        """Handle a key; return whether it has a meaning here."""
         key, held = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key == Qt.Key.Key_Escape:
             self._escape()
@@ -64,11 +108,11 @@ class Keys:
             if self.connecting.key(event):
                 self.connecting = None
             else:
-                self._say(self.connecting.words)
+                self._canvas.announce(self.connecting.words)
             return True
         if key == Qt.Key.Key_Space and not event.isAutoRepeat():
             self.holds_space = True
-            self._view.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+            self._canvas.show_cursor()
             return True
         if key in _ARROWS and held == _ALT | _SHIFT:
             return self._grow(*_ARROWS[key][1:])
@@ -79,33 +123,33 @@ class Keys:
             elif self._editor.selection:
                 self._walk(way, extends=bool(held & _SHIFT))
             else:
-                self._view.scroll_by(QPoint(_PAN * dx, _PAN * dy))
+                self._canvas.scroll_by(QPoint(_PAN * dx, _PAN * dy))
             return True
         if held == _ALT and key == Qt.Key.Key_Up:
             self._editor.leave_block()
             return True
         if held == _ALT and key == Qt.Key.Key_Down:
-            return self._view.open_selected()
+            return self._canvas.open_selected()
         if held & (_CTRL | _ALT):
             return False
         return self._letter(key, has_shift=bool(held & _SHIFT))
 
     def _letter(self, key: Qt.Key, *, has_shift: bool) -> bool:
-        view, editor = self._view, self._editor
+        canvas, editor = self._canvas, self._editor
         plain: dict[Qt.Key, Callable[[], object]] = {
             Qt.Key.Key_Delete: lambda: editor.delete_selection(heal=not has_shift),
             Qt.Key.Key_Backspace: lambda: editor.delete_selection(heal=not has_shift),
-            Qt.Key.Key_A: view.quick_add,
+            Qt.Key.Key_A: canvas.quick_add,
             Qt.Key.Key_B: editor.toggle_bypass,
             Qt.Key.Key_C: self.connect,
-            Qt.Key.Key_F: view.fit_selection if has_shift else view.fit,
+            Qt.Key.Key_F: canvas.fit_selection if has_shift else canvas.fit,
             Qt.Key.Key_L: self.lasso_next,
-            Qt.Key.Key_Plus: view.zoom_in,
-            Qt.Key.Key_Equal: view.zoom_in,
-            Qt.Key.Key_Minus: view.zoom_out,
-            Qt.Key.Key_F2: view.rename_selected,
-            Qt.Key.Key_Return: view.edit_selected,
-            Qt.Key.Key_Enter: view.edit_selected,
+            Qt.Key.Key_Plus: canvas.zoom_in,
+            Qt.Key.Key_Equal: canvas.zoom_in,
+            Qt.Key.Key_Minus: canvas.zoom_out,
+            Qt.Key.Key_F2: canvas.rename_selected,
+            Qt.Key.Key_Return: canvas.edit_selected,
+            Qt.Key.Key_Enter: canvas.edit_selected,
         }
         if key in plain:
             plain[key]()
@@ -114,42 +158,42 @@ class Keys:
     def _stage(self, key: Qt.Key) -> bool:
         """While stages of a pipeline are shown, a digit puts what is selected into one."""
         is_digit = Qt.Key.Key_1 <= key <= Qt.Key.Key_9
-        if is_digit and self._view.staging.is_on:
-            self._view.staging.put(key - Qt.Key.Key_1)
+        if is_digit and self._stages.is_on:
+            self._stages.put(key - Qt.Key.Key_1)
             return True
         return False
 
     def release(self, event: QKeyEvent) -> None:
-        """Let go of what is held."""
+        """Handle a released key."""
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
             self.holds_space = False
-            self._view.show_cursor()
+            self._canvas.show_cursor()
 
     def leave(self) -> None:
-        """The keyboard went elsewhere: nothing is held any longer."""
+        """The keyboard focus went elsewhere: nothing is held any longer."""
         self.holds_space = self.lassos = False
         self.end_connecting()
 
     def _escape(self) -> None:
         if self.lassos:
             self.lassos = False
-            self._view.show_cursor()
-        elif not self.end_connecting() and not self._view.cancel() and not self._view.arranging.cancel():
+            self._canvas.show_cursor()
+        elif not self.end_connecting() and not self._canvas.cancel() and not self._auto_layout.cancel():
             self._editor.set_selection(())
 
     def lasso_next(self) -> None:
-        """The next drag on the ground draws a lasso."""
-        self._view.cancel()
+        """Let the next drag beside all layers draw a lasso."""
+        self._canvas.cancel()
         self.lassos = True
-        self._view.show_cursor()
+        self._canvas.show_cursor()
 
     # From layer to layer
 
     def tab(self, is_next: bool) -> bool:
-        """Go on to the next layer in the order of the network; False behind the last."""
+        """Select the next layer in the order of the network, or the previous one; return False past the end."""
         if self.connecting is not None:
             self.connecting.next_input(1 if is_next else -1)
-            self._say(self.connecting.words)
+            self._canvas.announce(self.connecting.words)
             return True
         editor = self._editor
         order: list[str | Mark] = list(editor.network.order)
@@ -164,13 +208,13 @@ class Keys:
         if not 0 <= index < len(order):
             self._editor.set_selection(())
             return False
-        found = order[index]
-        if isinstance(found, Mark):
-            editor.set_selection((), (), {found})
-            self._view.annotating.reveal(found)
-            self._tell_annotation(found)
+        target = order[index]
+        if isinstance(target, Mark):
+            editor.set_selection((), (), {target})
+            self._annotations.reveal(target)
+            self._announce_annotation(target)
         else:
-            self._show(found, {found})
+            self._show(target, {target})
         return True
 
     def _walk(self, way: neighbours.Way, *, extends: bool) -> None:
@@ -187,18 +231,18 @@ class Keys:
 
     def _show(self, id: str, selection: set[str] | frozenset[str]) -> None:
         self._editor.set_selection(selection)
-        self._view.reveal(id)
-        self._tell(id)
+        self._canvas.reveal(id)
+        self._announce(id)
 
-    def _tell(self, id: str) -> None:
-        """Say to a screen reader which layer this is."""
+    def _announce(self, id: str) -> None:
+        """Announce a layer to a screen reader."""
         layer, facts = self._editor.network.layers[id], self._editor.analysis.facts.get(id)
         words = [layer.name, layer.label, facts.output.short() if facts else ""]
         words += [problem.message for problem in self._editor.problems if problem.layer == id]
-        self._say(", ".join(filter(None, words)))
+        self._canvas.announce(", ".join(filter(None, words)))
 
-    def _tell_annotation(self, mark: Mark) -> None:
-        """Say which frame or comment this is, and what stands in it."""
+    def _announce_annotation(self, mark: Mark) -> None:
+        """Announce a frame or a comment, and what is in it."""
         found = annotations.find(self._editor.layout, mark)
         if found is None:
             return
@@ -207,11 +251,7 @@ class Keys:
         if mark.kind == "frame":
             count = len(annotations.standing_in(self._editor.layout, {mark})[0])
             words.append(f"{count} layer{'' if count == 1 else 's'}")
-        self._say(", ".join(words))
-
-    def _say(self, text: str) -> None:
-        """Let a screen reader say something."""
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, text))
+        self._canvas.announce(", ".join(words))
 
     def _nudge(self, dx: int, dy: int, steps: int) -> None:
         """Moves the selection; presses in a row are one step to undo."""
@@ -240,9 +280,9 @@ class Keys:
     # Connecting
 
     def connect(self) -> None:
-        """Begin a connection at the selected layer; keys choose where it goes."""
-        editor, view = self._editor, self._view
-        view.cancel()
+        """Begin a connection at the selected layer; keys choose its target."""
+        editor, canvas = self._editor, self._canvas
+        canvas.cancel()
         if len(editor.selection) != 1:
             editor.refused.emit("Select the layer that the connection is to leave, then press C.")
             return
@@ -254,18 +294,18 @@ class Keys:
             return
         used = {connection.source.name for connection in editor.network.outgoing[id]}
         free = [name for name in ports if name not in used]
-        port = view.network_scene.port_at_layer(Port(id, (free or list(ports))[0]), False)
-        connecting = ConnectByKeys(view, port)
+        port = canvas.network_scene.port_at_layer(Port(id, (free or list(ports))[0]), False)
+        connecting = ConnectByKeys(canvas, port)
         why = connecting.begin()
         if why is None:
             self.connecting = connecting
-            self._say(connecting.words)
+            self._canvas.announce(connecting.words)
         else:
             connecting.cancel()
             editor.refused.emit(why)
 
     def end_connecting(self) -> bool:
-        """Give up a connection that keys began; whether there was one."""
+        """Cancel a connection that keys began; return whether there was one."""
         connecting, self.connecting = self.connecting, None
         if connecting is not None:
             connecting.cancel()

@@ -60,7 +60,7 @@ class TintLegend(QFrame):
         self._scene = view.network_scene
         theme.mark(self, "role", "card")
         self._make()
-        view.chip.installEventFilter(self)
+        view.overlays.zoom_chip.installEventFilter(self)
         self._scene.tint_changed.connect(self._on_tint_changed)
         theme.changed.connect(self._dress)
         self._dress()
@@ -123,11 +123,11 @@ class TintLegend(QFrame):
 
     def _place(self) -> None:
         self.adjustSize()
-        self.move(_MARGIN, max(0, self._view.chip.y() - self.height() - _GAP))
+        self.move(_MARGIN, max(0, self._view.overlays.zoom_chip.y() - self.height() - _GAP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """It goes where the zoom goes."""
-        if watched is self._view.chip and event.type() == QEvent.Type.Move:
+        if watched is self._view.overlays.zoom_chip and event.type() == QEvent.Type.Move:
             self._place()
         return super().eventFilter(watched, event)
 
@@ -181,7 +181,7 @@ class HealthLegend(QFrame):
             column.addLayout(row)
         self._soon = QTimer(self, singleShot=True, interval=0)  # the legend of tints finds its place first
         self._soon.timeout.connect(self._place)
-        view.chip.installEventFilter(self)
+        view.overlays.zoom_chip.installEventFilter(self)
         view.network_scene.tint_changed.connect(lambda: self._soon.start())
         self.hide()
 
@@ -193,13 +193,13 @@ class HealthLegend(QFrame):
 
     def _place(self) -> None:
         self.adjustSize()
-        chip, tints = self._view.chip, self._view.findChild(TintLegend)
+        chip, tints = self._view.overlays.zoom_chip, self._view.findChild(TintLegend)
         below = tints if tints is not None and not tints.isHidden() else chip
         self.move(chip.x(), max(0, below.y() - self.height() - _HEALTH_LEGEND_GAP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """It goes where the zoom goes."""
-        if watched is self._view.chip and event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
+        if watched is self._view.overlays.zoom_chip and event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
             self._place()
         return super().eventFilter(watched, event)
 
@@ -243,7 +243,7 @@ class StageLegend(QFrame):
 
     def __init__(self, view: CanvasView) -> None:
         super().__init__(view)
-        self._view, self._staging = view, view.staging
+        self._view, self._stages = view, view.stages
         theme.mark(self, "role", "card")
         self.setFixedWidth(_WIDTH)
         column = QVBoxLayout(self)
@@ -268,8 +268,8 @@ class StageLegend(QFrame):
         column.addLayout(use)
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._place)
-        view.chip.installEventFilter(self)
-        view.staging.changed.connect(self.refresh)
+        view.overlays.zoom_chip.installEventFilter(self)
+        view.stages.changed.connect(self.refresh)
         theme.changed.connect(self._dress)
         self._dress()
         self.refresh()
@@ -283,7 +283,7 @@ class StageLegend(QFrame):
         self._close.setToolTip("Show no stages")
         self._close.setAccessibleName("Show no stages")
         self._close.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._close.clicked.connect(lambda: self._staging.show(False))
+        self._close.clicked.connect(lambda: self._stages.show(False))
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.title)
@@ -295,16 +295,16 @@ class StageLegend(QFrame):
     def _make_buttons(self) -> QHBoxLayout:
         self.balance_button = QPushButton("Balance")
         self.balance_menu = QMenu(self)
-        self.balance_menu.addAction("By work").triggered.connect(lambda: self._staging.balance("work"))
-        self.balance_menu.addAction("By memory").triggered.connect(lambda: self._staging.balance("memory"))
+        self.balance_menu.addAction("By work").triggered.connect(lambda: self._stages.balance("work"))
+        self.balance_menu.addAction("By memory").triggered.connect(lambda: self._stages.balance("memory"))
         self.balance_button.setMenu(self.balance_menu)
         self.balance_button.setToolTip("Give each worker equally much to do, or to hold, and write it down")
         self.clear_button = QPushButton("Automatic")
         self.clear_button.setToolTip("Clear what was put by hand: stages are balanced by work when a run begins")
-        self.clear_button.clicked.connect(lambda: self._staging.clear())
+        self.clear_button.clicked.connect(lambda: self._stages.clear())
         self.use_button = QPushButton("Use a pipeline")
         self.use_button.setToolTip("Choose the strategy pipeline, so that a run has these stages")
-        self.use_button.clicked.connect(lambda: self._staging.use())
+        self.use_button.clicked.connect(lambda: self._stages.use())
         for button in (self.balance_button, self.clear_button, self.use_button):
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = QHBoxLayout()
@@ -319,25 +319,25 @@ class StageLegend(QFrame):
 
     def refresh(self) -> None:
         """Say what there is now."""
-        self.setVisible(self._staging.is_on)
-        if not self._staging.is_on:
+        self.setVisible(self._stages.is_on)
+        if not self._stages.is_on:
             return
-        found = self._staging.found
+        found = self._stages.found
         self.how.setText("automatic" if found.is_automatic else "by hand")
         self._show_rows(found.stages)
         said = [found.refusal] if found.refusal else []
         rest = (found.stages.count if found.stages else 0) - MOST_ROWS
         if rest > 0:
             said.append(f"And {plural(rest, 'stage')} more.")
-        if not self._staging.is_used:
+        if not self._stages.is_used:
             said.append(f"A run does not use them: {unused_because(self._view.editor.project.environment)}.")
-        elif found.stages and (why := wrong_count(found.stages.count, self._staging.workers)):
+        elif found.stages and (why := wrong_count(found.stages.count, self._stages.workers)):
             said.append(why[:1].upper() + why[1:])
         elif not found.refusal:
             said.append("Keys 1 to 9 move what is selected.")
         self.words.setText(" ".join(said))
         self.clear_button.setEnabled(not found.is_automatic)
-        self.use_button.setVisible(not self._staging.is_used)
+        self.use_button.setVisible(not self._stages.is_used)
         self._place()
         self._soon.start()
 
@@ -345,7 +345,7 @@ class StageLegend(QFrame):
         count = min(stages.count, MOST_ROWS) if stages else 0
         while len(self._rows) < count:
             self._add_row()
-        bytes = stage_bytes(self._view.editor.project, self._staging.analysis, stages) if stages else []
+        bytes = stage_bytes(self._view.editor.project, self._stages.analysis, stages) if stages else []
         for number, (chip, layers, takes) in enumerate(self._rows):
             for widget in (chip, layers, takes):
                 widget.setVisible(number < count)
@@ -377,11 +377,11 @@ class StageLegend(QFrame):
         column = self.layout()
         assert column is not None
         self.resize(_WIDTH, column.totalHeightForWidth(_WIDTH))  # of lines that wrap no size hint knows the number
-        chip = self._view.chip
+        chip = self._view.overlays.zoom_chip
         self.move(_STAGE_LEGEND_MARGIN, max(0, chip.y() - self.height() - _STAGE_LEGEND_GAP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """It goes where the zoom goes."""
-        if watched is self._view.chip and event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
+        if watched is self._view.overlays.zoom_chip and event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
             self._place()
         return super().eventFilter(watched, event)

@@ -10,7 +10,7 @@ from designer import theme
 from designer.auto_layout import align_menu
 from designer.editor import Editor
 from designer.scene import stage_colours
-from designer.scene.pipeline_stages import Staging
+from designer.scene.pipeline_stages import PipelineStages
 from engine.drawing import colours
 from engine.network import annotations, edits
 from engine.network.annotations import Mark
@@ -70,7 +70,7 @@ def layer_menu(
     return menu
 
 
-def stage_menu(staging: Staging, parent: QWidget) -> QMenu | None:
+def stage_menu(staging: PipelineStages, parent: QWidget) -> QMenu | None:
     """The stages of a pipeline that the selected layers can be put into, and one more; None while nobody looks at
     stages or uses them, and where there are none."""
     shown = staging.found.stages if staging.is_on or staging.is_used else None

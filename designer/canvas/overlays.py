@@ -1,13 +1,17 @@
-"""What lies over the canvas: the zoom, the hint beside the pointer, and what to do first on an empty one."""
+"""Widgets over the canvas: zoom, breadcrumbs, the hint beside the pointer, progress, and the empty state."""
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from designer import theme
+from designer.canvas.minimap import Minimap
+from designer.canvas.viewport import Viewport
 from designer.editor import Editor
 from engine.network.block import Block
 from engine.network.blocks import names_of, network_in
+
+_MARGIN = 14
 
 
 class ZoomChip(QFrame):
@@ -121,7 +125,7 @@ class EmptyState(QWidget):
         self._picture.setPixmap(theme.icon("network", "muted").pixmap(40, 40))
 
 
-class Busy(QFrame):
+class BusyCard(QFrame):
     """What is going on, a bar without an end, and Cancel."""
 
     cancelled = Signal()
@@ -164,7 +168,7 @@ class Busy(QFrame):
 _LONGEST_NAME = 24
 
 
-class Trail(QFrame):
+class Breadcrumbs(QFrame):
     """`Network › stage_1 › bottleneck`, at the top left of the canvas. Hidden while no block is open."""
 
     def __init__(self, editor: Editor, parent: QWidget) -> None:
@@ -234,3 +238,45 @@ class Trail(QFrame):
 
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+class Overlays(QObject):
+    """The widgets over one canvas, each in its corner."""
+
+    def __init__(self, view: Viewport, editor: Editor) -> None:
+        super().__init__(view)
+        self._view = view
+        self._editor = editor
+        self.zoom_chip = ZoomChip(view)
+        self.minimap = Minimap(view.network_scene, view)
+        self.empty = EmptyState(view)
+        self.breadcrumbs = Breadcrumbs(editor, view)
+        self.hint = Hint(view)
+        self.busy = BusyCard(view)
+        self.zoom_chip.zoom_in.connect(view.zoom_in)
+        self.zoom_chip.zoom_out.connect(view.zoom_out)
+        self.zoom_chip.zoom_reset.connect(view.zoom_reset)
+        self.zoom_chip.fit.connect(view.fit)
+        self.minimap.moved.connect(view.look_at)
+        view.zoom_changed.connect(self.zoom_chip.show_zoom)
+        view.visible_changed.connect(self.minimap.show_visible)
+        view.network_scene.tint_changed.connect(self.minimap.refresh)
+        editor.project_changed.connect(self._show_emptiness)
+        self._show_emptiness()
+
+    def place(self) -> None:
+        """Put each widget into its corner of the view."""
+        width, height = self._view.width(), self._view.height()
+        self.zoom_chip.move(_MARGIN, height - self.zoom_chip.height() - _MARGIN)
+        self.minimap.move(width - self.minimap.width() - _MARGIN, height - self.minimap.height() - _MARGIN)
+        self.busy.place()
+        self.breadcrumbs.move(_MARGIN, _MARGIN)
+        self.empty.move((width - self.empty.width()) // 2, (height - self.empty.height()) // 2)
+
+    def _show_emptiness(self) -> None:
+        layout = self._editor.layout
+        is_empty = not (self._editor.network.layers or layout.frames or layout.comments)
+        self.empty.setVisible(is_empty)
+        self.zoom_chip.setVisible(not is_empty)
+        if is_empty:
+            self.minimap.hide()

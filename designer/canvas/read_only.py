@@ -1,4 +1,4 @@
-"""A canvas to look at: the same scene with zoom, scrolling and tooltips, and no edit."""
+"""A canvas without edits: the same scene with zoom, scrolling and tooltips."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,6 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
-from designer.canvas import tips
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor
 from designer.scene.differences import DifferenceMarks
@@ -14,7 +13,6 @@ from designer.scene.scene import Scene
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Connection
 
-_REACH = 8.0
 _STEP = 60
 _READABLE = 0.9
 _ARROWS = {
@@ -25,12 +23,12 @@ _ARROWS = {
 }
 
 
-class Reader(Viewport):
-    """Shows the editor's network. Dragging moves the view, a click on a layer says which it is."""
+class ReadOnlyView(Viewport):
+    """Shows the editor's network. Dragging moves the view; a click on a layer is signalled."""
 
     layer_clicked = Signal(str)
     layer_opened = Signal(str)
-    """The layer that was clicked twice."""
+    """The id of a layer that was double-clicked."""
 
     def __init__(self, editor: Editor, parent: QWidget | None = None) -> None:
         super().__init__(Scene(editor), parent)
@@ -40,11 +38,6 @@ class Reader(Viewport):
         self._pressed: QPoint | None = None
         self._is_panning = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    @property
-    def network_scene(self) -> Scene:
-        """What draws the network."""
-        return self._scene
 
     @property
     def middle(self) -> QPointF:
@@ -119,8 +112,6 @@ class Reader(Viewport):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
-            QToolTip.showText(
-                event.globalPos(), tips.text_at(self._scene, self.mapToScene(event.pos()), _REACH), self.viewport()
-            )
+            QToolTip.showText(event.globalPos(), self.tooltip_at(self.mapToScene(event.pos())), self.viewport())
             return True
         return super().viewportEvent(event)

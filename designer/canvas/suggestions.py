@@ -1,90 +1,93 @@
-"""Offering layers where one is wanted: on the ground, at a loose end of a connection, in the place of another layer."""
+"""Layer suggestions: the popup that adds a layer to the canvas, into a connection, at a port, or replaces one."""
 
 import contextlib
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
 
-from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from designer import clipboard, placement
+from designer import clipboard, placement, theme
+from designer.canvas.viewport import Viewport
 from designer.clipboard import Piece
-from designer.panels.library_model import OwnEntry
+from designer.editor import Editor
+from designer.panels.library_model import (
+    KEY_ROLE,
+    OWN_ROLE,
+    REFUSAL_ROLE,
+    LibraryFilter,
+    LibraryModel,
+    OwnEntry,
+    families,
+)
+from designer.panels.library_view import LibraryView
+from designer.panels.parts import SearchField
 from designer.scene.feedback import Loose, Marks
 from designer.scene.scene import PortHit
 from engine.core.errors import UserError
 from engine.core.types import TensorType
-from engine.network import suggestions
 from engine.network.block import BlockInput, BlockOutput
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Connection, Port
-
-if TYPE_CHECKING:
-    from designer.canvas.view import CanvasView
-from collections.abc import Collection
-
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
-
-from designer import theme
-from designer.panels.library_model import KEY_ROLE, OWN_ROLE, REFUSAL_ROLE, LibraryFilter, LibraryModel, families
-from designer.panels.library_view import LibraryView
-from designer.panels.parts import SearchField
-from engine.network.suggestions import Offers
+from engine.network.suggestions import Offers, feeders, known_inputs, refusal, substitutes, takers
 
 
-class Offering:
-    """Opens the popup of the canvas and does what is chosen in it. There is at most one."""
+class Suggestions(QObject):
+    """Opens the popup that suggests layers and adds the one that is chosen. There is one popup at a time."""
 
-    def __init__(self, view: "CanvasView") -> None:
+    type_used = Signal(str)
+    """The key of a layer type that was added or put in the place of another."""
+
+    def __init__(self, view: Viewport, editor: Editor) -> None:
+        super().__init__(view)
         self._view = view
-        self._editor = view.editor
+        self._editor = editor
         self.popup: QuickAdd | None = None
-        """What is open now."""
+        """The open popup."""
         self.own: Sequence[OwnEntry] = ()
-        """The blocks of the user's own."""
+        """The user's own blocks."""
 
     def close(self) -> None:
-        """Close what is open: what it was about may be gone."""
+        """Close the popup: what it was opened for may be gone."""
         if self.popup is not None:
             self.popup.hide()
 
     def at_ground(self, at: QPoint) -> None:
-        """A layer with its middle at a point of the view."""
+        """Suggest all layers; the chosen one goes to a point of the view."""
         place = placement.around(self._scene_point(at).toTuple())
         self._open("Add a layer…", None, at, lambda what: self._editor.add_layer(what, place), own=self.own)
 
     def into(self, connection: Connection, at: QPoint) -> None:
-        """A layer in the middle of a connection."""
+        """Suggest layers for the middle of a connection."""
         place = placement.around(self._scene_point(at).toTuple())
-        found = suggestions.takers(self._editor.analysis.type_at(connection.source))
-        own = self._own_for(self._editor.analysis.type_at(connection.source), gives=True)
+        suggestions = takers(self._editor.analysis.type_at(connection.source))
+        own = self._own_for(self._editor.analysis.type_at(connection.source), needs_output=True)
         self._open(
-            "Insert a layer…", found, at, lambda what: self._editor.insert_layer(what, place, connection), own=own
+            "Insert a layer…", suggestions, at, lambda what: self._editor.insert_layer(what, place, connection), own=own
         )
 
     def below(self, id: str) -> None:
-        """A layer that takes what leaves this one; it goes below it."""
+        """Suggest layers that accept the output of this one; the chosen one goes below it."""
         layer = self._editor.network.layers[id]
         ports = layer.type.output_ports()
         if not ports:
             return
         x, y = self._editor.layout.at(id)
-        found = suggestions.takers(self._editor.analysis.type_at(Port(id, ports[0])))
+        suggestions = takers(self._editor.analysis.type_at(Port(id, ports[0])))
         at = self._view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT))
         own = self._own_for(self._editor.analysis.type_at(Port(id, ports[0])))
-        self._open(f"Add a layer behind {layer.name}…", found, at, self._editor.add_layer, own=own)
+        self._open(f"Add a layer behind {layer.name}…", suggestions, at, self._editor.add_layer, own=own)
 
     def at_port(self, port: PortHit, at: QPoint) -> None:
-        """A layer at the other end of a connection that starts at a port and ends at a point of the view."""
+        """Suggest layers for the other end of a connection that starts at a port and ends at a point of the view."""
         editor, end = self._editor, self._scene_point(at)
         name = editor.network.layers[port.port.layer].name
         if port.is_input:
-            known = suggestions.known_inputs(editor.network, editor.analysis, port.port)
-            found = suggestions.feeders(editor.network.layers[port.port.layer].acting, port.port.name, known)
-            found = {**found, BlockInput.key: ""}  # gives what arrives at the block
+            known = known_inputs(editor.network, editor.analysis, port.port)
+            suggestions = feeders(editor.network.layers[port.port.layer].acting, port.port.name, known)
+            suggestions = {**suggestions, BlockInput.key: ""}  # gives what arrives at the block
         else:
-            found = suggestions.takers(editor.analysis.type_at(port.port))
+            suggestions = takers(editor.analysis.type_at(port.port))
         own = () if port.is_input else self._own_for(editor.analysis.type_at(port.port))
         ends = (end, port.at) if port.is_input else (port.at, end)
         prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
@@ -92,24 +95,24 @@ class Offering:
         def choose(what: str | Piece) -> None:
             editor.add_at_port(what, (end.x(), end.y()), port.port, is_input=port.is_input)
 
-        self._open(prompt, found, at, choose, Marks(loose=Loose(*ends)), own)
+        self._open(prompt, suggestions, at, choose, Marks(loose=Loose(*ends)), own)
 
     def replacement(self, id: str, at: QPoint) -> None:
-        """Another type for a layer."""
+        """Suggest types to replace a layer with."""
         editor = self._editor
-        found = suggestions.substitutes(editor.network, editor.analysis, id)
+        suggestions = substitutes(editor.network, editor.analysis, id)
         prompt = f"Replace {editor.network.layers[id].name} with…"
 
         def choose(what: str | Piece) -> None:
             if isinstance(what, str):
                 editor.replace_layer(id, what)
 
-        self._open(prompt, found, at, choose)
+        self._open(prompt, suggestions, at, choose)
 
     def _open(
         self,
         prompt: str,
-        found: suggestions.Offers | None,
+        suggestions: Offers | None,
         at: QPoint,
         choose: Callable[[str | Piece], object],
         marks: Marks | None = None,
@@ -118,9 +121,9 @@ class Offering:
         self.close()
         # The ports of a block stand inside one only.
         without = () if self._editor.scope else (BlockInput.key, BlockOutput.key)
-        if found is not None:
-            found = {key: why for key, why in found.items() if key not in without}
-        popup = QuickAdd(prompt, found, self._view, own, without)
+        if suggestions is not None:
+            suggestions = {key: why for key, why in suggestions.items() if key not in without}
+        popup = QuickAdd(prompt, suggestions, self._view, own, without)
         popup.chosen.connect(lambda key: self._choose(key, choose))
         popup.own_chosen.connect(lambda entry: self._choose_own(entry, choose))
         popup.closed.connect(self._on_closed)
@@ -128,22 +131,23 @@ class Offering:
         self._view.network_scene.show_marks(marks or Marks())
         popup.open_at(self._view.viewport().mapToGlobal(at))
 
-    def _own_for(self, given: TensorType | None, *, gives: bool = False) -> list[OwnEntry]:
-        """The blocks of the user's own that take what would arrive, and where it is wanted give something."""
-        found = []
+    def _own_for(self, type: TensorType | None, *, needs_output: bool = False) -> list[OwnEntry]:
+        """The user's blocks that accept a type and, with `needs_output`, have an output."""
+        accepting = []
         for entry in self.own:
             with contextlib.suppress(UserError):
-                type = clipboard.read_block(entry.payload).type
-                count = len(type.input_ports())
-                if count and (type.output_ports() or not gives) and not suggestions.refusal(type, [given] * count):
-                    found.append(entry)
-        return found
+                block = clipboard.read_block(entry.payload).type
+                count = len(block.input_ports())
+                has_ports = count and (block.output_ports() or not needs_output)
+                if has_ports and not refusal(block, [type] * count):
+                    accepting.append(entry)
+        return accepting
 
     def _choose(self, key: str, choose: Callable[[str | Piece], object]) -> None:
         before = self._editor.network
         choose(key)
         if self._editor.network is not before:
-            self._view.type_used.emit(key)
+            self.type_used.emit(key)
 
     def _choose_own(self, entry: OwnEntry, choose: Callable[[str | Piece], object]) -> None:
         try:
@@ -166,7 +170,9 @@ _BELOW = 10
 
 
 class QuickAdd(QFrame):
-    """The layer library in a popup. With offers, what fits comes first and the rest is muted and says why."""
+    """The layer library in a popup: typing filters, Enter takes the best match, Escape closes.
+
+    With suggestions, types that fit come first; the others are muted and say why."""
 
     chosen = Signal(str)
     """The key of the layer type. The popup is closed by then."""
@@ -177,7 +183,7 @@ class QuickAdd(QFrame):
     def __init__(
         self,
         prompt: str,
-        offers: Offers | None,
+        suggestions: Offers | None,
         parent: QWidget,
         own: Sequence[OwnEntry] = (),
         without: Collection[str] = (),
@@ -189,11 +195,11 @@ class QuickAdd(QFrame):
         self.search = SearchField(prompt, prompt)
         self.search.textChanged.connect(self._filter)
         self.search.installEventFilter(self)
-        groups = _groups(offers)
+        groups = _groups(suggestions)
         if groups is None and without:
             known = {title: [key for key in keys if key not in without] for title, keys in families().items()}
             groups = {title: keys for title, keys in known.items() if keys}
-        self.model = LibraryModel(self, groups, offers)
+        self.model = LibraryModel(self, groups, suggestions)
         self.model.show_own(own)
         self.filter = LibraryFilter(self.model)
         self.view = LibraryView()
@@ -219,7 +225,7 @@ class QuickAdd(QFrame):
         self.why.hide()
         self.view.selectionModel().currentChanged.connect(self._explain)
         self._lay_out()
-        if offers is not None and groups:
+        if suggestions is not None and groups:
             self.view.setCurrentIndex(next(one for one in self.view.entries() if one.data(KEY_ROLE)))
 
     def _lay_out(self) -> None:
@@ -292,10 +298,10 @@ class QuickAdd(QFrame):
         self.deleteLater()
 
 
-def _groups(offers: Offers | None) -> dict[str, list[str]] | None:
+def _groups(suggestions: Offers | None) -> dict[str, list[str]] | None:
     """What fits, then what does not; None, that is families, where nothing is said or all is alike."""
-    if offers is None:
+    if suggestions is None:
         return None
-    fits = [key for key, why in offers.items() if not why]
-    rest = [key for key, why in offers.items() if why]
+    fits = [key for key, why in suggestions.items() if not why]
+    rest = [key for key, why in suggestions.items() if why]
     return {title: keys for title, keys in (("Fits here", fits), ("Does not fit", rest)) if keys}

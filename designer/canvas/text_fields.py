@@ -1,4 +1,4 @@
-"""The words of a frame or a comment, edited in their place on the canvas."""
+"""Text fields over the canvas: the name of a layer, the title of a frame, the text of a comment."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
@@ -12,15 +12,19 @@ from engine.network.layout import TITLE_LIMIT
 from engine.network.network import name_refusal
 
 
-def _take(editor: Editor, mark: Mark, text: str, merge: str) -> None:
-    found = annotations.find(editor.layout, mark)
-    if found is not None and text != annotations.words(found):
-        what = "Change title" if mark.kind == "frame" else "Change comment"
-        editor.edit_layout(what, lambda layout: annotations.reword(layout, mark, text), merge=merge)
+def _text_of(editor: Editor, mark: Mark) -> str:
+    annotation = annotations.find(editor.layout, mark)
+    return annotations.words(annotation) if annotation is not None else ""
+
+
+def _apply(editor: Editor, mark: Mark, text: str, merge: str) -> None:
+    if text != _text_of(editor, mark):
+        title = "Change title" if mark.kind == "frame" else "Change comment"
+        editor.edit_layout(title, lambda layout: annotations.reword(layout, mark, text), merge=merge)
 
 
 class TitleField(QLineEdit):
-    """A line over the title of a frame. Enter takes it, or a click elsewhere; Escape leaves the old one."""
+    """A line over the title of a frame. Enter or a click elsewhere applies it; Escape keeps the old one."""
 
     closed = Signal()
 
@@ -31,35 +35,34 @@ class TitleField(QLineEdit):
         self.setAccessibleName("Title of the frame")
         self.setPlaceholderText("Title")
         self.setMaxLength(TITLE_LIMIT)
-        found = annotations.find(editor.layout, mark)
-        self.setText(annotations.words(found) if found is not None else "")
+        self.setText(_text_of(editor, mark))
         self.selectAll()
         self.returnPressed.connect(self.finish)
 
-    def finish(self, *, takes: bool = True) -> None:
-        """Close it, and take what was written or leave it."""
+    def finish(self, *, applies: bool = True) -> None:
+        """Close the field; apply its text or discard it."""
         if self._is_open:
             self._is_open = False
-            if takes:
-                _take(self._editor, self._mark, self.text(), self._merge)
+            if applies:
+                _apply(self._editor, self._mark, self.text(), self._merge)
             self.closed.emit()
             self.hide()
             self.deleteLater()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.finish(takes=False)
+            self.finish(applies=False)
             return
         super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        if event.reason() != Qt.FocusReason.PopupFocusReason:  # the field's own menu
+        if event.reason() != Qt.FocusReason.PopupFocusReason:  # the context menu of the field
             self.finish()
 
 
-class TextField(QPlainTextEdit):
-    """A sheet over a comment. Ctrl+Enter takes it, or a click elsewhere; Escape leaves the old one."""
+class CommentField(QPlainTextEdit):
+    """A text field over a comment. Ctrl+Enter or a click elsewhere applies it; Escape keeps the old one."""
 
     closed = Signal()
 
@@ -71,16 +74,15 @@ class TextField(QPlainTextEdit):
         self.setAccessibleDescription("Ctrl+Enter takes the text, Escape leaves the old one")
         self.setPlaceholderText("Ctrl+Enter is done")
         self.setTabChangesFocus(True)
-        found = annotations.find(editor.layout, mark)
-        self.setPlainText(annotations.words(found) if found is not None else "")
+        self.setPlainText(_text_of(editor, mark))
         self.selectAll()
 
-    def finish(self, *, takes: bool = True) -> None:
-        """Close it, and take what was written or leave it."""
+    def finish(self, *, applies: bool = True) -> None:
+        """Close the field; apply its text or discard it."""
         if self._is_open:
             self._is_open = False
-            if takes:
-                _take(self._editor, self._mark, self.toPlainText(), self._merge)
+            if applies:
+                _apply(self._editor, self._mark, self.toPlainText(), self._merge)
             self.closed.emit()
             self.hide()
             self.deleteLater()
@@ -88,7 +90,7 @@ class TextField(QPlainTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if event.key() == Qt.Key.Key_Escape:
-            self.finish(takes=False)
+            self.finish(applies=False)
         elif is_enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.finish()
         else:
@@ -96,12 +98,12 @@ class TextField(QPlainTextEdit):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        if event.reason() != Qt.FocusReason.PopupFocusReason:  # the field's own menu
+        if event.reason() != Qt.FocusReason.PopupFocusReason:  # the context menu of the field
             self.finish()
 
 
 class RenameField(QLineEdit):
-    """A line over the layer's name. Enter takes the name if it can be one; Escape leaves the old one."""
+    """A line over the name of a layer. Enter applies a valid name; Escape keeps the old one."""
 
     closed = Signal()
     refusal = Signal(str)

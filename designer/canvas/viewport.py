@@ -1,13 +1,16 @@
-"""A window onto the canvas: how near, which part, and the dotted ground. Knows the scene, but no edit."""
+"""The view of a scene: zoom, scrolling, tooltips and the dotted background. It edits nothing."""
 
 import sys
+from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QNativeGestureEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
 from designer import theme
+from designer.scene import pictures
 from designer.scene.scene import Scene
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 LOWEST_ZOOM = 0.1
 HIGHEST_ZOOM = 4.0
@@ -16,10 +19,14 @@ _DOTS = 24.0
 _LEAST_PITCH = 16.0
 _FIT_MARGIN = 24
 _SETTLE_MS = 120
+READABLE = 0.35
+"""The zoom from which ports can be hit and names read."""
+_REACH_PIXELS = 8.0
+_EDGE = 8
 
 
 class Viewport(QGraphicsView):
-    """Zooms and scrolls over the scene; the network can be pushed to any edge of the window."""
+    """Zooms and scrolls over the scene; the network can be scrolled to any edge of the view."""
 
     zoom_changed = Signal(float)
     visible_changed = Signal(object)
@@ -54,9 +61,24 @@ class Viewport(QGraphicsView):
         self.viewport().update()
 
     @property
+    def network_scene(self) -> Scene:
+        """The scene that is shown."""
+        return self._scene
+
+    @property
     def zoom(self) -> float:
-        """Pixels a canvas unit."""
+        """Pixels per canvas unit."""
         return self.transform().m11()
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the zoom is large enough for ports to be hit and names to be read."""
+        return self.zoom >= READABLE
+
+    @property
+    def reach(self) -> float:
+        """The distance from the pointer within which a port or a connection is hit, in canvas units."""
+        return _REACH_PIXELS / min(self.zoom, 1.0) if self.zoom > 0.5 else 2 * _REACH_PIXELS
 
     def visible_area(self) -> QRectF:
         """The part of the canvas that can be seen."""
@@ -117,6 +139,21 @@ class Viewport(QGraphicsView):
         self.centerOn(middle)
         self.make_room()
 
+    def layers_box(self, ids: Iterable[str]) -> QRectF:
+        """The bounding box of some layers."""
+        box = QRectF()
+        for id in ids:
+            box = box.united(QRectF(*self._scene.editor.layout.at(id), NODE_WIDTH, NODE_HEIGHT))
+        return box
+
+    def reveal(self, id: str) -> None:
+        """Scroll to a layer, and zoom in where its name could not be read."""
+        box = self.layers_box({id})
+        if not self.is_readable:
+            self.look(1.0, box.center())
+        elif not self.visible_area().adjusted(_EDGE, _EDGE, -_EDGE, -_EDGE).contains(box):
+            self.look_at(box.center())
+
     def make_room(self, wanted: object = None) -> None:
         """The network can be pushed to any edge of the window, and a bit further."""
         visible = self.visible_area()
@@ -151,6 +188,26 @@ class Viewport(QGraphicsView):
                 event.accept(pinch)
                 return True
         return super().viewportEvent(event)
+
+    def tooltip_at(self, at: QPointF) -> str:
+        """What a port, a layer or a connection at a point of the canvas says beyond its picture."""
+        scene, reach = self._scene, self.reach
+        layers = scene.editor.network.layers
+        if (port := scene.port_at(at, reach)) is not None:
+            kind = "Input" if port.is_input else "Output"
+            return f"{kind} '{port.port.name}' of {layers[port.port.layer].name}"
+        if (id := scene.node_at(at)) is not None:
+            node = scene.nodes.nodes[id]
+            name = [f"{node.content.name}\n{node.content.detail}"] if pictures.is_elided(node.content) else []
+            health = [f"In training: {scene.health[id].words}"] if id in scene.health else []
+            stage = [f"Stage {scene.stages[id] + 1}"] if id in scene.stages else []
+            return "\n".join([*name, *stage, *node.messages, *health])
+        connection = scene.connection_at(at, reach)
+        if connection is None:
+            return ""
+        type = scene.editor.analysis.type_at(connection.source)
+        ends = f"{layers[connection.source.layer].name} → {layers[connection.target.layer].name}"
+        return f"{ends}\n{type}" if type else ends
 
     def scroll_by(self, step: QPoint) -> None:
         """Move what is visible by so many pixels."""

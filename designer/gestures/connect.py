@@ -65,7 +65,7 @@ class Connect(Gesture):
         elif self._taken:
             self.editor.disconnect_all(self._taken)
         elif self._is_ground(pointer):
-            self.canvas.offer_at_port(self._start, pointer.view)
+            self.canvas.suggest_at_port(self._start, pointer.view)
         self._restore()
 
     def _connect(self, goal: PortHit) -> None:

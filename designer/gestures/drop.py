@@ -1,7 +1,6 @@
-"""Dropping a layer from the palette: onto the canvas, or into a connection if it fits there."""
+"""Dropping a layer from the library: onto the canvas, or into a connection if it fits there."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
@@ -9,14 +8,11 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from designer import clipboard, placement
 from designer.clipboard import BLOCK_MIME, LAYER_MIME, Piece, piece
 from designer.gestures.gesture import Canvas, Gesture, Pointer
+from designer.scene.content import new_layer_content
 from designer.scene.feedback import Ghost, Marks
-from designer.scene.pictures import Content
 from engine.core.errors import UserError
 from engine.network.layout import Position
 from engine.network.network import Connection
-
-if TYPE_CHECKING:
-    from designer.canvas.view import CanvasView
 
 _NEAR = 18.0
 
@@ -29,17 +25,9 @@ class Drop(Gesture):
         super().__init__(canvas)
         self._piece = piece(what)
         self._type = self._piece.type
-        telling = self._type.telling()
-        self._content = Content(
-            name=self._piece.name or self._type.label,
-            detail=telling or self._type.family,
-            count="",
-            family=self._type.family,
-            inputs=len(self._type.input_ports()),
-            outputs=len(self._type.output_ports()),
-            is_selected=True,
-            flow=self.editor.layout.flow,
-        )
+        name, detail = self._piece.name or self._type.label, self._type.telling() or self._type.family
+        flow = self.editor.layout.flow
+        self._content = new_layer_content(self._type, name, detail, is_selected=True, flow=flow)
 
     def move(self, pointer: Pointer) -> None:
         self.scene.show_marks(Marks(ghost=Ghost(_corner(pointer.scene), self._content)))
@@ -73,48 +61,47 @@ def _corner(middle: QPointF) -> Position:
     return placement.around((middle.x(), middle.y()))
 
 
-class Drops:
-    """At most one layer hangs over the canvas."""
+class DropTarget:
+    """Turns the drag events of Qt into a `Drop`. Only one layer is dragged at a time."""
 
-    def __init__(self, view: "CanvasView", pointer: Callable[[QPointF, Qt.KeyboardModifier], Pointer]) -> None:
-        self._view = view
+    def __init__(self, canvas: Canvas, pointer: Callable[[QPointF, Qt.KeyboardModifier], Pointer]) -> None:
+        self._canvas = canvas
         self._pointer = pointer
         self._drop: Drop | None = None
 
-    def enter(self, event: QDragEnterEvent) -> None:
-        """A layer comes in; one of a type that is not known is refused in words."""
+    def enter(self, event: QDragEnterEvent) -> bool:
+        """Begin a drop; return whether the drag holds a layer. One of an unknown type is refused with a message."""
         data = event.mimeData()
-        if not data.hasFormat(LAYER_MIME) and not data.hasFormat(BLOCK_MIME):
-            event.ignore()
-            return
         try:
             if data.hasFormat(LAYER_MIME):
-                self._drop = Drop(self._view, bytes(data.data(LAYER_MIME).data()).decode("utf-8", "replace"))
+                self._drop = Drop(self._canvas, bytes(data.data(LAYER_MIME).data()).decode("utf-8", "replace"))
+            elif data.hasFormat(BLOCK_MIME):
+                self._drop = Drop(self._canvas, clipboard.read_block(bytes(data.data(BLOCK_MIME).data())))
             else:
-                self._drop = Drop(self._view, clipboard.read_block(bytes(data.data(BLOCK_MIME).data())))
+                return False
         except UserError as error:
-            self._view.editor.refused.emit(str(error))
-            event.ignore()
-            return
-        self._view.cancel()
+            self._canvas.editor.refused.emit(str(error))
+            return False
         event.acceptProposedAction()
+        return True
 
     def move(self, event: QDragMoveEvent) -> None:
-        """It follows the pointer."""
+        """Follow the pointer."""
         if self._drop is not None:
             self._drop.move(self._pointer(event.position(), event.modifiers()))
             event.acceptProposedAction()
 
     def leave(self) -> None:
-        """It goes away again."""
+        """Cancel the drop."""
         if self._drop is not None:
             self._drop.cancel()
             self._drop = None
 
-    def drop(self, event: QDropEvent) -> None:
-        """It is let go."""
-        if self._drop is not None:
-            drop, self._drop = self._drop, None
-            drop.release(self._pointer(event.position(), event.modifiers()))
-            event.acceptProposedAction()
-            self._view.setFocus()
+    def drop(self, event: QDropEvent) -> bool:
+        """Add the layer; return whether one was dragged."""
+        drop, self._drop = self._drop, None
+        if drop is None:
+            return False
+        drop.release(self._pointer(event.position(), event.modifiers()))
+        event.acceptProposedAction()
+        return True

@@ -1,4 +1,4 @@
-"""What all gestures have in common: one object from press to release, which Escape can cancel at any moment."""
+"""The base of all gestures: one object from press to release, which Escape can cancel at any moment."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -42,8 +42,8 @@ class Canvas(Protocol):
     def reveal(self, id: str) -> None:
         """Bring a layer into sight."""
 
-    def offer_at_port(self, port: PortHit, at: QPoint) -> None:
-        """Offer layers for the other end of a connection that was let go at a point of the window."""
+    def suggest_at_port(self, port: PortHit, at: QPoint) -> None:
+        """Suggest layers for the other end of a connection that was dropped at a point of the view."""
 
     def scroll_by(self, step: QPoint) -> None:
         """Move what is visible by so many pixels."""

@@ -30,6 +30,7 @@ from designer import icons, theme
 from designer.clipboard import LAYER_MIME
 from designer.panels.library_model import FAVOURITE_ROLE, KEY_ROLE, ONNX_ROLE, OWN_ROLE, REFUSAL_ROLE, SQUARE, OwnEntry
 from designer.scene import pictures
+from designer.scene.content import Content, new_layer_content
 from engine.layers.base import LayerType
 from engine.network.catalog import layer_type
 from engine.network.edits import default_name
@@ -236,7 +237,7 @@ class LibraryView(QTreeView):
             pixmap = node_picture(layer_type(key)(), scale)
         else:
             data.setData(own.mime, QByteArray(own.payload))
-            content = pictures.Content(own.name, own.family, "", own.family, 1, 1)
+            content = Content(own.name, own.family, "", own.family, 1, 1)
             pixmap = _picture(content, scale)
         drag = QDrag(self)
         drag.setMimeData(data)
@@ -253,11 +254,10 @@ def is_star_key(event: QKeyEvent) -> bool:
 def node_picture(type: LayerType, scale: float) -> QPixmap:
     """The layer as the canvas will show it."""
     detail = " · ".join(filter(None, (type.label, type.telling())))
-    inputs, outputs = len(type.input_ports()), len(type.output_ports())
-    return _picture(pictures.Content(f"{default_name(type)}", detail, "", type.family, inputs, outputs), scale)
+    return _picture(new_layer_content(type, default_name(type), detail), scale)
 
 
-def _picture(content: pictures.Content, scale: float) -> QPixmap:
+def _picture(content: Content, scale: float) -> QPixmap:
     pixmap = pictures.picture(content, scale)
     pixmap.setDevicePixelRatio(scale)
     return pixmap

@@ -6,7 +6,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from designer import theme
-from designer.canvas.texts import short_count
 from designer.editor import Editor
 from designer.forms.form import LABEL_WIDTH, Form
 from designer.forms.line_editors import LineEditor
@@ -25,7 +24,7 @@ from engine.network.block import BlockInput, BlockOutput
 from engine.network.blocks import names_of
 from engine.network.memory import activation_bytes, all_known
 from engine.network.network import Layer, name_refusal
-from engine.network.table import layers_in_words
+from engine.network.table import layers_in_words, short_count
 from engine.project.check import memory_of
 
 

@@ -12,7 +12,7 @@ from designer.editor import Editor
 from designer.forms.fold_heading import FoldHeading
 from designer.forms.form import LABEL_WIDTH, Form
 from designer.panels.parts import section
-from designer.scene.pipeline_stages import Staging
+from designer.scene.pipeline_stages import PipelineStages
 from engine.core.fields import Int
 from engine.core.records import Record
 from engine.layers.base import LayerType
@@ -244,7 +244,7 @@ class _Staged(Record):
 class StageRow(QWidget):
     """A part of the properties of its own: hidden unless a run of the project has stages."""
 
-    def __init__(self, editor: Editor, staging: Staging) -> None:
+    def __init__(self, editor: Editor, staging: PipelineStages) -> None:
         super().__init__()
         self._editor, self._staging = editor, staging
         self.form = Form(_Staged(), has_headings=False)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from designer import theme
 from designer.scene import geometry, pictures
-from designer.scene.pictures import Content
+from designer.scene.content import Content
 from engine.network.layout import Flow, Position
 
 GROWN = 6.5

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from designer import theme
 from designer.scene import geometry, pictures, stage_colours, tint
-from designer.scene.pictures import Content
+from designer.scene.content import Content
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Position
 
 OVERVIEW_BELOW = 0.35

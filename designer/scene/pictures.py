@@ -1,6 +1,5 @@
 """How one layer looks: painted once for a content and a zoom, then only copied to the screen."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
@@ -18,8 +17,9 @@ from PySide6.QtGui import (
 
 from designer import theme
 from designer.scene import geometry, health, stage_colours, tint
+from designer.scene.content import Content
 from engine.drawing.routes import TAG_HEIGHT
-from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow
+from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 MARGIN = 10.0
 """What a picture shows around the box of its layer: ports and the sign of a problem."""
@@ -33,29 +33,6 @@ _BADGE = 8.0
 _LABEL_PADDING = 3.0
 _TAG_PADDING = 6.0
 _WIDEST_TAG = 76
-
-
-@dataclass(frozen=True)
-class Content:
-    """What the picture of a layer says."""
-
-    name: str
-    detail: str
-    count: str
-    family: str
-    inputs: int
-    outputs: int
-    severity: str = ""
-    is_selected: bool = False
-    is_bypassed: bool = False
-    is_block: bool = False
-    heat: int | None = None
-    """How heavy the layer is beside the heaviest (see `designer.scene.tint`), if that is shown."""
-    stage: int | None = None
-    """The stage of a pipeline that the layer is in, from 0, if that is shown: instead of `count`."""
-    health: str = ""
-    """How the layer does in training (see `designer.scene.health`), if that is shown."""
-    flow: Flow = "down"
 
 
 @lru_cache(maxsize=16)

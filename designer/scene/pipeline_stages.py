@@ -34,7 +34,7 @@ class _Key:
     __hash__ = None  # type: ignore[assignment]
 
 
-class Staging(QObject):
+class PipelineStages(QObject):
     """The stages of the editor's project, on one canvas."""
 
     changed = Signal()

@@ -12,19 +12,17 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from designer import theme
-from designer.canvas import texts
 from designer.editor import Editor
 from designer.scene import geometry, pictures
 from designer.scene.annotations import Annotations
-from designer.scene.edges import Edge, Edges, make_edge, make_tag
+from designer.scene.content import Content, content_of
+from designer.scene.edges import Edge, Edges, make_edge, make_tag, size_text
 from designer.scene.feedback import Marks, Overlay
 from designer.scene.health import Mark
 from designer.scene.nodes import Node, Nodes
-from designer.scene.pictures import Content
 from designer.scene.tint import Kind, Tint, tint_by
 from engine.network.analysis import Facts
 from engine.network.arrangement import repeated
-from engine.network.block import Block
 from engine.network.layout import Flow, Layout, Position, difference, moved
 from engine.network.network import Connection, Layer, Network, Port
 from engine.project.check import Report
@@ -279,24 +277,12 @@ class Scene(QGraphicsScene):
             self._stale.append(self.nodes.rect(id))
 
     def _content(self, layer: Layer) -> Content:
-        facts = self._facts.get(layer.id)
-        telling = layer.type.telling()
-        figure = self.tint.figure(facts)
-        parameters = texts.short_count(facts.parameters) if facts and facts.parameters else ""
-        return Content(
-            name=layer.name,
-            detail=" · ".join(
-                ("Bypassed", layer.type.label) if layer.bypassed else filter(None, (layer.type.label, telling))
-            ),
-            count=self.tint.text(figure) if self.tint.kind else parameters,
-            family=layer.type.family,
-            inputs=len(layer.type.input_ports()),
-            outputs=len(layer.type.output_ports()),
+        return content_of(
+            layer,
+            self._facts.get(layer.id),
+            self.tint,
             severity=self._messages.get(layer.id, ("", ()))[0],
             is_selected=layer.id in self._selected,
-            is_bypassed=layer.bypassed,
-            is_block=isinstance(layer.type, Block),
-            heat=self.tint.level(figure) if self.tint.kind else None,
             stage=self.stages.get(layer.id),
             health=self.health[layer.id].state if layer.id in self.health else "",
             flow=self.flow,
@@ -358,7 +344,7 @@ class Scene(QGraphicsScene):
         start, end = self._point(connection.source, False), self._point(connection.target, True)
         # Connections of different layers that pass the same ones keep apart.
         margin = _LANES[crc32(connection.source.layer.encode()) % len(_LANES)]
-        text = texts.sizes(self._facts.get(connection.source.layer), connection.source.name)
+        text = size_text(self._facts.get(connection.source.layer), connection.source.name)
         labels = []
         for other in self._project.network.outgoing[connection.source.layer][:_FEW_LABELS]:
             known = self.edges.edges.get(other)

@@ -10,11 +10,11 @@ from typing import Literal
 from PySide6.QtGui import QColor
 
 from designer import theme
-from designer.canvas.texts import short_count
 from designer.scene import stage_colours
 from engine.core.text import format_bytes
 from engine.network.analysis import Facts
 from engine.network.memory import activation_bytes
+from engine.network.table import short_count
 
 Kind = Literal["", "parameters", "flops", "memory"]
 KINDS: tuple[Kind, ...] = ("parameters", "flops", "memory")

@@ -103,10 +103,10 @@ def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow, tmp_p
     shown: list[QWidget] = list(dialogs)
     window.find_bar.open()
     window.canvas.quick_add()
-    assert window.canvas.offering.popup is not None
-    shown += [window.find_bar, window.canvas.offering.popup]
+    assert window.canvas.suggestions.popup is not None
+    shown += [window.find_bar, window.canvas.suggestions.popup]
     found = {name for one in shown for name in nameless(one)}
-    window.canvas.offering.close()
+    window.canvas.suggestions.close()
     for one in dialogs:
         one.deleteLater()
     assert sorted(found) == []

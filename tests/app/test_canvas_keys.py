@@ -37,7 +37,7 @@ def test_layers_are_added_bypassed_and_removed_by_keys(window: MainWindow, qtbot
     assert len(window.editor.network.connections) == 3
     window.editor.set_selection({window.editor.network.layer("fc_1").id})
     press(window, Qt.Key.Key_A)
-    popup = window.canvas.offering.popup
+    popup = window.canvas.suggestions.popup
     assert popup is not None
     qtbot.keyClicks(popup.search, "dropout")
     qtbot.keyClick(popup.search, Qt.Key.Key_Return)
@@ -49,10 +49,10 @@ def test_a_click_on_the_ground_and_tab_offer_layers(window: MainWindow, qtbot) -
     window.editor.open(Project(classifier()))
     qtbot.mouseClick(window.canvas.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, 30))
     press(window, Qt.Key.Key_Tab)
-    popup = window.canvas.offering.popup
+    popup = window.canvas.suggestions.popup
     assert popup is not None
     press(window, Qt.Key.Key_Escape)
-    assert window.canvas.offering.popup is None
+    assert window.canvas.suggestions.popup is None
 
 
 def test_enter_leads_into_the_fields_of_the_selected_layer_and_c_connects(window: MainWindow, qtbot) -> None:

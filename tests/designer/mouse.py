@@ -90,7 +90,7 @@ class Hand:
     @property
     def popup(self) -> QuickAdd:
         """The open popup that offers layers."""
-        popup = self.view.offering.popup
+        popup = self.view.suggestions.popup
         assert popup is not None
         assert popup.isVisible()
         return popup

@@ -1,4 +1,4 @@
-"""Arranging from the canvas: small at once and gliding, large in a process that can be cancelled."""
+"""AutoLayout from the canvas: small at once and gliding, large in a process that can be cancelled."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton
 
-from designer.auto_layout import Arranging
+from designer.auto_layout import AutoLayout
 from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.network.network import Network
@@ -25,9 +25,9 @@ def test_layers_glide_to_their_places_which_are_one_step(hand: Hand, qtbot):
     count = hand.editor.stack.count()
     hand.view.arrange()
     assert hand.editor.layout == arrange(hand.editor.network, before)
-    assert hand.view.glide.is_running
+    assert hand.view.animation.is_running
     assert hand.shown("softmax_1") == before.at(hand.id("softmax_1"))
-    qtbot.waitUntil(lambda: not hand.view.glide.is_running)
+    qtbot.waitUntil(lambda: not hand.view.animation.is_running)
     assert hand.shown("softmax_1") == hand.place("softmax_1")
     assert hand.editor.stack.count() == count + 1
     hand.editor.undo()
@@ -39,21 +39,21 @@ def test_layers_glide_to_their_places_which_are_one_step(hand: Hand, qtbot):
 def test_an_edit_or_a_press_while_they_glide_finds_them_where_they_are(hand: Hand):
     scatter(hand)
     hand.view.arrange()
-    assert hand.view.glide.is_running
+    assert hand.view.animation.is_running
     hand.editor.undo()
-    assert not hand.view.glide.is_running
+    assert not hand.view.animation.is_running
     assert all(hand.shown(name) == hand.place(name) for name in hand.names())
     hand.editor.redo()
-    hand.view.glide.begin(dict.fromkeys(hand.editor.network.layers, (0.0, 0.0)))
-    assert hand.view.glide.is_running
+    hand.view.animation.begin(dict.fromkeys(hand.editor.network.layers, (0.0, 0.0)))
+    assert hand.view.animation.is_running
     hand.click(QPoint(4, 4))
-    assert not hand.view.glide.is_running
+    assert not hand.view.animation.is_running
     assert all(hand.shown(name) == hand.place(name) for name in hand.names())
 
 
 def test_to_the_right_ports_are_at_the_sides_and_keys_follow(hand: Hand):
     hand.view.arrange("right")
-    hand.view.glide.stop()
+    hand.view.animation.stop()
     assert hand.editor.layout.flow == "right"
     assert hand.place("fc_1")[1] == hand.place("relu_1")[1]
     scene = hand.view.network_scene
@@ -73,7 +73,7 @@ def test_to_the_right_ports_are_at_the_sides_and_keys_follow(hand: Hand):
 
 def test_to_the_right_layers_are_added_and_connected_with_the_flow(hand: Hand):
     hand.view.arrange("right")
-    hand.view.glide.stop()
+    hand.view.animation.stop()
     hand.click(hand.body("softmax_1"))
     x, y = hand.place("softmax_1")
     id = hand.editor.add_layer("relu")
@@ -90,17 +90,17 @@ def test_to_the_right_layers_are_added_and_connected_with_the_flow(hand: Hand):
 @pytest.fixture
 def large(hand: Hand) -> Hand:
     """Its network counts as large."""
-    hand.view.arranging._many = 1
+    hand.view.auto_layout._many = 1
     return hand
 
 
 def test_a_large_network_is_arranged_in_a_process(large: Hand, qtbot):
     before = scatter(large)
-    with qtbot.waitSignal(large.view.arranging.arranged, timeout=60_000):
+    with qtbot.waitSignal(large.view.auto_layout.arranged, timeout=60_000):
         large.view.arrange("right")
-        assert large.view.arranging.is_busy
+        assert large.view.auto_layout.is_busy
         assert large.editor.layout == before
-    assert not large.view.arranging.is_busy
+    assert not large.view.auto_layout.is_busy
     assert large.editor.layout == arrange(large.editor.network, before, "right")
     large.editor.undo()
     assert large.editor.layout == before
@@ -119,14 +119,14 @@ def test_what_was_arranged_of_an_older_network_is_given_up(large: Hand, qtbot):
 def test_it_says_what_takes_long_and_can_be_cancelled(large: Hand, qtbot, way: str):
     before = scatter(large)
     large.view.arrange()
-    large.view.arranging._tell()
-    assert large.view.busy.isVisible()
+    large.view.auto_layout._tell()
+    assert large.view.overlays.busy.isVisible()
     if way == "button":
-        qtbot.mouseClick(large.view.busy.findChild(QPushButton), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(large.view.overlays.busy.findChild(QPushButton), Qt.MouseButton.LeftButton)
     else:
         large.key(Qt.Key.Key_Escape)
-    assert not large.view.busy.isVisible()
-    assert not large.view.arranging.is_busy
+    assert not large.view.overlays.busy.isVisible()
+    assert not large.view.auto_layout.is_busy
     assert large.editor.layout == before
     assert large.editor.stack.count() == 1
 
@@ -136,12 +136,12 @@ def test_a_process_that_cannot_start_is_told_in_words(large: Hand, qtbot, monkey
     with qtbot.waitSignal(large.editor.refused, timeout=60_000) as refused:
         large.view.arrange()
     assert "could not be arranged" in refused.args[0]
-    assert not large.view.arranging.is_busy
+    assert not large.view.auto_layout.is_busy
 
 
 def test_nothing_is_no_work(make_hand: Callable[[Network], Hand]):
     hand = make_hand(Network.empty())
-    Arranging(hand.editor).arrange()
+    AutoLayout(hand.editor).arrange()
     assert hand.editor.stack.count() == 0
 
 
@@ -153,7 +153,7 @@ def test_what_is_arranged_is_the_block_that_is_open(hand: Hand):
     outside = hand.editor.project.layout.positions
     before = scatter(hand, "Scatter inside")
     hand.view.arrange("right")
-    hand.view.glide.stop()
+    hand.view.animation.stop()
     assert hand.editor.layout == arrange(hand.editor.network, before, "right")
     assert hand.editor.project.layout.positions == outside
     assert hand.editor.project.layout.flow == "down"
@@ -163,7 +163,7 @@ def test_what_is_arranged_is_the_block_that_is_open(hand: Hand):
 
 def test_a_block_made_of_a_network_that_flows_to_the_right_does_too(hand: Hand):
     hand.view.arrange("right")
-    hand.view.glide.stop()
+    hand.view.animation.stop()
     hand.editor.set_selection({hand.id("fc_1"), hand.id("relu_1")})
     hand.editor.group()
     (block,) = hand.editor.selection

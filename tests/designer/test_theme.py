@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QColor, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
-from designer import icons, stylesheet, theme
+from designer import icons, theme
 from designer.scene import stage_colours
 from engine.drawing import colours
 from engine.network.catalog import built_in
@@ -63,7 +63,7 @@ def test_words_on_selected_rows_links_and_the_primary_button_are_readable(scheme
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_what_is_under_the_pointer_is_as_readable_and_empty_boxes_are_seen(scheme: str) -> None:
     palette = SCHEMES[scheme]()
-    mixtures = stylesheet.mixtures(palette)
+    mixtures = theme.mixtures(palette)
     for ground in ("primary_hover", "primary_down"):
         assert contrast(palette.on_primary, mixtures[ground]) >= 4.5
     assert contrast(mixtures["outline"], palette.panel) >= 3

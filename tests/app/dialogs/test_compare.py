@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.dialogs import compare as module
 from app.dialogs.compare import CompareDialog
 from app.window import MainWindow
-from designer.canvas.overlays import Trail
+from designer.canvas.overlays import Breadcrumbs
 from engine.network import edits
 from engine.network.arrangement import arrange
 from engine.network.blocks import network_in, with_network_in
@@ -206,7 +206,7 @@ def test_a_block_opened_on_one_side_opens_on_the_other(make_dialog) -> None:
     dialog = make_dialog(*with_blocks())
     dialog.views[1].layer_opened.emit("id2")
     assert [editor.scope for editor in dialog.editors] == [("id2",)] * 2
-    trails = [view.findChild(Trail) for view in dialog.views]
+    trails = [view.findChild(Breadcrumbs) for view in dialog.views]
     assert all(trail.isVisible() for trail in trails)
     dialog.editors[0].open_scope(())
     assert [editor.scope for editor in dialog.editors] == [()] * 2

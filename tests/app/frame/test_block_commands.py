@@ -157,8 +157,8 @@ def test_it_is_dropped_at_a_place_and_into_a_connection(window: MainWindow, qtbo
 def test_quick_add_finds_it(window: MainWindow, qtbot) -> None:
     keep(window, qtbot, "Mine")
     window.editor.set_selection(())
-    window.canvas.offering.at_ground(QPoint(50, 300))
-    popup = window.canvas.offering.popup
+    window.canvas.suggestions.at_ground(QPoint(50, 300))
+    popup = window.canvas.suggestions.popup
     assert popup is not None
     qtbot.keyClicks(popup.search, "mine")
     qtbot.keyClick(popup.search, Qt.Key.Key_Return)
@@ -167,7 +167,7 @@ def test_quick_add_finds_it(window: MainWindow, qtbot) -> None:
 
 def test_it_is_offered_where_it_fits(window: MainWindow, qtbot) -> None:
     keep(window, qtbot, "Mine")
-    network, offering = window.editor.network, window.canvas.offering
+    network, offering = window.editor.network, window.canvas.suggestions
 
     def offered(line: int) -> list[str]:
         offering.into(network.connections[line], QPoint(50, 300))
@@ -225,8 +225,8 @@ def test_the_ports_of_a_block_can_be_added_inside_one_only(window: MainWindow, q
         return next(item for item in palette.model._items() if item.data(Qt.ItemDataRole.UserRole) == key).isEnabled()
 
     def offered() -> set[str]:
-        window.canvas.offering.at_ground(QPoint(50, 300))
-        popup = window.canvas.offering.popup
+        window.canvas.suggestions.at_ground(QPoint(50, 300))
+        popup = window.canvas.suggestions.popup
         assert popup is not None
         found = {index.data(Qt.ItemDataRole.UserRole) for index in popup.view.entries()}
         popup.hide()

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
-from designer.canvas.text_fields import TextField, TitleField
+from designer.canvas.text_fields import CommentField, TitleField
 from designer.scene.annotations import lines
 from engine.network import annotations
 from engine.network.annotations import Mark
@@ -72,7 +72,7 @@ def done(hand: Hand) -> None:
 
 
 def menu_of(hand: Hand, mark: Mark) -> QMenu:
-    menu = hand.view.annotating.menu_at(hand.view.mapToScene(spot(hand, mark, 30, 14)))
+    menu = hand.view.annotation_tools.menu_at(hand.view.mapToScene(spot(hand, mark, 30, 14)))
     assert menu is not None
     return menu
 
@@ -161,7 +161,7 @@ def test_a_double_click_edits_a_title_and_a_text(framed: Hand) -> None:
     assert framed.editor.layout.frames[0].title == "Stem"
     undone_and_redone(framed, before)
     framed.double_click(spot(framed, comment(framed), 60, 40))
-    sheet = framed.view.findChild(TextField)
+    sheet = framed.view.findChild(CommentField)
     assert sheet is not None
     framed.qtbot.keyClicks(sheet, "Because")
     framed.qtbot.keyClick(sheet, Qt.Key.Key_Return)
@@ -174,12 +174,12 @@ def test_a_double_click_edits_a_title_and_a_text(framed: Hand) -> None:
 def test_escape_in_a_field_changes_nothing_and_a_click_elsewhere_takes_it(framed: Hand) -> None:
     before = framed.editor.layout
     framed.double_click(spot(framed, comment(framed), 60, 40))
-    sheet = framed.view.findChild(TextField)
+    sheet = framed.view.findChild(CommentField)
     framed.qtbot.keyClicks(sheet, "no")
     framed.qtbot.keyClick(sheet, Qt.Key.Key_Escape)
     assert framed.editor.layout == before
-    framed.view.annotating.edit(comment(framed))
-    sheet = next(one for one in framed.view.findChildren(TextField) if one.isVisible())
+    framed.view.annotation_tools.edit(comment(framed))
+    sheet = next(one for one in framed.view.findChildren(CommentField) if one.isVisible())
     framed.qtbot.keyClicks(sheet, "yes")
     framed.view.setFocus()
     assert framed.editor.layout.comments[0].text == "yes"
@@ -204,7 +204,7 @@ def test_the_menu_changes_colour_and_order(framed: Hand) -> None:
     assert framed.editor.layout.frames[0].tone == "red"
     undone_and_redone(framed, before)
     framed.editor.set_selection({framed.id("fc_2")})
-    framed.view.annotating.frame_selection()
+    framed.view.annotation_tools.frame_selection()
     done(framed)
     first = framed.editor.layout.frames[0].id
     entry(menu_of(framed, Mark("frame", first)), "Bring to front").trigger()
@@ -216,7 +216,7 @@ def test_the_menu_changes_colour_and_order(framed: Hand) -> None:
 def test_framing_a_selection_is_one_step_with_its_title(hand: Hand) -> None:
     before = hand.editor.layout
     hand.editor.set_selection({hand.id("fc_1"), hand.id("relu_1")})
-    hand.view.annotating.frame_selection()
+    hand.view.annotation_tools.frame_selection()
     field = hand.view.findChild(TitleField)
     hand.qtbot.keyClicks(field, "Head")
     hand.qtbot.keyClick(field, Qt.Key.Key_Return)
@@ -230,14 +230,14 @@ def test_framing_a_selection_is_one_step_with_its_title(hand: Hand) -> None:
 
 def test_framing_nothing_is_refused_in_words(hand: Hand) -> None:
     with hand.qtbot.waitSignal(hand.editor.refused) as told:
-        hand.view.annotating.frame_selection()
+        hand.view.annotation_tools.frame_selection()
     assert "Select the layers" in told.args[0]
 
 
 def test_a_comment_is_added_at_the_pointer_and_written(hand: Hand) -> None:
     hand.move(QPoint(120, 90))
-    hand.view.annotating.add_comment()
-    sheet = hand.view.findChild(TextField)
+    hand.view.add_comment()
+    sheet = hand.view.findChild(CommentField)
     hand.qtbot.keyClicks(sheet, "Note")
     hand.qtbot.keyClick(sheet, Qt.Key.Key_Return, CTRL)
     (made,) = hand.editor.layout.comments
@@ -318,7 +318,7 @@ def test_inside_a_block_they_belong_to_the_block(framed: Hand) -> None:
     assert not editor.layout.frames
     editor.open_block(id)
     assert [one.title for one in editor.layout.frames] == ["Hidden"]
-    framed.view.annotating.add_comment(QPointF(0, 0))
+    framed.view.annotation_tools.add_comment(QPointF(0, 0))
     done(framed)
     assert len(editor.layout.comments) == 1
     editor.undo()
@@ -343,9 +343,9 @@ def test_only_annotations_are_a_content_too(make_hand: Callable) -> None:
     from engine.network.network import Network
 
     hand = make_hand(Network({}, ()))
-    hand.view.annotating.add_comment(QPointF(400, 300))
+    hand.view.annotation_tools.add_comment(QPointF(400, 300))
     done(hand)
-    assert hand.view.empty.isHidden()
+    assert hand.view.overlays.empty.isHidden()
     assert hand.view.network_scene.content_box().contains(QPointF(450, 340))
 
 
@@ -359,12 +359,12 @@ def test_a_text_ends_in_an_ellipsis_where_there_is_no_room(qtbot) -> None:
 
 
 def test_there_is_one_field_at_a_time(framed: Hand) -> None:
-    framed.view.annotating.edit(frame(framed))
+    framed.view.annotation_tools.edit(frame(framed))
     framed.qtbot.keyClicks(framed.view.findChild(TitleField), "Taken")
-    framed.view.annotating.edit(comment(framed))
+    framed.view.annotation_tools.edit(comment(framed))
     assert framed.editor.layout.frames[0].title == "Taken"
-    fields = [one for kind in (TitleField, TextField) for one in framed.view.findChildren(kind) if one.isVisible()]
-    assert [type(one) for one in fields] == [TextField]
+    fields = [one for kind in (TitleField, CommentField) for one in framed.view.findChildren(kind) if one.isVisible()]
+    assert [type(one) for one in fields] == [CommentField]
     framed.editor.set_selection({framed.id("fc_1")})
     id = framed.editor.group()
     assert id is not None
@@ -375,6 +375,6 @@ def test_there_is_one_field_at_a_time(framed: Hand) -> None:
 def test_the_tooltip_has_all_of_the_words_and_no_markup_of_theirs(framed: Hand) -> None:
     long = "<b>first</b>\n" + "word " * 100
     framed.editor.edit_layout("x", lambda layout: annotations.reword(layout, comment(framed), long))
-    text = framed.view.annotating.text_at(framed.view.mapToScene(spot(framed, comment(framed), 60, 40)))
+    text = framed.view.annotation_tools.tooltip_at(framed.view.mapToScene(spot(framed, comment(framed), 60, 40)))
     assert "&lt;b&gt;first&lt;/b&gt;<br>word" in text
-    assert framed.view.annotating.text_at(framed.view.mapToScene(hand_ground(framed))) == ""
+    assert framed.view.annotation_tools.tooltip_at(framed.view.mapToScene(hand_ground(framed))) == ""

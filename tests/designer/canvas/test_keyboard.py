@@ -59,15 +59,15 @@ def test_a_connection_is_made_by_keys_alone(fork: Hand):
     before = fork.editor.network
     fork.click(fork.body("relu_2"))
     fork.key(C)
-    assert fork.view.keys.connecting is not None
-    assert fork.view.keys.connecting.target == fork.id("addition_1")
-    assert "relu_2 → addition_1 (in2)" in fork.view._hint.text()
+    assert fork.view.keyboard.connecting is not None
+    assert fork.view.keyboard.connecting.target == fork.id("addition_1")
+    assert "relu_2 → addition_1 (in2)" in fork.view.overlays.hint.text()
     assert fork.view.network_scene.overlay.marks.loose is not None
     fork.key(RETURN)
     assert ("relu_2", "addition_1") in fork.links()
     assert ("relu_1", "addition_1") in fork.links()
     assert fork.view.network_scene.overlay.marks.loose is None
-    assert not fork.view._hint.isVisible()
+    assert not fork.view.overlays.hint.isVisible()
     after = fork.editor.network
     assert fork.editor.stack.count() == 1
     fork.editor.undo()
@@ -80,7 +80,7 @@ def test_tab_chooses_the_input_and_says_what_it_takes_the_place_of(fork: Hand):
     fork.click(fork.body("relu_2"))
     fork.key(C)
     fork.key(TAB)
-    assert "(in1), instead of relu_1" in fork.view._hint.text()
+    assert "(in1), instead of relu_1" in fork.view.overlays.hint.text()
     fork.key(RETURN)
     assert ("relu_2", "addition_1") in fork.links()
     assert ("relu_1", "addition_1") not in fork.links()
@@ -90,7 +90,7 @@ def test_escape_gives_a_connection_up_that_was_begun_by_keys(fork: Hand):
     fork.click(fork.body("relu_2"))
     fork.key(C)
     fork.key(ESCAPE)
-    assert fork.view.keys.connecting is None
+    assert fork.view.keyboard.connecting is None
     assert fork.view.network_scene.overlay.marks.loose is None
     assert chosen(fork) == {"relu_2"}
     assert fork.editor.stack.count() == 0
@@ -101,13 +101,13 @@ def test_arrows_and_typing_choose_the_target(hand: Hand, qtbot):
     hand.key(C)
     for key, name in ((DOWN, "relu_1"), (DOWN, "fc_2"), (UP, "relu_1")):
         hand.key(key)
-        assert hand.view.keys.connecting is not None
-        assert hand.view.keys.connecting.target == hand.id(name)
+        assert hand.view.keyboard.connecting is not None
+        assert hand.view.keyboard.connecting.target == hand.id(name)
     qtbot.keyClicks(hand.view, "soft")
-    assert hand.view.keys.connecting is not None
-    assert hand.view.keys.connecting.target == hand.id("softmax_1")
+    assert hand.view.keyboard.connecting is not None
+    assert hand.view.keyboard.connecting.target == hand.id("softmax_1")
     qtbot.keyClicks(hand.view, "x")
-    assert "'softx'" in hand.view._hint.text()
+    assert "'softx'" in hand.view.overlays.hint.text()
     hand.key(RETURN)
     assert hand.editor.stack.count() == 0
     hand.key(Qt.Key.Key_Backspace)
@@ -120,7 +120,7 @@ def test_what_would_close_a_cycle_is_not_offered(hand: Hand, qtbot):
     with qtbot.waitSignal(hand.editor.refused) as refused:
         hand.key(C)
     assert "no layer that softmax_1 could be connected to" in refused.args[0]
-    assert hand.view.keys.connecting is None
+    assert hand.view.keyboard.connecting is None
 
 
 @pytest.mark.parametrize("end", ["click", "edit", "focus"])
@@ -133,7 +133,7 @@ def test_a_connection_by_keys_ends_when_something_else_begins(fork: Hand, end: s
         fork.editor.rename(fork.id("relu_1"), "first")
     else:
         fork.view.clearFocus()
-    assert fork.view.keys.connecting is None
+    assert fork.view.keyboard.connecting is None
     assert fork.view.network_scene.overlay.marks.loose is None
     assert ("relu_2", "addition_1") not in fork.links()
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from designer.canvas.overlays import Trail
+from designer.canvas.overlays import Breadcrumbs
 from designer.editor import Editor
 from engine.network.arrangement import arrange
 from engine.project.project import Project
@@ -23,7 +23,7 @@ def editor(qapp) -> Editor:
 def test_going_back_leaves_the_block_selected(editor, qtbot, depth, scope, selected):
     around = QWidget()
     qtbot.addWidget(around)
-    trail = Trail(editor, around)
+    trail = Breadcrumbs(editor, around)
     editor.open_scope(("id2", "id2"))
     button = [one for one in trail.findChildren(QToolButton) if not one.isHidden()][depth]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

@@ -3,7 +3,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPainter, QWheelEvent
 
 from designer import theme
-from designer.canvas.read_only import Reader
+from designer.canvas.read_only import ReadOnlyView
 from designer.editor import Editor
 from designer.scene.differences import SIGNS, sign_icon
 from engine.network.arrangement import arrange
@@ -15,9 +15,9 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
-def reader(qtbot) -> Reader:
+def reader(qtbot) -> ReadOnlyView:
     network = classifier()
-    view = Reader(Editor(Project(network, arrange(network))))
+    view = ReadOnlyView(Editor(Project(network, arrange(network))))
     qtbot.addWidget(view)
     view.resize(600, 500)
     with qtbot.waitExposed(view):
@@ -26,12 +26,12 @@ def reader(qtbot) -> Reader:
     return view
 
 
-def body(view: Reader, id: str) -> QPoint:
+def body(view: ReadOnlyView, id: str) -> QPoint:
     x, y = view.editor.layout.at(id)
     return view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2))
 
 
-def test_a_click_names_the_layer_and_changes_nothing(qtbot, reader: Reader) -> None:
+def test_a_click_names_the_layer_and_changes_nothing(qtbot, reader: ReadOnlyView) -> None:
     before = reader.editor.project
     with qtbot.waitSignal(reader.layer_clicked) as clicked:
         qtbot.mouseClick(reader.viewport(), LEFT, pos=body(reader, "id3"))
@@ -42,7 +42,7 @@ def test_a_click_names_the_layer_and_changes_nothing(qtbot, reader: Reader) -> N
     assert reader.editor.project is before
 
 
-def test_dragging_a_layer_moves_the_view_and_not_the_layer(qtbot, reader: Reader) -> None:
+def test_dragging_a_layer_moves_the_view_and_not_the_layer(qtbot, reader: ReadOnlyView) -> None:
     before, start = reader.editor.project, body(reader, "id2")
     qtbot.mousePress(reader.viewport(), LEFT, pos=start)
     for step in (QPoint(20, 10), QPoint(40, 30)):
@@ -54,14 +54,14 @@ def test_dragging_a_layer_moves_the_view_and_not_the_layer(qtbot, reader: Reader
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Delete, Qt.Key.Key_Backspace, Qt.Key.Key_F2, Qt.Key.Key_B])
-def test_no_key_edits(qtbot, reader: Reader, key: Qt.Key) -> None:
+def test_no_key_edits(qtbot, reader: ReadOnlyView, key: Qt.Key) -> None:
     before = reader.editor.project
     reader.editor.select_all()
     qtbot.keyClick(reader, key)
     assert reader.editor.project is before
 
 
-def test_keys_and_wheel_zoom_and_scroll(qtbot, reader: Reader) -> None:
+def test_keys_and_wheel_zoom_and_scroll(qtbot, reader: ReadOnlyView) -> None:
     zoom = reader.zoom
     qtbot.keyClick(reader, Qt.Key.Key_Minus)
     assert reader.zoom < zoom
@@ -77,7 +77,7 @@ def test_keys_and_wheel_zoom_and_scroll(qtbot, reader: Reader) -> None:
     assert reader.zoom > zoom
 
 
-def test_going_to_a_layer_selects_it_and_makes_it_readable(reader: Reader) -> None:
+def test_going_to_a_layer_selects_it_and_makes_it_readable(reader: ReadOnlyView) -> None:
     reader.look(0.2, QPointF(4000, 4000))
     reader.go_to("id4")
     assert reader.editor.selection == {"id4"}
@@ -86,7 +86,7 @@ def test_going_to_a_layer_selects_it_and_makes_it_readable(reader: Reader) -> No
     assert reader.visible_area().contains(QPointF(x, y))
 
 
-def painted(reader: Reader) -> QImage:
+def painted(reader: ReadOnlyView) -> QImage:
     image = QImage(600, 500, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     reader.render(painter)
@@ -95,7 +95,7 @@ def painted(reader: Reader) -> QImage:
 
 
 @pytest.mark.parametrize(("sign", "token"), [("+", "good"), ("-", "error"), ("~", "warning")])
-def test_marks_are_painted_in_their_colour_and_replaced(reader: Reader, sign: str, token: str) -> None:
+def test_marks_are_painted_in_their_colour_and_replaced(reader: ReadOnlyView, sign: str, token: str) -> None:
     colour = getattr(theme.current(), token).rgb()
 
     def count() -> int:

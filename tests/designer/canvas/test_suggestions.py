@@ -44,7 +44,7 @@ def test_a_double_click_on_the_ground_adds_a_layer_there(hand: Hand):
     hand.choose("dropout")
     assert_near(middle(hand, "dropout_1"), wanted)
     assert hand.editor.selection == {hand.id("dropout_1")}
-    assert hand.view.offering.popup is None
+    assert hand.view.suggestions.popup is None
     assert not any("dropout_1" in pair for pair in hand.links())
     assert_one_step(hand, before)
 
@@ -62,7 +62,7 @@ def test_tab_goes_on_through_the_layers_once_the_popup_was_closed(hand: Hand, qt
     qtbot.keyClick(hand.popup.search, Qt.Key.Key_Escape)
     hand.key(Qt.Key.Key_Tab)
     assert hand.editor.selection == {hand.id("image_1")}
-    assert hand.view.offering.popup is None
+    assert hand.view.suggestions.popup is None
 
 
 def test_tab_on_an_empty_canvas_offers_layers_after_a_click(make_hand):
@@ -116,7 +116,7 @@ def test_a_double_click_on_a_connection_inserts_a_layer(hand: Hand):
 
 def test_a_double_click_on_a_layer_still_renames_it(hand: Hand):
     hand.double_click(hand.body("fc_1"))
-    assert hand.view.offering.popup is None
+    assert hand.view.suggestions.popup is None
 
 
 @pytest.mark.parametrize("leave", ["escape", "beside", "edit"])
@@ -133,7 +133,7 @@ def test_the_popup_closes_and_changes_nothing(loose_hand: Hand, qtbot, leave: st
             qtbot.mouseClick(popup, Qt.MouseButton.LeftButton, pos=QPoint(-40, -40))
         else:
             hand.editor.rename(hand.id("image_1"), "picture")
-    assert hand.view.offering.popup is None
+    assert hand.view.suggestions.popup is None
     assert hand.view.network_scene.overlay.marks.loose is None
     assert hand.editor.network.connections == before.connections
     assert len(hand.editor.network) == 3
@@ -160,7 +160,7 @@ def test_a_click_on_an_entry_chooses_it(hand: Hand, qtbot):
 @pytest.mark.parametrize("corner", ["topLeft", "topRight", "bottomLeft", "bottomRight"])
 def test_the_popup_stays_on_the_screen(hand: Hand, corner: str):
     screen = QApplication.primaryScreen().availableGeometry()
-    hand.view.offering.at_ground(hand.view.viewport().mapFromGlobal(getattr(screen, corner)()))
+    hand.view.suggestions.at_ground(hand.view.viewport().mapFromGlobal(getattr(screen, corner)()))
     assert screen.contains(hand.popup.geometry())
 
 
@@ -231,7 +231,7 @@ def test_a_layer_is_replaced_from_its_menu(hand: Hand):
 
 def test_a_replaced_input_shows_its_new_ports(make_hand):
     hand = make_hand(chain(layer("image_input", channels=3, size=8), layer("relu")))
-    hand.view.offering.replacement(hand.id("relu_1"), GROUND)
+    hand.view.suggestions.replacement(hand.id("relu_1"), GROUND)
     hand.choose("addition")
     assert len(hand.view.network_scene.ports_of(hand.id("addition_1"))) == 3
     assert hand.editor.analysis.facts[hand.id("image_1")].output == image(3, 8, 8)
@@ -256,7 +256,7 @@ def test_inside_a_block_its_ports_are_offered_too(hand: Hand):
 
 
 def test_what_is_added_is_told_for_the_recent_ones(hand: Hand, qtbot):
-    with qtbot.waitSignal(hand.view.type_used) as told:
+    with qtbot.waitSignal(hand.view.suggestions.type_used) as told:
         hand.double_click(GROUND)
         hand.choose("dropout")
     assert told.args == ["dropout"]

@@ -76,7 +76,7 @@ def test_fit_never_enlarges(make_hand):
 
 
 def test_the_zoom_is_shown_in_percent_and_its_buttons_work(hand: Hand, qtbot):
-    minus, percent, plus, fit = hand.view.chip.findChildren(type(hand.view.chip._percent))
+    minus, percent, plus, fit = hand.view.overlays.zoom_chip.findChildren(type(hand.view.overlays.zoom_chip._percent))
     qtbot.mouseClick(plus, Qt.MouseButton.LeftButton)
     assert percent.text() == "125 %"
     qtbot.mouseClick(percent, Qt.MouseButton.LeftButton)
@@ -89,30 +89,30 @@ def test_the_zoom_is_shown_in_percent_and_its_buttons_work(hand: Hand, qtbot):
 
 def test_the_overview_is_there_only_when_something_is_out_of_sight(make_hand):
     hand = make_hand(tower(40))
-    assert hand.view.minimap.isVisible()
+    assert hand.view.overlays.minimap.isVisible()
     hand.view.fit()
-    assert not hand.view.minimap.isVisible()
+    assert not hand.view.overlays.minimap.isVisible()
 
 
 def test_a_click_on_the_overview_goes_there(make_hand, qtbot):
     hand = make_hand(tower(60))
     top = hand.view.visible_area().top()
-    minimap = hand.view.minimap
+    minimap = hand.view.overlays.minimap
     qtbot.mouseClick(minimap, Qt.MouseButton.LeftButton, pos=QPoint(minimap.width() // 2, minimap.height() - 14))
     assert hand.view.visible_area().top() > top
 
 
 def test_an_empty_canvas_says_what_to_do_first(make_hand, qtbot):
     hand = make_hand(Network.empty())
-    example, add = hand.view.empty.findChildren(QPushButton)
+    example, add = hand.view.overlays.empty.findChildren(QPushButton)
     with qtbot.waitSignal(hand.view.example_requested):
         qtbot.mouseClick(example, Qt.MouseButton.LeftButton)
     with qtbot.waitSignal(hand.view.add_input_requested):
         qtbot.mouseClick(add, Qt.MouseButton.LeftButton)
     assert hand.names() == ["image_1"]
-    assert not hand.view.empty.isVisible()
+    assert not hand.view.overlays.empty.isVisible()
     hand.editor.undo()
-    assert hand.view.empty.isVisible()
+    assert hand.view.overlays.empty.isVisible()
 
 
 def test_a_layer_is_found_and_brought_into_sight(make_hand):
@@ -156,12 +156,12 @@ def test_a_name_that_is_taken_is_refused_while_typing(hand: Hand, qtbot):
     field.selectAll()
     qtbot.keyClicks(field, "fc_2")
     assert field.property("invalid") == "true"
-    assert "already a layer 'fc_2'" in hand.view._hint.text()
+    assert "already a layer 'fc_2'" in hand.view.overlays.hint.text()
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert field.isVisible()
     qtbot.keyClick(field, Qt.Key.Key_Escape)
     assert hand.names().count("fc_1") == 1
-    assert not hand.view._hint.isVisible()
+    assert not hand.view.overlays.hint.isVisible()
 
 
 def test_the_menu_of_a_layer_selects_it_and_can_cut_its_connections(hand: Hand):

@@ -10,7 +10,7 @@ def marks(hand: Hand):
 
 
 def hint(hand: Hand) -> str:
-    return hand.view._hint.text() if hand.view._hint.isVisible() else ""
+    return hand.view.overlays.hint.text() if hand.view.overlays.hint.isVisible() else ""
 
 
 def test_dragging_from_an_output_to_an_input_connects(loose_hand: Hand):
@@ -51,7 +51,7 @@ def test_while_connecting_free_ports_that_fit_light_up_and_then_go_out(loose_han
     assert marks(hand).lit == ()
     assert marks(hand).loose is None
     assert hand.links() == set()
-    assert hand.view.offering.popup is None
+    assert hand.view.suggestions.popup is None
 
 
 def test_a_cycle_is_refused_in_words_and_not_made(hand: Hand):

@@ -9,12 +9,12 @@ from tests.designer.mouse import LEFT, NONE, Hand
 
 def test_a_layer_is_dropped_with_its_middle_under_the_pointer(make_hand):
     hand = make_hand(Network.empty())
-    assert hand.view.empty.isVisible()
+    assert hand.view.overlays.empty.isVisible()
     at = QPoint(300, 200)
     expected = hand.view.mapToScene(at)
     hand.carry("image_input", at)
     assert hand.names() == ["image_1"]
-    assert not hand.view.empty.isVisible()
+    assert not hand.view.overlays.empty.isVisible()
     x, y = hand.place("image_1")
     assert abs(x + NODE_WIDTH / 2 - expected.x()) <= 4
     assert abs(y + NODE_HEIGHT / 2 - expected.y()) <= 4
@@ -40,7 +40,7 @@ def test_a_layer_that_does_not_fit_there_says_so_and_is_dropped_beside(hand: Han
     at = hand.point(hand.view.network_scene.edges.edges[line].path.pointAtPercent(0.5))
     before = hand.links()
     hand.carry("lstm", at, drop=False)
-    assert "does not fit" in hand.view._hint.text()
+    assert "does not fit" in hand.view.overlays.hint.text()
     hand.carry("lstm", at)
     assert hand.links() == before
     assert "lstm_1" in hand.names()

@@ -75,7 +75,7 @@ def test_escape_puts_the_lasso_away(hand: Hand):
     hand.click(hand.body("image_1"))
     hand.key(Qt.Key.Key_L)
     hand.key(Qt.Key.Key_Escape)
-    assert not hand.view.keys.lassos
+    assert not hand.view.keyboard.lassos
     assert hand.editor.selection == {hand.id("image_1")}
     hand.qtbot.mouseClick(hand.view.viewport(), LEFT, NONE, QPoint(5, 5))
     assert hand.editor.selection == frozenset()

@@ -75,7 +75,7 @@ def test_either_end_dropped_on_the_ground_takes_the_connection_away(fan: Hand, a
     start = beside(fan, "relu_1", "tanh_1", at_target=at_target)
     fan.drag(start, start + QPoint(-160, 10))
     assert fan.links() == {("image_1", "relu_1"), ("relu_1", "sigmoid_1")}
-    assert fan.view.offering.popup is None
+    assert fan.view.suggestions.popup is None
     assert_one_step(fan, before)
 
 
@@ -113,7 +113,7 @@ def test_escape_puts_the_end_back_and_the_selection_too(fan: Hand):
 def test_a_cycle_is_refused_while_an_end_is_moved(fan: Hand):
     fan.press(beside(fan, "image_1", "relu_1", at_target=False))
     fan.move(fan.port("tanh_1", "out"))
-    assert "cycle" in fan.view._hint.text()
+    assert "cycle" in fan.view.overlays.hint.text()
     fan.release(fan.port("tanh_1", "out"))
     assert ("image_1", "relu_1") in fan.links()
     assert fan.editor.stack.count() == 0

@@ -5,7 +5,6 @@ import math
 import pytest
 from PySide6.QtCore import QPointF
 
-from designer.canvas import tips
 from designer.canvas.legends import HealthLegend, TintLegend
 from designer.scene.health import Mark, judged, marks
 from engine.network.block import Block
@@ -74,10 +73,10 @@ def test_marks_are_drawn_told_and_taken_away(hand: Hand) -> None:
     assert hand.view.grab().toImage() != plain
     x, y = scene.nodes.index.positions[id]
     at = QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2)
-    assert tips.text_at(scene, at, 1.0).endswith("In training: No gradient reaches it")
+    assert hand.view.tooltip_at(at).endswith("In training: No gradient reaches it")
     scene.show_health({})
     assert {id: node.content for id, node in scene.nodes.nodes.items()} == before
-    assert "In training" not in tips.text_at(scene, at, 1.0)
+    assert "In training" not in hand.view.tooltip_at(at)
 
 
 def test_the_legend_stands_above_the_zoom_and_above_the_tints(hand: Hand, qtbot) -> None:
@@ -85,7 +84,7 @@ def test_the_legend_stands_above_the_zoom_and_above_the_tints(hand: Hand, qtbot)
     assert legend.isHidden()
     legend.show_at(1200)
     assert legend.at.text() == "Iteration 1,200"
-    chip = hand.view.chip
+    chip = hand.view.overlays.zoom_chip
     assert legend.geometry().bottom() < chip.y()
     hand.view.resize(hand.view.width() + 40, hand.view.height() + 60)
     assert 0 < chip.y() - legend.geometry().bottom() < 12

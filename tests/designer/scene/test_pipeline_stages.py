@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QMenu
 
-from designer.canvas import tips
 from designer.canvas.legends import StageLegend
 from designer.panels.property_sections import StageRow
-from designer.scene.pictures import Content, paint
+from designer.scene.content import Content
+from designer.scene.pictures import paint
 from engine.network.block import Block
 from engine.network.network import Network
 from engine.project.environment import EnvironmentOptions
@@ -24,7 +24,7 @@ def staged(make_hand: Callable[[Network], Hand]) -> Hand:
     """in, fc_1, relu_1, fc_2, and stages on the canvas."""
     full = layer("fully_connected", outputs=8)
     hand = make_hand(chain(layer("feature_input", channels=8), full, layer("relu"), full))
-    hand.view.staging.switch()
+    hand.view.stages.switch()
     return hand
 
 
@@ -38,11 +38,11 @@ def text(hand: Hand) -> str:
 
 
 def test_stages_are_shown_instead_of_a_tint_and_the_other_way_round(staged: Hand, qtbot) -> None:
-    scene, staging = staged.view.network_scene, staged.view.staging
+    scene, staging = staged.view.network_scene, staged.view.stages
     assert numbers(staged) == [1, 1, 1, 2]
     assert set(scene.nodes.overview()) == {"stage 0", "stage 1"}
     x, y = staged.editor.layout.at(staged.id("fc_2"))
-    assert tips.text_at(scene, QPointF(x + 60, y + 16), 4) == "Stage 2"
+    assert staged.view.tooltip_at(QPointF(x + 60, y + 16)) == "Stage 2"
     scene.show_tint("flops")
     assert numbers(staged) == [None] * 4
     assert not staging.is_on
@@ -74,7 +74,7 @@ def test_a_digit_and_the_menu_put_layers_into_stages(staged: Hand, qtbot) -> Non
     for _ in range(3):
         staged.editor.undo()
     qtbot.waitUntil(lambda: numbers(staged) == [1, 1, 1, 2], timeout=60_000)
-    staged.view.staging.switch()
+    staged.view.stages.switch()
     qtbot.keyClick(staged.view, Qt.Key.Key_1)
     assert text(staged) == ""
 
@@ -95,25 +95,25 @@ def test_the_card_says_what_each_stage_takes_and_balances_and_clears(staged: Han
     card.balance_menu.actions()[0].trigger()
     assert text(staged) == "fc_2: 2"
     assert card.how.text() == "by hand"
-    staged.view.staging.workers_of = lambda _: 3
+    staged.view.stages.workers_of = lambda _: 3
     card.refresh()
     said = "The layers are put into 2 stages, and there are 3 workers. Give each worker one stage."
     assert card.words.text() == said
     card.clear_button.click()
     assert text(staged) == ""
-    staged.view.staging.workers_of = lambda _: 5
+    staged.view.stages.workers_of = lambda _: 5
     refused: list[str] = []
     staged.editor.refused.connect(refused.append)
     card.balance_menu.actions()[1].trigger()
     assert refused[0].startswith("5 stages need as many layers whose weights learn")
     assert card.lines == []
     assert card.words.text().startswith("5 stages need")
-    staged.view.staging.switch()
+    staged.view.stages.switch()
     assert card.isHidden()
 
 
 def test_the_field_of_the_properties_is_there_where_a_run_has_stages(staged: Hand) -> None:
-    staging, editor = staged.view.staging, staged.editor
+    staging, editor = staged.view.stages, staged.editor
     row = StageRow(editor, staging)
     editor.set_selection({staged.id("fc_1")})
     assert row.isHidden()
@@ -131,13 +131,13 @@ def test_what_is_inside_a_block_is_in_its_stage(make_hand: Callable[[Network], H
     full = layer("fully_connected", outputs=8)
     inner = chain(layer("block_input"), full, layer("block_output"))
     hand = make_hand(chain(layer("feature_input", channels=8), full, Block(inner)))
-    hand.view.staging.switch()
+    hand.view.stages.switch()
     hand.editor.open_block("id3")
     qtbot.waitUntil(lambda: numbers(hand) == [2, 2, 2], timeout=60_000)
     refused: list[str] = []
     hand.editor.refused.connect(refused.append)
     hand.editor.set_selection({"id2"})
-    hand.view.staging.put(0)
+    hand.view.stages.put(0)
     assert refused == ["What is inside block_1 is in its stage: a block is in one as a whole."]
 
 

@@ -78,7 +78,7 @@ def test_a_tag_is_selected_by_a_click_and_removed_by_delete(hand: Hand):
 @pytest.mark.parametrize("flow", ["down", "right"])
 def test_sizes_and_layers_leave_room_for_tags(hand: Hand, flow):
     hand.view.arrange(flow)
-    hand.view.glide.stop()
+    hand.view.animation.stop()
     scene = hand.view.network_scene
     boxes = [edge.label_box() for edge in scene.edges.edges.values() if edge.text]
     for number, edge in enumerate(edge for edge in scene.edges.edges.values() if edge.text):

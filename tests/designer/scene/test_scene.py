@@ -2,7 +2,6 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPixmap
 
-from designer.canvas import tips
 from designer.editor import Editor
 from designer.scene.scene import Scene
 from engine.network import edits
@@ -66,9 +65,9 @@ def test_a_faulty_layer_has_a_sign_and_says_why(make_hand):
     hand = make_hand(network)
     assert content(hand, "lstm_1").severity == "error"
     at = hand.view.mapToScene(hand.body("lstm_1"))
-    assert "sequence" in tips.text_at(hand.view.network_scene, at, 8)
+    assert "sequence" in hand.view.tooltip_at(at)
     hand.editor.disconnect_all(hand.editor.network.connections)
-    assert "not connected" in tips.text_at(hand.view.network_scene, at, 8)
+    assert "not connected" in hand.view.tooltip_at(at)
     assert label_count(hand) == 0
 
 
@@ -81,16 +80,16 @@ def test_a_long_name_is_whole_in_the_tooltip(make_hand):
     network, _ = edits.add_layer(Network.empty(), layer("image_input"), name)
     hand = make_hand(network)
     at = hand.view.mapToScene(hand.body(name))
-    assert name in tips.text_at(hand.view.network_scene, at, 8)
+    assert name in hand.view.tooltip_at(at)
 
 
 def test_ports_and_connections_have_tooltips(hand: Hand):
     scene = hand.view.network_scene
     port = scene.port_at_layer(Port(hand.id("fc_1"), "in"), True)
-    assert tips.text_at(scene, port.at, 4) == "Input 'in' of fc_1"
+    assert hand.view.tooltip_at(port.at) == "Input 'in' of fc_1"
     line = next(iter(scene.edges.edges.values()))
-    assert "image_1 → fc_1" in tips.text_at(scene, line.path.pointAtPercent(0.5), 3)
-    assert tips.text_at(scene, QPointF(-500, 0), 8) == ""
+    assert "image_1 → fc_1" in hand.view.tooltip_at(line.path.pointAtPercent(0.5))
+    assert hand.view.tooltip_at(QPointF(-500, 0)) == ""
 
 
 def test_several_inputs_are_spread_over_the_top_edge(make_hand):

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from designer import theme
 from designer.canvas.legends import TintLegend, next_kind
 from designer.scene import tint
-from designer.scene.pictures import Content
+from designer.scene.content import Content
 from engine.network.analysis import analyse
 from tests.builders import chain, layer
 from tests.designer.mouse import Hand
@@ -132,8 +132,8 @@ def test_the_legend_stands_above_the_zoom(qtbot, tinted: Hand) -> None:
     legend = TintLegend(tinted.view)
     tinted.view.network_scene.show_tint("flops")
     tinted.view.resize(640, 480)
-    qtbot.waitUntil(lambda: legend.geometry().bottom() < tinted.view.chip.y())
-    assert legend.geometry().bottom() > tinted.view.chip.y() - 20
+    qtbot.waitUntil(lambda: legend.geometry().bottom() < tinted.view.overlays.zoom_chip.y())
+    assert legend.geometry().bottom() > tinted.view.overlays.zoom_chip.y() - 20
 
 
 def test_the_action_goes_round() -> None:

@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from designer.canvas import texts
+from designer.scene.edges import size_text
 from engine.core.types import Symbol, image, sequence
 from engine.network.analysis import Facts
+from engine.network.table import short_count
 
 
 @pytest.mark.parametrize(
@@ -22,12 +23,12 @@ from engine.network.analysis import Facts
     ],
 )
 def test_counts_are_short(number, shown):
-    assert texts.short_count(number) == shown
+    assert short_count(number) == shown
 
 
 def test_sizes_are_those_of_the_port_as_far_as_they_are_known():
     facts = Facts((), (sequence(Symbol("T"), 4), image(8, 28, 28)), {}, 0, 0, ("out", "scores"))
-    assert texts.sizes(facts, "out") == "T × 4"
-    assert texts.sizes(facts, "scores") == "8 × 28 × 28"
-    assert texts.sizes(replace(facts, ports=()), "out") == "T × 4"
-    assert texts.sizes(None, "out") == ""
+    assert size_text(facts, "out") == "T × 4"
+    assert size_text(facts, "scores") == "8 × 28 × 28"
+    assert size_text(replace(facts, ports=()), "out") == "T × 4"
+    assert size_text(None, "out") == ""

@@ -1,0 +1,76 @@
+"""What the picture of a layer shows, made from the layer and what the analysis knows of it."""
+
+from dataclasses import dataclass
+
+from designer.scene.tint import Tint
+from engine.layers.base import LayerType
+from engine.network.analysis import Facts
+from engine.network.block import Block
+from engine.network.layout import Flow
+from engine.network.network import Layer
+from engine.network.table import short_count
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the picture of a layer shows."""
+
+    name: str
+    detail: str
+    count: str
+    family: str
+    inputs: int
+    outputs: int
+    severity: str = ""
+    is_selected: bool = False
+    is_bypassed: bool = False
+    is_block: bool = False
+    heat: int | None = None
+    """How heavy the layer is beside the heaviest (see `designer.scene.tint`), if that is shown."""
+    stage: int | None = None
+    """The stage of a pipeline that the layer is in, from 0, if that is shown: instead of `count`."""
+    health: str = ""
+    """How the layer does in training (see `designer.scene.health`), if that is shown."""
+    flow: Flow = "down"
+
+
+def content_of(
+    layer: Layer,
+    facts: Facts | None,
+    tint: Tint,
+    *,
+    severity: str,
+    is_selected: bool,
+    stage: int | None,
+    health: str,
+    flow: Flow,
+) -> Content:
+    """The content of a layer on the canvas."""
+    type = layer.type
+    figure = tint.figure(facts)
+    parameters = short_count(facts.parameters) if facts and facts.parameters else ""
+    detail = ("Bypassed", type.label) if layer.bypassed else filter(None, (type.label, type.telling()))
+    return Content(
+        name=layer.name,
+        detail=" · ".join(detail),
+        count=tint.text(figure) if tint.kind else parameters,
+        family=type.family,
+        inputs=len(type.input_ports()),
+        outputs=len(type.output_ports()),
+        severity=severity,
+        is_selected=is_selected,
+        is_bypassed=layer.bypassed,
+        is_block=isinstance(type, Block),
+        heat=tint.level(figure) if tint.kind else None,
+        stage=stage,
+        health=health,
+        flow=flow,
+    )
+
+
+def new_layer_content(
+    type: LayerType, name: str, detail: str, *, is_selected: bool = False, flow: Flow = "down"
+) -> Content:
+    """The content of a layer that is not in the network yet."""
+    inputs, outputs = len(type.input_ports()), len(type.output_ports())
+    return Content(name, detail, "", type.family, inputs, outputs, is_selected=is_selected, flow=flow)
