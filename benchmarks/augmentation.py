@@ -21,7 +21,7 @@ from engine.data.augmentation import Augmentation, Image
 from engine.data.batches import GATHERED_BYTES, Batch
 from engine.lowering.module import build
 from engine.network.analysis import analyse
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
@@ -65,8 +65,8 @@ def training_step(channels: int, size: int) -> Callable[[], object]:
     """A step of W1 for images of this size."""
     (_, given), *rest = WORKLOADS["W1"]["layers"]
     made = network([("image_input", {**given, "channels": channels, "size": size}), *rest])
-    module, share, gang = build(made, analyse(made)), Share(), SoloGang()
-    join_batch_norms(module, gang, share)
+    module, share, group = build(made, analyse(made)), Share(), SingleProcess()
+    join_batch_norms(module, group, share)
     inputs, targets = torch.rand(BATCH, channels, size, size), torch.randint(0, 10, (BATCH,))
     batch = Batch((inputs,), (targets,), BATCH, BATCH)
     unit = Unit(
@@ -75,7 +75,7 @@ def training_step(channels: int, size: int) -> Callable[[], object]:
         Solver(TrainingOptions(), module),
         lambda outputs, wanted: functional.cross_entropy(outputs[0], wanted[0], reduction="sum"),
         [],
-        gang,
+        group,
         share=share,
         rate=lambda step: 0.01,
     )

@@ -26,7 +26,7 @@ from engine.launch.channel import Reports
 from engine.launch.start import PIPE_BYTES, widen
 from engine.lowering.module import build
 from engine.network.analysis import analyse
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.bindings import alone
@@ -56,19 +56,19 @@ class Training:
         module = build(built, analyse(built), logits=True)
         options = TrainingOptions(solver="adam", l2_regularization=0.0, mini_batch_size=BATCH)
         wanted = alone(TargetFacts("y", features(3), "classes", ("a", "b", "c")))
-        self.metrics, gang = [Accuracy()], SoloGang()
+        self.metrics, group = [Accuracy()], SingleProcess()
         self.unit = Unit(
             module,
             Single(module),
             Solver(options, module),
             loss_for(options, wanted, (targets,)),
             self.metrics,
-            gang,
+            group,
             share=Share(),
             rate=lambda step: 0.001,
         )
-        self.batches = Batches(Resident((inputs,), (targets,)), Order(len(inputs), BATCH, "every-epoch", 0), gang)
-        self.gang, self.epoch, self.step = gang, 0, 0
+        self.batches = Batches(Resident((inputs,), (targets,)), Order(len(inputs), BATCH, "every-epoch", 0), group)
+        self.group, self.epoch, self.step = group, 0, 0
 
     def run(self, reporter: Reporter | None) -> float:
         """One epoch; the seconds of this thread."""
@@ -86,7 +86,7 @@ class Training:
     def reporter(self, outbox: Reports, metrics: Sequence[Accuracy]) -> Reporter:
         """One that sends there."""
         clock = Clock()
-        recorder = Recorder(metrics, self.gang, lambda: 0, clock)
+        recorder = Recorder(metrics, self.group, lambda: 0, clock)
         return Reporter(metrics, recorder, outbox, NoRequests(), clock, 10**7)
 
     def alone(self, reporter: Reporter) -> float:

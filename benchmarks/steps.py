@@ -17,7 +17,7 @@ from torch import fx, nn
 from torch.nn import functional
 
 from engine.data.batches import Batch, Tensors
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
@@ -81,10 +81,10 @@ def loss_of(outputs: Tensors, targets: Tensors) -> torch.Tensor:
 
 def by_engine(work: Work, given: dict[str, Any]) -> Callable[[int], object]:
     """A step with these options."""
-    options, share, gang = TrainingOptions(**given), Share(), SoloGang()
-    precision = Precision(options.precision, CPU, gang)
+    options, share, group = TrainingOptions(**given), Share(), SingleProcess()
+    precision = Precision(options.precision, CPU, group)
     network = precision.network(fx.symbolic_trace(work.make()))
-    join_batch_norms(network, gang, share)
+    join_batch_norms(network, group, share)
     called: nn.Module = network
     if options.gradient_checkpointing != "off":
         assert isinstance(network, fx.GraphModule)
@@ -99,7 +99,7 @@ def by_engine(work: Work, given: dict[str, Any]) -> Callable[[int], object]:
         Solver(options, network),
         loss_of,
         [],
-        gang,
+        group,
         share=share,
         rate=lambda step: 0.01,
         fittings=Fittings(

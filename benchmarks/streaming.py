@@ -28,7 +28,7 @@ from engine.data.load import load
 from engine.data.sequences import Padding
 from engine.data.sources.images import read
 from engine.data.streaming import streamed
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.project.data import DataOptions
 
 SIZE, BATCH = 64, 64
@@ -73,7 +73,7 @@ def netwright(folder: Path, *, is_streamed: bool, cache_bytes: int = 0) -> Epoch
         if is_streamed
         else Resident.of(part.inputs, ["real"], part.targets, cpu)
     )
-    batches = Batches(held, Order(len(held), BATCH, "every-epoch", 0), SoloGang())
+    batches = Batches(held, Order(len(held), BATCH, "every-epoch", 0), SingleProcess())
     return lambda epoch: ((b.inputs[0], b.targets[0]) for b in batches.of_epoch(epoch))
 
 

@@ -25,9 +25,9 @@ from torch import nn  # noqa: E402
 
 from engine.lowering.module import build  # noqa: E402
 from engine.network.analysis import analyse  # noqa: E402
-from engine.parallel.process_group import ProcessGang  # noqa: E402
+from engine.parallel.process_group import TorchProcessGroup  # noqa: E402
 from engine.parallel.strategies.ddp import Ddp  # noqa: E402
-from engine.parallel.strategies.flat import Flat  # noqa: E402
+from engine.parallel.strategies.flat_all_reduce import FlatAllReduce  # noqa: E402
 from engine.parallel.strategies.strategy import Strategy  # noqa: E402
 
 SIZES = (1, 1_000, 10_000, 100_000, 250_000, 1_000_000, 10_000_000)
@@ -37,10 +37,10 @@ CPU = torch.device("cpu")
 class OverGloo:
     """The same workers without their shared memory."""
 
-    def __init__(self, gang: ProcessGang) -> None:
-        self.rank, self.size, self.sending_s = gang.rank, gang.size, 0.0
+    def __init__(self, group: TorchProcessGroup) -> None:
+        self.rank, self.size, self.communication_s = group.rank, group.size, 0.0
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         """The sum over all workers, in place."""
         torch.distributed.all_reduce(tensor)
         return tensor
@@ -68,32 +68,32 @@ def main() -> None:
 
 def _work(rank: int, folder: Path, rounds: int) -> None:
     torch.set_num_threads(1)
-    gang = ProcessGang(rank, 2, "gloo", folder / "meeting")
-    if not gang.shares_memory:
+    group = TorchProcessGroup(rank, 2, "gloo", folder / "meeting")
+    if not group.shares_memory:
         sys.exit("Memory cannot be shared here.")
-    gloo = OverGloo(gang)
+    gloo = OverGloo(group)
     say = print if rank == 0 else lambda *_, **__: None
     say("| bytes | gloo, us (best) | shared memory, us (best) | times faster (best) |\n|---|---|---|---|")
     for count in SIZES:
         tensor = torch.zeros(count)
-        ways = {"gloo": lambda t=tensor: gloo.sum(t), "shared": lambda t=tensor: gang.sum(t)}
-        found = _in_turn(ways, gang, rounds if count < 10**6 else 8)
+        ways = {"gloo": lambda t=tensor: gloo.sum(t), "shared": lambda t=tensor: group.all_reduce(t)}
+        found = _in_turn(ways, group, rounds if count < 10**6 else 8)
         say(_line(f"{4 * count:,}", found, 1e6, "gloo"), flush=True)
     say("\n| half a batch of | DDP over gloo, ms (best) | flat over gloo | flat, shared memory | times faster |")
     say("|---|---|---|---|---|")
     for name in WORKLOADS:
-        found = _in_turn(_steps(name, gang, gloo), gang, max(8, rounds // 3))
+        found = _in_turn(_steps(name, group, gloo), group, max(8, rounds // 3))
         say(_line(name, found, 1e3, "ddp"), flush=True)
-    gang.close()
+    group.close()
 
 
-def _steps(name: str, gang: ProcessGang, gloo: OverGloo) -> dict[str, Callable[[], object]]:
+def _steps(name: str, group: TorchProcessGroup, gloo: OverGloo) -> dict[str, Callable[[], object]]:
     """Forward and backward, each strategy with a copy of the network."""
     load, built = WORKLOADS[name], network(WORKLOADS[name]["layers"])
     inputs = torch.randn(load["batch"] // 2, *load["shape"])
 
     def step(strategy: Strategy) -> None:
-        strategy.clear()
+        strategy.zero_grad()
         strategy.backward(strategy.module(inputs).square().mean())
 
     def made() -> nn.Module:
@@ -101,16 +101,20 @@ def _steps(name: str, gang: ProcessGang, gloo: OverGloo) -> dict[str, Callable[[
         return build(built, analyse(built))
 
     a, b, c = made(), made(), made()
-    ways: dict[str, Strategy] = {"ddp": Ddp(a, a, gang, CPU), "flat": Flat(b, b, gloo), "shared": Flat(c, c, gang)}
+    ways: dict[str, Strategy] = {
+        "ddp": Ddp(a, a, group, CPU),
+        "flat": FlatAllReduce(b, b, gloo),
+        "shared": FlatAllReduce(c, c, group),
+    }
     return {way: lambda strategy=strategy: step(strategy) for way, strategy in ways.items()}
 
 
-def _in_turn(ways: dict[str, Callable[[], object]], gang: ProcessGang, rounds: int) -> dict[str, list[float]]:
+def _in_turn(ways: dict[str, Callable[[], object]], group: TorchProcessGroup, rounds: int) -> dict[str, list[float]]:
     """Seconds of each way in each round but the first; both workers begin each together."""
     found: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds + 1):
         for name, way in ways.items():
-            gang.sum(torch.zeros(1))
+            group.all_reduce(torch.zeros(1))
             began = time.perf_counter()
             way()
             found[name].append(time.perf_counter() - began)

@@ -12,7 +12,7 @@ import time
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.training.layer_statistics import LayerWatch, Watch
 
 STEPS = 600
@@ -32,11 +32,11 @@ def step(network: nn.Module, inputs: torch.Tensor, watch: Watch | None, number: 
 
 def measure(name: str, network: nn.Sequential, inputs: torch.Tensor) -> None:
     """Prints one line: the step, and what each watch adds to it."""
-    gang, layers = SoloGang(), LayerWatch(network, {str(n): (str(n),) for n in range(len(network))}, {})
+    group, layers = SingleProcess(), LayerWatch(network, {str(n): (str(n),) for n in range(len(network))}, {})
     watches = {
         "plain": None,
-        "gradient norm": Watch(network.parameters(), gang, gradient_norm=True, layers=None),
-        "layers": Watch(network.parameters(), gang, gradient_norm=False, layers=layers),
+        "gradient norm": Watch(network.parameters(), group, gradient_norm=True, layers=None),
+        "layers": Watch(network.parameters(), group, gradient_norm=False, layers=layers),
     }
     taken: dict[str, list[float]] = {kind: [] for kind in watches}
     for number in range(1, STEPS + 1):

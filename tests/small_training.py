@@ -9,7 +9,7 @@ from torch import nn
 
 from engine.core.types import features
 from engine.data.batches import Batches, Order, Resident
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project import user_code
@@ -75,21 +75,21 @@ class Small:
     def run(self) -> Outcome:
         """Train it."""
         options, part, network = self.options, self.part, self.network
-        gang, clock, metrics = SoloGang(), Clock(), metrics_for(options, FACTS, part.targets)
+        group, clock, metrics = SingleProcess(), Clock(), metrics_for(options, FACTS, part.targets)
         unit = Unit(
             network,
             Single(network),
             Solver(options, network),
             loss_for(options, alone(*classes_of("a", "b", "c")), part.targets),
             metrics,
-            gang,
+            group,
             share=Share(),
             rate=lambda step: 0.1 / (step + 1),
             fittings=Fittings(
                 custom_step=user_code.target(options, "step_function"),
                 watch=Watch(
                     network.parameters(),
-                    gang,
+                    group,
                     gradient_norm=options.watch_gradient_norm,
                     layers=LayerWatch(network, {"fc": [""]}, {}),
                     refusals=self.refusals,
@@ -97,11 +97,11 @@ class Small:
             ),
         )
         steps = self._epochs * STEPS_PER_EPOCH
-        recorder = Recorder(metrics, gang, lambda: 0, clock)
+        recorder = Recorder(metrics, group, lambda: 0, clock)
         reporter = Reporter(metrics, recorder, self.outbox, Asks(self.asked), clock, steps, unit.watch)
         keeper = Keeper(unit, options, named(options.objective_metric, metrics), NoShelf(), has_validation=True)
         whole = extent(options, 9)
-        hooks = hooks_for(options, network, self._folder, whole, gang, rate=unit.rate, clock=clock)
+        hooks = hooks_for(options, network, self._folder, whole, group, rate=unit.rate, clock=clock)
         plan = Plan(whole, options.validation_frequency, 0, part, part)
-        batches = Batches(part, Order(9, 3, options.shuffle, 0), gang)
+        batches = Batches(part, Order(9, 3, options.shuffle, 0), group)
         return Trainer(plan, unit, batches, reporter, keeper, hooks).run()

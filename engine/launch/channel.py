@@ -2,7 +2,7 @@
 
 {"event": {...}}                                            for the run's log
 {"done": {...}}                                             the outcome; empty but for the first worker
-{"error": {"cause", "exit_code", "defect", "is_lost_peer", "detail"}}
+{"error": {"cause", "exit_code", "defect", "is_peer_failure", "detail"}}
 {"chosen": {"choice", "threads"}}                           where the run executes: see `candidates.decided`
 {"alive": true}                                             once a second, from a thread of its own
 

@@ -392,7 +392,7 @@ def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:
     is left to those who need it. Where workers are not forked they import all of it themselves.
     """
     if sys.platform != "linux":
-        return lambda seat: launch.EXIT_BROKEN
+        return lambda spec: launch.EXIT_BROKEN
     calm_threads()  # before torch is imported
     importlib.import_module("torch")
     if with_compiler:

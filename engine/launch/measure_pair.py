@@ -59,37 +59,37 @@ def _work(store: Path, rank: int, backend: str, device: str) -> list[tuple[int, 
     """One of the two. Raises where a sum is wrong."""
     import torch
 
-    from engine.parallel.process_group import ProcessGang
+    from engine.parallel.process_group import TorchProcessGroup
 
     torch.set_num_threads(1)
     if device != "cpu":
         torch.accelerator.set_device_index(torch.device(device).index)
-    gang = ProcessGang(rank, 2, backend, store, timeout=timedelta(seconds=PATIENCE_S))
+    group = TorchProcessGroup(rank, 2, backend, store, timeout=timedelta(seconds=PATIENCE_S))
     found = []
     for size in SIZES:
         tensor = torch.ones(size // 4, device=device)
-        if float(gang.sum(tensor)[0]) != 2.0:
+        if float(group.all_reduce(tensor)[0]) != 2.0:
             raise RunError("the sum over two workers is wrong")
-        found.append((size, _seconds(gang, tensor.zero_())))
-    gang.close()
+        found.append((size, _seconds(group, tensor.zero_())))
+    group.close()
     return found
 
 
-def _seconds(gang: Any, tensor: Any) -> float:
+def _seconds(group: Any, tensor: Any) -> float:
     """Of one sum; as many as go into a short time, of which the first worker says how many."""
     import torch
 
     def sums(count: int) -> float:
         began = time.perf_counter()
         for _ in range(count):
-            gang.sum(tensor)
+            group.all_reduce(tensor)
         if tensor.device.type != "cpu":
             torch.accelerator.synchronize(tensor.device)
         return time.perf_counter() - began
 
     sums(1)
     count = torch.tensor([max(1.0, ROUND_S / max(1e-6, sums(3) / 3))], device=tensor.device)
-    agreed = min(2000, max(1, int(float(gang.sum(count)[0]) / 2)))
+    agreed = min(2000, max(1, int(float(group.all_reduce(count)[0]) / 2)))
     return sums(agreed) / agreed
 
 
@@ -97,4 +97,4 @@ if __name__ == "__main__":
     print(json.dumps(_work(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5])), flush=True)
     import os
 
-    os._exit(0)  # see `ProcessGang.close`
+    os._exit(0)  # see `TorchProcessGroup.close`

@@ -24,8 +24,8 @@ from engine.data.batches import Batch, Batches, Order, Resident
 from engine.hardware.threads import LEAST_GAIN, keep_to
 from engine.launch.channel import Reports
 from engine.launch.start import die_with
-from engine.parallel.process_group import Gang, SoloGang, WorkerSpec
-from engine.parallel.shared_memory import Memory, PeerGoneError, SharedGang
+from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpec
+from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryGroup
 from engine.placement.candidates import LEAST_RUN_S, decided, is_undecided, names
 from engine.placement.inventory import can_share
 from engine.project.check_strategies import pieces_of_batch
@@ -77,17 +77,17 @@ class Choice:
     note: str = ""
 
 
-def choose_place(setting: Setting, seat: WorkerSpec, reports: Reports) -> tuple[Setting, list[str]]:
+def choose_place(setting: Setting, spec: WorkerSpec, reports: Reports) -> tuple[Setting, list[str]]:
     """The setting with what was chosen in it, which the coordinator is told, and what is to be said of it."""
     if not is_undecided(setting.info):
         return setting, []
     chosen = Choice()
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     is_held = not Loading.read(setting.info.get("loading")).is_streamed  # twins share what lies in memory
-    if can_share() and seat.checkpoint < 0 and is_held:
+    if can_share() and spec.checkpoint < 0 and is_held:
         try:
-            chosen = _Probe(setting, seat).choose()
-        except (RuntimeError, OSError, PeerGoneError):  # what is really wrong will show in training
+            chosen = _Probe(setting, spec).choose()
+        except (RuntimeError, OSError, PeerUnavailableError):  # what is really wrong will show in training
             traceback.print_exc()
     reports.send({"chosen": {"choice": chosen.choice, "threads": chosen.threads}})
     info = {**setting.info, **decided(setting.info, chosen.choice, chosen.threads)}
@@ -100,27 +100,27 @@ def choose_place(setting: Setting, seat: WorkerSpec, reports: Reports) -> tuple[
 class _Steps:
     """Steps of one of so many workers, made anew for each number of them."""
 
-    def __init__(self, setting: Setting, seat: WorkerSpec) -> None:
+    def __init__(self, setting: Setting, spec: WorkerSpec) -> None:
         options = setting.project.training
-        self._setting, self._seat = setting, seat
-        self._precision = Precision(options.fitting_precision, setting.device, SoloGang())
+        self._setting, self._seat = setting, spec
+        self._precision = Precision(options.fitting_precision, setting.device, SingleProcess())
         self._network = self._precision.network(network_for(setting))
         self._precision.begin()
         self.part = part_for(setting, self._precision, "training")
         assert self.part is not None  # `prepare` refuses a project whose training part is empty
         self.extent = extent(options, len(self.part))
 
-    def of(self, gang: Gang, share: float) -> Callable[[], Any]:
+    def of(self, group: ProcessGroup, share: float) -> Callable[[], Any]:
         """A step of the first batch, or of this share of it. A collective."""
         setting, options, part = self._setting, self._setting.project.training, self.part
         assert part is not None
         network = copy.deepcopy(self._network)
         order = Order(len(part), self.extent.batch, options.shuffle, options.seed)
         schedule = Schedule(options, self.extent.steps_per_epoch, self.extent.total_steps, 1.0)
-        pieces = pieces_of_batch(setting.project.environment, options.gradient_accumulation, gang.size)
-        batches = Batches(part, order, gang, cut=options.sequence_length == "shortest", pieces=pieces)
+        pieces = pieces_of_batch(setting.project.environment, options.gradient_accumulation, group.size)
+        batches = Batches(part, order, group, cut=options.sequence_length == "shortest", pieces=pieces)
         loss = loss_of(setting, network, part.targets)
-        unit = unit_for(setting, self._seat, network, self._precision, schedule, loss, [], gang, batches, [])
+        unit = unit_for(setting, self._seat, network, self._precision, schedule, loss, [], group, batches, [])
         batch = _part_of(next(iter(batches.of_epoch(1))), share)
         return lambda: unit.train(batch, 0)
 
@@ -136,12 +136,12 @@ def _part_of(batch: Batch, share: float) -> Batch:
 class _Probe:
     """The first worker's part."""
 
-    def __init__(self, setting: Setting, seat: WorkerSpec) -> None:
+    def __init__(self, setting: Setting, spec: WorkerSpec) -> None:
         self._info = setting.info
-        self._steps = _Steps(setting, seat)
+        self._steps = _Steps(setting, spec)
         self._began = time.perf_counter()
-        self._twins = _Twins(self._steps, seat)
-        self._own: dict[int, tuple[Gang, Callable[[], Any]]] = {}
+        self._twins = _Twins(self._steps, spec)
+        self._own: dict[int, tuple[ProcessGroup, Callable[[], Any]]] = {}
         self._share = 1.0
         self._affinity = sorted(os.sched_getaffinity(0))
 
@@ -201,7 +201,7 @@ class _Probe:
             if not way.seconds:
                 way.seconds = self._time(way, 1)  # to warm up, and so an upper bound
             found = self._time(way, _count(min(way.seconds, 2 * fastest)))
-        except (PeerGoneError, BrokenPipeError):
+        except (PeerUnavailableError, BrokenPipeError):
             way.is_out, way.seconds = True, 0.0
             return
         way.seconds = min(way.seconds, found)
@@ -214,10 +214,10 @@ class _Probe:
         torch.set_num_threads(way.threads)
         self._twins.ask(way.places, count, self._share)
         if size not in self._own:
-            gang = self._twins.gang(0, size)
-            self._own[size] = gang, self._steps.of(gang, self._share)
-        gang, step = self._own[size]
-        gang.sum(torch.zeros(1))  # all are ready
+            group = self._twins.group(0, size)
+            self._own[size] = group, self._steps.of(group, self._share)
+        group, step = self._own[size]
+        group.all_reduce(torch.zeros(1))  # all are ready
         began = time.perf_counter()
         for _ in range(count):
             step()
@@ -269,7 +269,7 @@ class _Twins:
     """Processes forked from the first worker, which compute with it for as long as it tries."""
 
     steps: _Steps
-    seat: WorkerSpec
+    spec: WorkerSpec
     memories: dict[int, Memory] = field(default_factory=dict)
     pipes: list[int] = field(default_factory=list)
     pids: list[int] = field(default_factory=list)
@@ -293,9 +293,11 @@ class _Twins:
             line = {"size": len(places), "cores": place["cores"], "threads": place["threads"]}
             os.write(self.pipes[rank - 1], (json.dumps({**line, "count": count, "share": share}) + "\n").encode())
 
-    def gang(self, rank: int, size: int) -> Gang:
+    def group(self, rank: int, size: int) -> ProcessGroup:
         """The worker of this number among so many. A collective."""
-        return SoloGang() if size == 1 else SharedGang(self.memories[size], rank, size, timeout_s=PATIENCE_S)
+        return (
+            SingleProcess() if size == 1 else SharedMemoryGroup(self.memories[size], rank, size, timeout_s=PATIENCE_S)
+        )
 
     def end(self) -> None:
         """End them."""
@@ -313,10 +315,10 @@ class _Twins:
         """The life of a twin. Nothing of it may reach the stack below."""
         try:
             die_with(parent)
-            for descriptor in (*private, self.seat.reports, self.seat.requests):
+            for descriptor in (*private, self.spec.reports, self.spec.requests):
                 os.close(descriptor)
             self._obey(rank, reading)
-        except PeerGoneError:
+        except PeerUnavailableError:
             pass
         except BaseException:
             traceback.print_exc()
@@ -324,7 +326,7 @@ class _Twins:
             os._exit(0)
 
     def _obey(self, rank: int, reading: int) -> None:
-        own: dict[int, tuple[Gang, Callable[[], Any]]] = {}
+        own: dict[int, tuple[ProcessGroup, Callable[[], Any]]] = {}
         with os.fdopen(reading, encoding="utf-8") as orders:
             for line in orders:
                 order = json.loads(line)
@@ -332,9 +334,9 @@ class _Twins:
                 keep_to(order["cores"])
                 torch.set_num_threads(order["threads"])
                 if size not in own:
-                    gang = self.gang(rank, size)
-                    own[size] = gang, self.steps.of(gang, order["share"])
-                gang, step = own[size]
-                gang.sum(torch.zeros(1))
+                    group = self.group(rank, size)
+                    own[size] = group, self.steps.of(group, order["share"])
+                group, step = own[size]
+                group.all_reduce(torch.zeros(1))
                 for _ in range(order["count"]):
                     step()

@@ -128,13 +128,13 @@ def start(
     requests_in, requests_out = os.pipe()
     widen(reports_out)
     pipes = (reports_out, requests_in)
-    seat = WorkerSpec(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor, asked)
+    spec = WorkerSpec(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor, asked)
     printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if can_fork():
-            pid = _fork(seat, work, [*private, reports_in, requests_out], printing)
+            pid = _fork(spec, work, [*private, reports_in, requests_out], printing)
             return Worker(rank, pid, reports_in, requests_out)
-        process = _spawn(seat, printing)
+        process = _spawn(spec, printing)
         return Worker(rank, process.pid, reports_in, requests_out, process)
     except OSError as error:
         for descriptor in (reports_in, requests_out):
@@ -147,15 +147,15 @@ def start(
             os.close(descriptor)
 
 
-def _spawn(seat: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
+def _spawn(spec: WorkerSpec, printing: int) -> "subprocess.Popen[bytes]":
     """Start a fresh interpreter as a worker."""
     return subprocess.Popen(
-        [sys.executable, "-m", "engine.launch.worker", seat.write()],
+        [sys.executable, "-m", "engine.launch.worker", spec.write()],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=printing,
         stderr=printing,
-        pass_fds=(seat.reports, seat.requests),
+        pass_fds=(spec.reports, spec.requests),
     )
 
 
@@ -167,7 +167,7 @@ def widen(pipe: int) -> None:
         fcntl.fcntl(pipe, _F_SETPIPE_SZ, PIPE_BYTES)
 
 
-def _fork(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> int:
+def _fork(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> int:
     """Fork a child that runs `work` and never returns. Signals wait until the child has its own handlers."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -178,13 +178,13 @@ def _fork(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable
             warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:
-            _be_child(seat, work, private, printing)
+            _be_child(spec, work, private, printing)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return pid
 
 
-def _be_child(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> None:
+def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iterable[int], printing: int) -> None:
     """The life of a forked child. It leaves by `os._exit`: the stack below belongs to the coordinator."""
     code = EXIT_BROKEN
     try:
@@ -194,8 +194,8 @@ def _be_child(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iter
         null = os.open(os.devnull, os.O_RDONLY)
         for target, source in ((0, null), (1, printing), (2, printing)):
             os.dup2(source, target)
-        begin(seat)
-        code = work(seat)
+        begin(spec)
+        code = work(spec)
     except BaseException:  # nothing may reach the coordinator's stack
         traceback.print_exc()
     finally:
@@ -205,9 +205,9 @@ def _be_child(seat: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iter
         os._exit(code)
 
 
-def begin(seat: WorkerSpec) -> None:
+def begin(spec: WorkerSpec) -> None:
     """First thing in a worker, forked or fresh: die with the coordinator, leave its keyboard, tell of a crash."""
-    die_with(seat.parent)
+    die_with(spec.parent)
     for number in _SIGNALS:
         # Ctrl-C, a closed terminal and a service manager reach the whole group; the coordinator decides what it means.
         signal.signal(number, signal.SIG_IGN)

@@ -28,7 +28,7 @@ from engine.data.samples import accepted_lengths
 from engine.lowering.initialization import frozen_modules, initialize, parameter_options
 from engine.lowering.module import build, prefixes
 from engine.network.analysis import analyse, type_at
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.project import user_code
 from engine.project.project import Project
@@ -43,7 +43,7 @@ class Rehearsal:
     def __init__(self, project: Project, device: torch.device, samples: int) -> None:
         options, network = project.training, project.network
         analysis = analyse(network)
-        self._precision = Precision(options.fitting_precision, device, SoloGang())
+        self._precision = Precision(options.fitting_precision, device, SingleProcess())
         module: nn.Module = build(network, analysis)
         places = (prefixes(network, analysis), partial(type_at, network))
         said = parameter_options(module, *places)
@@ -51,7 +51,7 @@ class Rehearsal:
         module = self._precision.network(module)
         self._precision.begin()
         share = Share()
-        join_batch_norms(module, SoloGang(), share)
+        join_batch_norms(module, SingleProcess(), share)
         freeze(frozen_modules(module, *places))
         module.to(device)
         self._called: nn.Module = module

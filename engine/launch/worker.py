@@ -23,7 +23,7 @@ from engine.launch.channel import Reports, RequestPipe
 from engine.launch.placement_trial import choose_place
 from engine.launch.start import begin
 from engine.lowering.user_code import blame
-from engine.parallel.process_group import Gang, SoloGang, WorkerSpec, is_lost_peer
+from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpec, is_peer_failure
 from engine.placement.batch_arithmetic import rate_factor
 from engine.project.bindings import in_order
 from engine.project.check_strategies import pieces_of_batch
@@ -45,7 +45,7 @@ from engine.training.precision import Precision
 from engine.training.recording import Clock, Recorder
 from engine.training.reporting import NoOutbox, NoRequests, Reporter
 from engine.training.savers import FolderShelf, Keeper, NoShelf, Saver, nowhere
-from engine.training.setting import Setting, gang_for, known_of, set_up
+from engine.training.setting import Setting, known_of, process_group_for, set_up
 from engine.training.solvers import Schedule
 from engine.training.state import Plan, limits_for, validation_steps
 from engine.training.step import State, Unit
@@ -56,26 +56,26 @@ DETAIL_CHARACTERS = 4000
 _NOT_DETERMINISTIC = re.compile(r"(\w+) does not have a deterministic implementation")
 
 
-def work(seat: WorkerSpec) -> int:
+def work(spec: WorkerSpec) -> int:
     """Train in this process. Every end but a crash is reported; returns the exit code."""
-    reports = Reports(seat.reports)
+    reports = Reports(spec.reports)
     try:
         with reports.beating():
-            outcome, gang = _train(seat, reports)
+            outcome, group = _train(spec, reports)
     except Exception as error:  # whatever goes wrong in a worker, the coordinator is to know it
         traceback.print_exc()
-        reports.send({"error": to_json(_describe(error, RunFolder(Path(seat.folder))))})
+        reports.send({"error": to_json(_describe(error, RunFolder(Path(spec.folder))))})
         return EXIT_RUN_FAILED
     # Before the farewell: whatever happens while the connections close, the run is complete.
-    reports.send({"done": to_json(asdict(outcome)) if seat.rank == 0 else {}})
-    gang.close()
+    reports.send({"done": to_json(asdict(outcome)) if spec.rank == 0 else {}})
+    group.close()
     return EXIT_DONE
 
 
 def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     """The error in words, and whose it is: the user's, the machine's, or ours."""
     detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
-    known = {"exit_code": EXIT_RUN_FAILED, "defect": False, "is_lost_peer": is_lost_peer(error), "detail": detail}
+    known = {"exit_code": EXIT_RUN_FAILED, "defect": False, "is_peer_failure": is_peer_failure(error), "detail": detail}
     if isinstance(error, NonFiniteLossError):
         return {**known, "cause": str(error), "detail": "", "remedy": "lower rate"}
     if isinstance(error, UserError):
@@ -84,11 +84,11 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     if out_of_memory.is_one(error):
         begin = f"There is not enough memory to train ({out_of_memory.in_words(error)})"
         found = out_of_memory.cause(folder, begin, out_of_memory.place_of(error))
-        known["is_lost_peer"] = False  # nccl may have said it, which takes memory of the device too
+        known["is_peer_failure"] = False  # nccl may have said it, which takes memory of the device too
         return {**known, "cause": found.words, "detail": found.rows or detail, "offer": found.offer}
     if isinstance(error, OSError):
         return {**known, "cause": f"A file could not be read or written: {words}."}
-    if known["is_lost_peer"]:
+    if known["is_peer_failure"]:
         return {**known, "cause": f"The connection to another worker broke: {words}"}
     if (named := _NOT_DETERMINISTIC.search(words)) is not None:
         cause = (
@@ -103,57 +103,57 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}
 
 
-def _train(seat: WorkerSpec, reports: Reports) -> tuple[Outcome, Gang]:
-    """The outcome, and the gang, which is still together."""
-    setting, choice = choose_place(set_up(seat), seat, reports)
-    gang = gang_for(seat, setting)
-    is_first = gang.rank == 0
+def _train(spec: WorkerSpec, reports: Reports) -> tuple[Outcome, ProcessGroup]:
+    """The outcome, and the group, which is still together."""
+    setting, choice = choose_place(set_up(spec), spec, reports)
+    group = process_group_for(spec, setting)
+    is_first = group.rank == 0
     options = setting.project.training
-    precision = Precision(options.fitting_precision, setting.device, gang)
+    precision = Precision(options.fitting_precision, setting.device, group)
     network = precision.network(network_for(setting))
     precision.begin()
     training, validation, test = (part_for(setting, precision, name) for name in PARTS)
     assert training is not None  # `prepare` refuses a project whose training part is empty
     notes = [*choice, *_loading_note(setting), *precision.notes]
-    notes += choose_threads(setting, network, precision, training, seat.rank)
+    notes += choose_threads(setting, network, precision, training, spec.rank)
     whole = extent(options, len(training))
-    scale = rate_factor(setting.project.environment, gang.size)
+    scale = rate_factor(setting.project.environment, group.size)
     schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps, scale)
     loss = loss_of(setting, network, training.targets)
     facts = in_order(setting.project.network, setting.facts)
     metrics = metrics_for(options, facts, training.targets)
-    batches = _batches_of(setting, training, whole, gang)
+    batches = _batches_of(setting, training, whole, group)
     parameters = sum(p.numel() for p in network.parameters())
-    unit = unit_for(setting, seat, network, precision, schedule, loss, metrics, gang, batches, notes)
+    unit = unit_for(setting, spec, network, precision, schedule, loss, metrics, group, batches, notes)
     network = unit.network  # of a pipeline this stage, so that the others are let go
     keeper = _keeper_for(setting, unit, is_first=is_first, has_validation=validation is not None)
     if is_first:
         _announce(setting, parameters, whole, named("metric", unit.metrics), reports, notes)
     plan = _plan_for(setting, unit, whole, schedule, validation, test)
-    clock = Clock(plan.limits.time_s, partial(_sending_s, setting, unit, gang))
-    reporter = _reporter_for(setting, seat, reports, unit, gang, clock, whole.total_steps)
+    clock = Clock(plan.limits.time_s, partial(_sending_s, setting, unit, group))
+    reporter = _reporter_for(setting, spec, reports, unit, group, clock, whole.total_steps)
     # From here on each worker has random numbers of its own: for dropout.
-    _seed_own(options.seed, gang.rank)
-    hooks = hooks_for(options, network, setting.folder.path, whole, gang, rate=schedule, clock=clock)
+    _seed_own(options.seed, group.rank)
+    hooks = hooks_for(options, network, setting.folder.path, whole, group, rate=schedule, clock=clock)
     saver = Saver(options, partial(beside, setting.folder) if is_first else nowhere)
-    replay = _replay_for(setting, precision, unit, batches, gang, saver)
+    replay = _replay_for(setting, precision, unit, batches, group, saver)
     trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver, replay)
-    random = RandomStates(gang, setting.device)
+    random = RandomStates(group, setting.device)
     saver.register(unit=unit, schedule=schedule, keeper=keeper, reporter=reporter, trainer=trainer, random=random)
     if hooks is not None:
         saver.register(hooks=hooks)
-    if seat.checkpoint >= 0:
-        saver.go_on(Checkpoint(place(setting.folder, seat.checkpoint), seat.checkpoint))
-    schedule.multiply(seat.rate_factor)
+    if spec.checkpoint >= 0:
+        saver.go_on(Checkpoint(place(setting.folder, spec.checkpoint), spec.checkpoint))
+    schedule.multiply(spec.rate_factor)
     try:
         with garbage.looked_for_at_reports():
             outcome = trainer.run()
         if is_first:
             _write_tables(setting, outcome, facts.classes)
-        return outcome, gang
+        return outcome, group
     except NonFiniteLossError:
         if replay is None or not replay.broke_off:
-            gang.close()  # all find it at the same step, and the first one has still to tell and to save
+            group.close()  # all find it at the same step, and the first one has still to tell and to save
         raise
 
 
@@ -192,7 +192,7 @@ def _plan_for(
     )
 
 
-def _batches_of(setting: Setting, training: Resident, whole: Extent, gang: Gang) -> Batches:
+def _batches_of(setting: Setting, training: Resident, whole: Extent, group: ProcessGroup) -> Batches:
     """The training part, batch by batch."""
     options = setting.project.training
     order = Order(
@@ -206,22 +206,28 @@ def _batches_of(setting: Setting, training: Resident, whole: Extent, gang: Gang)
     return Batches(
         training,
         order,
-        SoloGang() if setting.has_stages else gang,  # all workers of a pipeline compute all samples
+        SingleProcess() if setting.has_stages else group,  # all workers of a pipeline compute all samples
         cut=options.sequence_length == "shortest",
-        pieces=pieces_of_batch(setting.project.environment, options.gradient_accumulation, gang.size),
+        pieces=pieces_of_batch(setting.project.environment, options.gradient_accumulation, group.size),
         loads=setting.loads,
         change=augmentation_of(setting, training),
     )
 
 
 def _reporter_for(
-    setting: Setting, seat: WorkerSpec, reports: Reports, unit: Unit, gang: Gang, clock: Clock, total_steps: int
+    setting: Setting,
+    spec: WorkerSpec,
+    reports: Reports,
+    unit: Unit,
+    group: ProcessGroup,
+    clock: Clock,
+    total_steps: int,
 ) -> Reporter:
     """What is told of the run, and what it is asked. The first worker speaks and listens for all."""
-    busy = utilisation_of(setting.device, gang.size)
-    recorder = Recorder(unit.metrics, gang, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
-    is_first = gang.rank == 0
-    outbox, requests = (reports, RequestPipe(seat.requests, seat.asked)) if is_first else (NoOutbox(), NoRequests())
+    busy = utilisation_of(setting.device, group.size)
+    recorder = Recorder(unit.metrics, group, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
+    is_first = group.rank == 0
+    outbox, requests = (reports, RequestPipe(spec.requests, spec.asked)) if is_first else (NoOutbox(), NoRequests())
     return Reporter(unit.metrics, recorder, outbox, requests, clock, total_steps, unit.watch)
 
 
@@ -238,7 +244,7 @@ def _seed_own(seed: int, rank: int) -> None:
 
 
 def _replay_for(
-    setting: Setting, precision: Precision, unit: Unit, batches: Batches, gang: Gang, saver: Saver
+    setting: Setting, precision: Precision, unit: Unit, batches: Batches, group: ProcessGroup, saver: Saver
 ) -> Replay | None:
     """Who looks where a loss that is no number came from; none where a guard finds it at once, and where least squares
     are solved, which moves no weight by what is no number: the network as it is tells."""
@@ -248,10 +254,10 @@ def _replay_for(
 
     def initial() -> State:
         state = precision.network(network_for(setting)).state_dict()
-        _seed_own(options.seed, gang.rank)
+        _seed_own(options.seed, group.rank)
         return state
 
-    return Replay(unit, batches, gang, saver.pieces, initial, partial(all_checkpoints, setting.folder))
+    return Replay(unit, batches, group, saver.pieces, initial, partial(all_checkpoints, setting.folder))
 
 
 def _announce(
@@ -294,11 +300,11 @@ def _release(device: torch.device) -> None:
             torch.accelerator.empty_cache()
 
 
-def _sending_s(setting: Setting, unit: Unit, gang: Gang) -> float:
+def _sending_s(setting: Setting, unit: Unit, group: ProcessGroup) -> float:
     """Seconds that sums have taken; NaN where they overlap with the computing, as all do on a device: there a sum is
     only begun when it is called."""
-    is_known = unit.sends_in_turn and (gang.size == 1 or setting.device.type == "cpu")
-    return gang.sending_s if is_known else math.nan
+    is_known = unit.measures_communication and (group.size == 1 or setting.device.type == "cpu")
+    return group.communication_s if is_known else math.nan
 
 
 def _memory_bytes(device: torch.device) -> int:
@@ -312,15 +318,15 @@ def _memory_bytes(device: torch.device) -> int:
 
 def main(arguments: list[str]) -> int:
     """A worker in an interpreter of its own."""
-    seat = WorkerSpec.read(arguments[0])
-    begin(seat)
-    for descriptor in (seat.reports, seat.requests):
+    spec = WorkerSpec.read(arguments[0])
+    begin(spec)
+    for descriptor in (spec.reports, spec.requests):
         os.set_inheritable(descriptor, False)
-    return work(seat)
+    return work(spec)
 
 
 if __name__ == "__main__":
     code = main(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # as a forked worker does: see `ProcessGang.close`
+    os._exit(code)  # as a forked worker does: see `TorchProcessGroup.close`

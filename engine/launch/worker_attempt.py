@@ -214,13 +214,13 @@ class Attempt:
             code = self._workers[rank].poll()
             if code is not None:
                 return outcome.death(rank, code, self._folder, memory_ran_out=ran_out)
-        rank, error = next(((r, e) for r, e in self._errors if not e["is_lost_peer"]), self._errors[0])
+        rank, error = next(((r, e) for r, e in self._errors if not e["is_peer_failure"]), self._errors[0])
         return outcome.failed(
             error["cause"],
             worker=rank,
             detail=error["detail"],
             defect=error["defect"],
             exit_code=error["exit_code"],
-            remedy="again" if error["is_lost_peer"] else error.get("remedy", ""),
+            remedy="again" if error["is_peer_failure"] else error.get("remedy", ""),
             offer=error.get("offer", ""),
         )

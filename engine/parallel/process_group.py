@@ -14,7 +14,7 @@ import torch
 import torch.distributed
 
 from engine.core.errors import RunError
-from engine.parallel.shared_memory import Memory, PeerGoneError, SharedSums
+from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
 from engine.placement.inventory import can_share
 
 # Long enough for a slow disk under the first worker; a worker that died is found by the coordinator, not by this.
@@ -27,11 +27,11 @@ OF_ACCELERATORS = {"nccl": "cuda", "xccl": "xpu"}
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
-class PeerLostError(RunError):
+class PeerFailureError(RunError):
     """Another worker is gone or does not answer. Whoever watches all of them knows why."""
 
 
-class Gang(Protocol):
+class ProcessGroup(Protocol):
     """All workers of a run. `sum` is a collective: every worker calls it at the same place, with the same size."""
 
     @property
@@ -43,46 +43,46 @@ class Gang(Protocol):
         """How many workers there are."""
 
     @property
-    def sending_s(self) -> float:
+    def communication_s(self) -> float:
         """Seconds that sums have taken so far, with waiting for slower workers; of what is sent beside the computation
         only the rest that had to be waited for."""
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         """The sum over all workers, in place."""
 
-    def count_sending(self, seconds: float) -> None:
+    def add_communication_time(self, seconds: float) -> None:
         """What was sent in another way than by a sum took so long, with waiting."""
 
     def close(self) -> None:
         """Part from the others, at the end. Nothing can be summed after it."""
 
 
-class SoloGang:
+class SingleProcess:
     """One worker."""
 
     rank = 0
     size = 1
-    sending_s = 0.0
+    communication_s = 0.0
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor itself."""
         return tensor
 
-    def count_sending(self, seconds: float) -> None:
+    def add_communication_time(self, seconds: float) -> None:
         """There is nobody to send to."""
 
     def close(self) -> None:
         """Nothing to leave."""
 
 
-class ProcessGang:
+class TorchProcessGroup:
     """Several processes of one machine, joined by torch's process group over a file in a private folder. Over gloo,
     what is on the CPU is summed through shared memory, where that is found to work."""
 
     def __init__(self, rank: int, size: int, backend: str, meeting: Path, *, timeout: timedelta = TIMEOUT) -> None:
         self.rank = rank
         self.size = size
-        self.sending_s = 0.0
+        self.communication_s = 0.0
         for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
             os.environ[variable] = LOOPBACK  # nothing may listen to other machines
         self._store = torch.distributed.FileStore(str(meeting), size)  # type: ignore[attr-defined]  # public, not listed
@@ -99,7 +99,7 @@ class ProcessGang:
         """Whether sums on the CPU go through shared memory."""
         return self._shared is not None
 
-    def _share_memory(self, timeout: timedelta) -> SharedSums | None:
+    def _share_memory(self, timeout: timedelta) -> SharedMemoryReducer | None:
         """Memory for sums, or None where not every worker can use it. A collective."""
         sums = None
         with contextlib.suppress(OSError, ValueError):
@@ -108,7 +108,7 @@ class ProcessGang:
             return None
         assert sums is not None
         works = False
-        with contextlib.suppress(OSError, PeerGoneError):
+        with contextlib.suppress(OSError, PeerUnavailableError):
             sums.meet()
             works = _is_right(sums, self.rank, self.size)
         if not self._all_agree(works):
@@ -117,7 +117,7 @@ class ProcessGang:
         sums.timeout_s = timeout.total_seconds()
         return sums
 
-    def _open_memory(self) -> SharedSums | None:
+    def _open_memory(self) -> SharedMemoryReducer | None:
         """The first worker's memory. It always says something, since the others wait for it."""
         path, memory = "", None
         if self.rank == 0:
@@ -128,29 +128,29 @@ class ProcessGang:
                 self._store.set("memory", path)
         elif path := self._store.get("memory").decode():
             memory = Memory.open(path, self.size) if can_share() else None
-        return SharedSums(memory, self.rank, self.size, timeout_s=TRIAL_S) if memory else None
+        return SharedMemoryReducer(memory, self.rank, self.size, timeout_s=TRIAL_S) if memory else None
 
     def _all_agree(self, yes: bool) -> bool:
         votes = torch.tensor([int(yes)])
         torch.distributed.all_reduce(votes)
         return int(votes) == self.size
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The sum over all workers, in place. Raises `PeerLostError`."""
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The sum over all workers, in place. Raises `PeerFailureError`."""
         began = time.perf_counter()
         try:
             if self._shared is not None and tensor.device.type == "cpu":
-                self._shared.sum(tensor)
+                self._shared.all_reduce(tensor)
             else:
                 torch.distributed.all_reduce(tensor)
-        except (RuntimeError, PeerGoneError) as error:
+        except (RuntimeError, PeerUnavailableError) as error:
             raise _lost(self.rank, error) from error
-        self.count_sending(time.perf_counter() - began)
+        self.add_communication_time(time.perf_counter() - began)
         return tensor
 
-    def count_sending(self, seconds: float) -> None:
+    def add_communication_time(self, seconds: float) -> None:
         """What was sent took so long."""
-        self.sending_s += seconds
+        self.communication_s += seconds
 
     def close(self) -> None:
         """Wait until all others are through with the group too: a connection that closes early can take with it what a
@@ -165,18 +165,18 @@ class ProcessGang:
             self._store.wait([f"left/{rank}" for rank in range(self.size)], FAREWELL)
 
 
-def gathered(gang: Gang, rows: torch.Tensor) -> torch.Tensor:
+def all_gather_rows(group: ProcessGroup, rows: torch.Tensor) -> torch.Tensor:
     """The rows of all workers, in the order of the workers, which may have different numbers of them. A collective.
 
     Each puts its own into zeros, and these are summed: exact, and it takes no other collective than the sum.
     """
-    counts = torch.zeros(gang.size, dtype=torch.double, device=rows.device)
-    counts[gang.rank] = len(rows)
-    found = [int(count) for count in gang.sum(counts).tolist()]
-    begin = sum(found[: gang.rank])
+    counts = torch.zeros(group.size, dtype=torch.double, device=rows.device)
+    counts[group.rank] = len(rows)
+    found = [int(count) for count in group.all_reduce(counts).tolist()]
+    begin = sum(found[: group.rank])
     whole = rows.new_zeros((sum(found), *rows.shape[1:]))
     whole[begin : begin + len(rows)] = rows
-    return gang.sum(whole)
+    return group.all_reduce(whole)
 
 
 def _for_both(backend: str) -> str:
@@ -187,25 +187,25 @@ def _for_both(backend: str) -> str:
     return backend if kind is None or not has_gloo else f"cpu:gloo,{kind}:{backend}"
 
 
-def _is_right(sums: SharedSums, rank: int, size: int) -> bool:
+def _is_right(sums: SharedMemoryReducer, rank: int, size: int) -> bool:
     """Whether a few sums give what they should."""
     for length, kind in ((1, torch.int64), (1000, torch.float64), (300_000, torch.float32)):
         numbers = torch.full((length,), 1 + rank, dtype=kind)
-        sums.sum(numbers)
+        sums.all_reduce(numbers)
         if not bool((numbers == size * (size + 1) // 2).all()):
             return False
     return True
 
 
-def _lost(rank: int, error: Exception) -> PeerLostError:
+def _lost(rank: int, error: Exception) -> PeerFailureError:
     reason = str(error).strip().partition("\n")[0][:200]
-    return PeerLostError(f"Worker {rank} lost the other workers: {reason}")
+    return PeerFailureError(f"Worker {rank} lost the other workers: {reason}")
 
 
-def is_lost_peer(error: BaseException) -> bool:
+def is_peer_failure(error: BaseException) -> bool:
     """Whether the error, or what caused it, tells of another worker's end rather than of a fault here."""
     while True:
-        if isinstance(error, PeerLostError | torch.distributed.DistError):
+        if isinstance(error, PeerFailureError | torch.distributed.DistError):
             return True
         # DistributedDataParallel meets the loss inside autograd, which passes on the words alone.
         if isinstance(error, RuntimeError) and ("gloo" in str(error) or "NCCL" in str(error)):

@@ -35,7 +35,7 @@ MOST_KNOWN = 256
 """So many sizes have their views kept."""
 
 
-class PeerGoneError(Exception):
+class PeerUnavailableError(Exception):
     """Another worker has ended, or does not answer."""
 
 
@@ -79,7 +79,7 @@ def _slots_at(size: int) -> int:
     return -(-2 * size * LINE // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
-class SharedSums:
+class SharedMemoryReducer:
     """One worker's access to the memory. All of them make the same sums in the same order."""
 
     def __init__(self, memory: Memory, rank: int, size: int, *, timeout_s: float) -> None:
@@ -107,8 +107,8 @@ class SharedSums:
             os.close(descriptor)
         self._processes = {}
 
-    def sum(self, tensor: torch.Tensor) -> None:
-        """Put the sum over all workers into the tensor, which is on the CPU. Raises `PeerGoneError`."""
+    def all_reduce(self, tensor: torch.Tensor) -> None:
+        """Put the sum over all workers into the tensor, which is on the CPU. Raises `PeerUnavailableError`."""
         given = tensor.detach()
         flat = given.contiguous().view(-1)
         most = SLOT_BYTES // flat.element_size()
@@ -157,9 +157,9 @@ class SharedSums:
             if counters[place] >= turn:
                 return
             if has_ended:
-                raise PeerGoneError(f"worker {other} has ended")
+                raise PeerUnavailableError(f"worker {other} has ended")
             if (waited := time.monotonic() - began) > self.timeout_s:
-                raise PeerGoneError(f"worker {other} gave no answer for {self.timeout_s:g} s")
+                raise PeerUnavailableError(f"worker {other} gave no answer for {self.timeout_s:g} s")
 
     def _nap(self, other: int, seconds: float) -> bool:
         """Sleep for a moment; whether the other one has ended."""
@@ -170,25 +170,25 @@ class SharedSums:
         return bool(select.select([process], [], [], seconds)[0])
 
 
-class SharedGang:
+class SharedMemoryGroup:
     """Several processes of this machine that have nothing in common but the memory they were forked with."""
 
     def __init__(self, memory: Memory, rank: int, size: int, *, timeout_s: float) -> None:
-        """A collective. Raises `PeerGoneError`, and `OSError` where another one cannot be watched."""
-        self.rank, self.size, self.sending_s = rank, size, 0.0
-        self._sums = SharedSums(memory, rank, size, timeout_s=timeout_s)
-        self._sums.sum(torch.zeros(1))
-        self._sums.meet()
+        """A collective. Raises `PeerUnavailableError`, and `OSError` where another one cannot be watched."""
+        self.rank, self.size, self.communication_s = rank, size, 0.0
+        self._reducer = SharedMemoryReducer(memory, rank, size, timeout_s=timeout_s)
+        self._reducer.all_reduce(torch.zeros(1))
+        self._reducer.meet()
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The sum over all of them, in place. Raises `PeerGoneError`."""
-        self._sums.sum(tensor)
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The sum over all of them, in place. Raises `PeerUnavailableError`."""
+        self._reducer.all_reduce(tensor)
         return tensor
 
-    def count_sending(self, seconds: float) -> None:
+    def add_communication_time(self, seconds: float) -> None:
         """What was sent took so long."""
-        self.sending_s += seconds
+        self.communication_s += seconds
 
     def close(self) -> None:
         """Part from the others."""
-        self._sums.close()
+        self._reducer.close()

@@ -14,7 +14,7 @@ from torch.nn import functional
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from engine.lowering.modules.lengths import over_real_steps
-from engine.parallel.process_group import Gang, SoloGang
+from engine.parallel.process_group import ProcessGroup, SingleProcess
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Tally:
 class JoinedBatchNorm(_BatchNorm):
     """Takes the place of a BatchNorm1d, 2d or 3d: same parameters, buffers and state keys."""
 
-    def __init__(self, replaced: _BatchNorm, gang: Gang, share: Share) -> None:
+    def __init__(self, replaced: _BatchNorm, group: ProcessGroup, share: Share) -> None:
         super().__init__(
             replaced.num_features,
             replaced.eps,
@@ -66,7 +66,7 @@ class JoinedBatchNorm(_BatchNorm):
         self.weight, self.bias = replaced.weight, replaced.bias
         self.running_mean, self.running_var = replaced.running_mean, replaced.running_var
         self.num_batches_tracked = replaced.num_batches_tracked
-        self._gang = gang
+        self._group = group
         self._share = share
         self._tally: Tally | None = None
         self.is_frozen = False
@@ -74,7 +74,7 @@ class JoinedBatchNorm(_BatchNorm):
     def __getstate__(self) -> dict[str, Any]:
         """What a copy is made of, such as the teacher of a user's hook: it is no part of the run, so it waits for no
         other worker, and its batches are its own."""
-        return {**self.__dict__, "_gang": SoloGang(), "_share": Share()}
+        return {**self.__dict__, "_group": SingleProcess(), "_share": Share()}
 
     def freeze(self) -> None:
         """From now on normalise by the running statistics, and leave them as they are, in training too."""
@@ -108,8 +108,8 @@ class JoinedBatchNorm(_BatchNorm):
             return over_real_steps(self.forward, input, lengths)
         if not self.training:
             return super().forward(input)
-        has_none = self._gang.size == 1 and self._share.is_empty
-        alone = self._gang.size == 1 and not has_none and self._tally is None and input.numel() > input.shape[1]
+        has_none = self._group.size == 1 and self._share.is_empty
+        alone = self._group.size == 1 and not has_none and self._tally is None and input.numel() > input.shape[1]
         if alone and self._share.is_recomputing:
             # With the same tensors as the first time, whose number torch compares; copies move in their place.
             mean, variance = (None if x is None else x.clone() for x in (self.running_mean, self.running_var))
@@ -117,7 +117,7 @@ class JoinedBatchNorm(_BatchNorm):
         if alone:
             return super().forward(input)
         normalise: Callable[..., Any] = _Normalise.apply
-        given = (input, self.weight, self.bias, self.eps, self._gang, self._share.is_empty)
+        given = (input, self.weight, self.bias, self.eps, self._group, self._share.is_empty)
         normalised, mean, variance, count = normalise(*given)
         if self._share.is_recomputing or has_none:
             pass  # nothing new was seen
@@ -149,7 +149,7 @@ class _Normalise(torch.autograd.Function):
         weight: torch.Tensor | None,
         bias: torch.Tensor | None,
         eps: float,
-        gang: Gang,
+        group: ProcessGroup,
         is_empty: bool,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         kind = torch.promote_types(x.dtype, torch.float32)  # a low precision is enough for x, not for its sums
@@ -157,13 +157,13 @@ class _Normalise(torch.autograd.Function):
         local_mean, local_variance = _moments(x, is_plain)
         count = 0 if is_empty else x.numel() // x.shape[1]
         moments = torch.stack([local_mean, local_variance + local_mean.square()]) * count
-        sums = gang.sum(torch.cat([moments.flatten(), moments.new_full((1,), count)]))
+        sums = group.all_reduce(torch.cat([moments.flatten(), moments.new_full((1,), count)]))
         total = sums[-1].clamp(min=1)  # alone with an empty share: nothing of it counts, and all of it is a number
         mean, square = (sums[:-1] / total).view(2, -1)
         variance = (square - mean.square()).clamp(min=0)
         y = functional.batch_norm(x, mean.to(kind), variance.to(kind), weight, bias, False, 0.0, eps)
         ctx.save_for_backward(x, weight, mean.to(kind), variance.to(kind), torch.rsqrt(variance + eps).to(kind), total)
-        ctx.gang, ctx.is_empty, ctx.is_plain, ctx.eps = gang, is_empty, is_plain, eps
+        ctx.group, ctx.is_empty, ctx.is_plain, ctx.eps = group, is_empty, is_plain, eps
         ctx.mark_non_differentiable(mean, variance, total)
         return y, mean, variance, total
 
@@ -174,7 +174,7 @@ class _Normalise(torch.autograd.Function):
             return *_differentiable_slopes(gradients[0], x, weight, total, ctx), None, None, None
         dy = gradients[0].to(mean.dtype)
         sum_dy, sum_dy_x = _slopes(dy, x, mean, inverse, ctx.is_plain)
-        sums = ctx.gang.sum(torch.cat([sum_dy, sum_dy_x]).double())
+        sums = ctx.group.all_reduce(torch.cat([sum_dy, sum_dy_x]).double())
         mean_dy, mean_dy_x = (sums / total).to(mean.dtype).view(2, -1)
         scale = inverse if weight is None else inverse * weight
         if ctx.is_empty:
@@ -195,13 +195,13 @@ class _Sum(torch.autograd.Function):
     """The sum over workers, which can be differentiated any number of times: what all of them make of it counts."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, gang: Gang) -> torch.Tensor:
-        ctx.gang = gang
-        return gang.sum(x.clone())
+    def forward(ctx: Any, x: torch.Tensor, group: ProcessGroup) -> torch.Tensor:
+        ctx.group = group
+        return group.all_reduce(x.clone())
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        return _sum(gradients[0], ctx.gang), None
+        return _sum(gradients[0], ctx.group), None
 
 
 _sum: Callable[..., Any] = _Sum.apply
@@ -217,11 +217,11 @@ def _differentiable_slopes(
     others, along, counts = _others(x), _along(x), 0.0 if ctx.is_empty else 1.0
     dy, exact = dy.double(), x.double()
     sums = torch.cat([exact.sum(others), exact.square().sum(others)]) * counts
-    mean, square = (_sum(sums, ctx.gang) / total).view(2, -1)
+    mean, square = (_sum(sums, ctx.group) / total).view(2, -1)
     inverse = torch.rsqrt((square - mean.square()).clamp(min=0) + ctx.eps)
     away = exact - mean.view(along)
     sum_dy, sum_dy_x = dy.sum(others), (dy * away).sum(others)
-    mean_dy, mean_dy_x = (_sum(torch.cat([sum_dy, sum_dy_x]), ctx.gang) / total).view(2, -1)
+    mean_dy, mean_dy_x = (_sum(torch.cat([sum_dy, sum_dy_x]), ctx.group) / total).view(2, -1)
     scale = inverse if weight is None else inverse * weight
     slope = (inverse.square() * mean_dy_x).view(along)
     dx = (dy - mean_dy.view(along) - away * slope) * scale.view(along) * counts
@@ -277,12 +277,12 @@ def _slopes(
     return dy.sum(_others(x)), (dy * (x - mean.view(_along(x)))).sum(_others(x))
 
 
-def join_batch_norms(network: nn.Module, gang: Gang, share: Share) -> None:
+def join_batch_norms(network: nn.Module, group: ProcessGroup, share: Share) -> None:
     """Replace every batch normalisation of the network, in place."""
     for path, module in list(network.named_modules()):
         if isinstance(module, _BatchNorm) and not isinstance(module, JoinedBatchNorm | nn.SyncBatchNorm):
             parent, _, name = path.rpartition(".")
-            joined = JoinedBatchNorm(module, gang, share)
+            joined = JoinedBatchNorm(module, group, share)
             joined.train(module.training)
             setattr(network.get_submodule(parent), name, joined)
 

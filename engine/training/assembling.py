@@ -17,7 +17,7 @@ from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
 from engine.lowering.initialization import frozen_modules, initialize
 from engine.lowering.module import build, prefixes
-from engine.parallel.process_group import Gang, SoloGang, WorkerSpec
+from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpec
 from engine.parallel.strategies.strategy import form_of_data_parallel, strategy_for
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.project import user_code
@@ -61,13 +61,13 @@ def loss_of(setting: Setting, network: nn.Module, targets: Tensors) -> Loss:
 
 def unit_for(
     setting: Setting,
-    seat: WorkerSpec,
+    spec: WorkerSpec,
     network: nn.Module,
     precision: Precision,
     schedule: Schedule,
     loss: Loss,
     metrics: Sequence[Metric],
-    gang: Gang,
+    group: ProcessGroup,
     batches: Batches,
     notes: list[str],
 ) -> Unit:
@@ -75,10 +75,10 @@ def unit_for(
     options, share = setting.project.training, Share()
     # Workers that go their own way take batch statistics of their own, too; those of a pipeline have all samples.
     goes_alone = setting.project.environment.strategy in ("local-sgd", "pipeline")
-    make_trainable(setting, network, SoloGang() if goes_alone else gang, share)
+    make_trainable(setting, network, SingleProcess() if goes_alone else group, share)
     said = parameter_options_of(setting, network)
     if setting.has_stages:
-        return _staged(setting, network, said, loss, metrics, gang, share=share, rate=schedule, precision=precision)
+        return _staged(setting, network, said, loss, metrics, group, share=share, rate=schedule, precision=precision)
     network.to(setting.device)
     called: nn.Module = network
     step = _trial(precision, loss, batches)
@@ -86,41 +86,41 @@ def unit_for(
         assert isinstance(network, fx.GraphModule)  # as it was built
         called = Recomputing(network, options.gradient_checkpointing, share)
     elif setting.project.environment.strategy != "fully-sharded" and options.solver != "lm":
-        called, note = accelerate(options.acceleration, network, step, gang, setting.device)
+        called, note = accelerate(options.acceleration, network, step, group, setting.device)
         notes.extend(filter(None, [note]))
     population = Population(network, share, precision, batches.of_all)
-    least_squares = LevenbergMarquardt(options, network, said, gang) if options.solver == "lm" else None
+    least_squares = LevenbergMarquardt(options, network, said, group) if options.solver == "lm" else None
     return Unit(
         network,
         strategy_for(
             setting.project.environment,
             network,
-            gang,
+            group,
             setting.device,
             share,
-            seat.strategy,
+            spec.strategy,
             called,
-            all_learn=_all_learn(setting, seat, network, called, step, gang),
+            all_learn=_all_learn(setting, spec, network, called, step, group),
             # torch's static graph knows no pieces that are not sent. Own code may compute otherwise at every step.
             is_static=options.gradient_accumulation == 1 and called is network and not has_code(setting.project),
         ),
         least_squares or Solver(options, network, said),
         loss,
         metrics,
-        gang,
+        group,
         share=share,
         rate=schedule,
         fittings=Fittings(
-            clip=clipping(options, network.parameters(), gang),
+            clip=clipping(options, network.parameters(), group),
             custom_step=user_code.target(options, "step_function"),
             precision=precision,
             average=averaging(options, network, batches.order.steps_per_epoch, population),
             population=population if options.batch_normalization_statistics == "population" else None,
             ends=Ends(setting.wanted, mixes=options.mixes),
-            most_at_once=_most_at_once(options, gang.size * options.gradient_accumulation),
-            guard=guard_for(options, network, gang),
+            most_at_once=_most_at_once(options, group.size * options.gradient_accumulation),
+            guard=guard_for(options, network, group),
             loads=setting.loads,
-            watch=_watch(setting, network, gang, called),
+            watch=_watch(setting, network, group, called),
             new_solver=partial(Solver, options, network, said),
             confusion=confusion_for(in_order(setting.project.network, setting.facts)),
             is_seen=bool(options.hooks_file),
@@ -139,7 +139,7 @@ def _staged(
     said: dict[str, ParameterOptions],
     loss: Loss,
     metrics: Sequence[Metric],
-    gang: Gang,
+    group: ProcessGroup,
     *,
     share: Share,
     rate: Schedule,
@@ -151,35 +151,35 @@ def _staged(
 
     project, options = setting.project, setting.project.training
     assert isinstance(network, fx.GraphModule)  # as it was built
-    stages = stages_of(project.network, setting.analysis, project.environment, gang.size)
+    stages = stages_of(project.network, setting.analysis, project.environment, group.size)
     groups = partial(groups_by_name, options=options, parameters=said)
-    pipeline = Pipeline(network, stages.of, gang, setting.device, groups)
+    pipeline = Pipeline(network, stages.of, group, setting.device, groups)
     stage = pipeline.module
     return StagedUnit(
         pipeline,
         Solver(options, stage, said),
         loss,
         metrics,
-        gang,
+        group,
         share=share,
         rate=rate,
         fittings=Fittings(
-            clip=clipping(options, stage.parameters(), gang, in_stages=True),
+            clip=clipping(options, stage.parameters(), group, in_stages=True),
             precision=precision,
             ends=Ends(setting.wanted, mixes=options.mixes),
             most_at_once=_most_at_once(
-                options, pieces_of_batch(project.environment, options.gradient_accumulation, gang.size)
+                options, pieces_of_batch(project.environment, options.gradient_accumulation, group.size)
             ),
-            guard=guard_for(options, stage, gang),
+            guard=guard_for(options, stage, group),
             new_solver=partial(Solver, options, stage, said),
             # What each has of the squared norm adds up, since no two have the same weight.
-            watch=_watch(setting, stage, SoloGang()),
+            watch=_watch(setting, stage, SingleProcess()),
             confusion=confusion_for(in_order(project.network, setting.facts)),
         ),
     )
 
 
-def _watch(setting: Setting, network: nn.Module, gang: Gang, called: nn.Module | None = None) -> Watch:
+def _watch(setting: Setting, network: nn.Module, group: ProcessGroup, called: nn.Module | None = None) -> Watch:
     """What is watched beside the loss, and what may be later. Layers are looked at by the first worker. `called` is
     what is computed in the network's place."""
     options = setting.project.training
@@ -191,15 +191,15 @@ def _watch(setting: Setting, network: nn.Module, gang: Gang, called: nn.Module |
     elif called is not None and hasattr(called, "_orig_mod"):
         refusals["layers"] = "a compiled network shows nothing of its layers; use acceleration none"
     layers, remark = None, ""
-    if gang.size > 1 and setting.project.environment.strategy == "fully-sharded":
+    if group.size > 1 and setting.project.environment.strategy == "fully-sharded":
         remark = SHARDED
-    if gang.rank == 0 and not setting.has_stages:
+    if group.rank == 0 and not setting.has_stages:
         types = {id: facts.output for id, facts in setting.analysis.all_facts() if facts.outputs}
         units = {id: type.dim("C") for id, type in types.items() if type.has("C")}
         layers = LayerWatch(network, prefixes(setting.project.network, setting.analysis), units)
     return Watch(
         network.parameters(),
-        gang,
+        group,
         gradient_norm=options.watch_gradient_norm,
         layers=layers,
         watches_layers=options.watch_layers,
@@ -222,21 +222,21 @@ def _trial(precision: Precision, loss: Loss, batches: Batches) -> Step:
 
 
 def _all_learn(
-    setting: Setting, seat: WorkerSpec, network: nn.Module, called: nn.Module, step: Step, gang: Gang
+    setting: Setting, spec: WorkerSpec, network: nn.Module, called: nn.Module, step: Step, group: ProcessGroup
 ) -> bool:
     """Whether every weight gets a gradient in each step, asked where it matters: of a step of the user's nothing is
     known. A collective."""
     environment, options = setting.project.environment, setting.project.training
-    shares = environment.strategy in ("auto", "data-parallel") and not seat.strategy and options.solver != "lm"
-    if gang.size == 1 or not shares or form_of_data_parallel(environment, setting.device) != "ddp":
+    shares = environment.strategy in ("auto", "data-parallel") and not spec.strategy and options.solver != "lm"
+    if group.size == 1 or not shares or form_of_data_parallel(environment, setting.device) != "ddp":
         return True
-    return not options.step_function and all_learn(network, called, step, gang, setting.device)
+    return not options.step_function and all_learn(network, called, step, group, setting.device)
 
 
-def make_trainable(setting: Setting, network: nn.Module, gang: Gang, share: Share) -> None:
+def make_trainable(setting: Setting, network: nn.Module, group: ProcessGroup, share: Share) -> None:
     """Batch statistics of all workers together, and no gradients for what is frozen. Raises `UserError` where nothing
     is left that learns."""
-    join_batch_norms(network, gang, share)
+    join_batch_norms(network, group, share)
     freeze(frozen_modules(network, *layers_of(setting)))
     if not any(parameter.requires_grad for parameter in network.parameters()):
         raise UserError(
@@ -300,7 +300,7 @@ def choose_threads(
     if setting.device.type != "cpu" or place["threads"] == 1 or is_given or searches_alike or setting.has_stages:
         return []
     trial = copy.deepcopy(network)
-    make_trainable(setting, trial, SoloGang(), Share())
+    make_trainable(setting, trial, SingleProcess(), Share())
     loss = loss_for(setting.project.training, setting.wanted, training.targets)
     count = max(1, place["samples"] // setting.project.training.gradient_accumulation)
     inputs, targets = training.at(slice(count))

@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from engine.core.errors import RunError, UserError
 from engine.core.fields import path_part, printable
 from engine.core.files import remove
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
 
 JsonState = dict[str, Any]
@@ -45,20 +45,20 @@ class RandomStates:
     Telling them is a collective. With another number of workers than before, those that are new begin with their own.
     """
 
-    def __init__(self, gang: Gang, device: torch.device) -> None:
-        self._gang = gang
+    def __init__(self, group: ProcessGroup, device: torch.device) -> None:
+        self._group = group
         self._device = device
 
     def state_dict(self) -> JsonState:
         """One state for each worker, by rank."""
         mine = json.dumps(to_json_state(self._own(), []), separators=(",", ":")).encode()
-        return {"workers": [json.loads(text) for text in gathered_bytes(mine, self._gang, self._device)]}
+        return {"workers": [json.loads(text) for text in all_gather_bytes(mine, self._group, self._device)]}
 
     def load_state_dict(self, state: JsonState) -> None:
         """Take back what this worker had."""
-        if self._gang.rank >= len(state["workers"]):
+        if self._group.rank >= len(state["workers"]):
             return
-        own = _whole(state["workers"][self._gang.rank], {})
+        own = _whole(state["workers"][self._group.rank], {})
         torch.set_rng_state(_bytes(own["torch"]))
         if self._device.type in _DRAWING and own["device"]:
             _module(self._device).set_rng_state(_bytes(own["device"]), self._device)
@@ -88,16 +88,16 @@ def _bytes(text: str) -> torch.Tensor:
     return torch.tensor(list(bytes.fromhex(text)), dtype=torch.uint8)
 
 
-def gathered_bytes(mine: bytes, gang: Gang, device: torch.device) -> list[bytes]:
+def all_gather_bytes(mine: bytes, group: ProcessGroup, device: torch.device) -> list[bytes]:
     """What each worker gives, in the order of their ranks. A collective."""
-    if gang.size == 1:
+    if group.size == 1:
         return [mine]
-    lengths = torch.zeros(gang.size, dtype=torch.int64, device=device)
-    lengths[gang.rank] = len(mine)
-    sizes = gang.sum(lengths).tolist()
-    whole = torch.zeros(gang.size, max(sizes), dtype=torch.int32, device=device)
-    whole[gang.rank, : len(mine)] = torch.tensor(list(mine), dtype=torch.int32, device=device)
-    rows = gang.sum(whole).cpu().numpy().astype(np.uint8)
+    lengths = torch.zeros(group.size, dtype=torch.int64, device=device)
+    lengths[group.rank] = len(mine)
+    sizes = group.all_reduce(lengths).tolist()
+    whole = torch.zeros(group.size, max(sizes), dtype=torch.int32, device=device)
+    whole[group.rank, : len(mine)] = torch.tensor(list(mine), dtype=torch.int32, device=device)
+    rows = group.all_reduce(whole).cpu().numpy().astype(np.uint8)
     return [rows[rank, :size].tobytes() for rank, size in enumerate(sizes)]
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from engine.data.batches import Batch
-from engine.parallel.process_group import Gang, SoloGang
+from engine.parallel.process_group import ProcessGroup, SingleProcess
 from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from engine.project.training import TrainingOptions
 from engine.training.precision import Precision
@@ -18,9 +18,13 @@ WholeNorms = Callable[[torch.Tensor], torch.Tensor]
 
 
 def clipping(
-    options: TrainingOptions, parameters: Iterable[nn.Parameter], gang: Gang | None = None, *, in_stages: bool = False
+    options: TrainingOptions,
+    parameters: Iterable[nn.Parameter],
+    group: ProcessGroup | None = None,
+    *,
+    in_stages: bool = False,
 ) -> Clip | None:
-    """What clips the gradients of these parameters in place, or None where there is no limit. The gang sums the norms
+    """What clips the gradients of these parameters in place, or None where there is no limit. The group sums the norms
     where each worker has a part of each gradient, or `in_stages` some of the gradients as a whole."""
     limit = options.gradient_threshold
     if math.isinf(limit):
@@ -29,10 +33,10 @@ def clipping(
     method, chosen = clip[options.gradient_threshold_method], list(parameters)
 
     def sum_parts(norms: torch.Tensor) -> torch.Tensor:
-        return (gang or SoloGang()).sum(norms.square()).sqrt()
+        return (group or SingleProcess()).all_reduce(norms.square()).sqrt()
 
     def of_all_stages(norms: torch.Tensor) -> torch.Tensor:
-        return (gang or SoloGang()).sum(norms.square().sum()).sqrt()
+        return (group or SingleProcess()).all_reduce(norms.square().sum()).sqrt()
 
     joins_stages = in_stages and method is global_norm
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import nn
 
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 
 ROUNDS = 10
 LEAST_GAIN = 1.05
@@ -16,7 +16,9 @@ LEAST_GAIN = 1.05
 Step = Callable[[nn.Module], object]
 
 
-def accelerate(how: str, network: nn.Module, step: Step, gang: Gang, device: torch.device) -> tuple[nn.Module, str]:
+def accelerate(
+    how: str, network: nn.Module, step: Step, group: ProcessGroup, device: torch.device
+) -> tuple[nn.Module, str]:
     """What is called in the network's place, and what is to be said of it.
 
     `how` is the option `acceleration`; `step` computes gradients with a module on a batch, which leaves no trace here:
@@ -27,7 +29,7 @@ def accelerate(how: str, network: nn.Module, step: Step, gang: Gang, device: tor
     compiled: nn.Module = torch.compile(network)  # type: ignore[assignment]  # it is one, with the same parameters
     with _untouched(network, device):
         why = _failure(step, compiled)
-        if gang.sum(torch.tensor([float(bool(why))], device=device)).item():
+        if group.all_reduce(torch.tensor([float(bool(why))], device=device)).item():
             return (
                 network,
                 f"torch.compile cannot be used here, the run goes on without: {why or 'another worker says'}",
@@ -35,14 +37,14 @@ def accelerate(how: str, network: nn.Module, step: Step, gang: Gang, device: tor
         if how == "compile":
             return compiled, ""
         plain_s, compiled_s = (_fastest(step, module, device) for module in (network, compiled))
-    both = gang.sum(torch.tensor([plain_s, compiled_s], dtype=torch.float64, device=device)).tolist()
+    both = group.all_reduce(torch.tensor([plain_s, compiled_s], dtype=torch.float64, device=device)).tolist()
     gain = both[0] / max(both[1], 1e-9)
     if gain >= LEAST_GAIN:
         return compiled, f"Compiled by torch.compile: a step is {gain:.2f} times as fast."
     return network, f"Not compiled: with torch.compile a step is {gain:.2f} times as fast."
 
 
-def all_learn(network: nn.Module, called: nn.Module, step: Step, gang: Gang, device: torch.device) -> bool:
+def all_learn(network: nn.Module, called: nn.Module, step: Step, group: ProcessGroup, device: torch.device) -> bool:
     """Whether every parameter that may learn gets a gradient on every worker, found by one step as for `accelerate`
     with what is called in the network's place.
 
@@ -52,7 +54,7 @@ def all_learn(network: nn.Module, called: nn.Module, step: Step, gang: Gang, dev
     with _untouched(network, device):
         step(called)
         missing = sum(p.requires_grad and p.grad is None for p in network.parameters())
-    return not gang.sum(torch.tensor([float(missing)], device=device)).item()
+    return not group.all_reduce(torch.tensor([float(missing)], device=device)).item()
 
 
 def _failure(step: Step, module: nn.Module) -> str:

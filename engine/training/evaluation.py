@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.data.batches import Tensors
-from engine.parallel.process_group import Gang, gathered
+from engine.parallel.process_group import ProcessGroup, all_gather_rows
 from engine.project import user_code
 from engine.project.dataset_info import DataFacts
 from engine.project.training import TrainingOptions
@@ -93,10 +93,10 @@ class Jury:
     """Looks at this worker's share, piece by piece, and then says what all workers saw."""
 
     def __init__(
-        self, metrics: Sequence[Metric], gang: Gang, device: torch.device, confusion: Confusion | None = None
+        self, metrics: Sequence[Metric], group: ProcessGroup, device: torch.device, confusion: Confusion | None = None
     ) -> None:
         self._metrics = metrics
-        self._gang = gang
+        self._group = group
         self._confusion = confusion
         self._summed: tuple[Summed, ...] = summed(metrics)
         self._whole: dict[str, Whole] = {m.name: m for m in whole(metrics)}
@@ -120,7 +120,7 @@ class Jury:
     def verdict(self) -> tuple[float, dict[str, float], list[list[int]]]:
         """The loss, a sum over samples; each metric by its name; and which class was taken for which. A collective."""
         parts = [self._loss, *self._sums, self._table.flatten()]
-        pieces = torch.split(self._gang.sum(torch.cat(parts)), [len(part) for part in parts])
+        pieces = torch.split(self._group.all_reduce(torch.cat(parts)), [len(part) for part in parts])
         values = {m.name: m.value(sums.tolist()) for m, sums in zip(self._summed, pieces[1:-1], strict=True)}
         for name, rows in self._rows.items():
             values[name] = self._value_of(self._whole[name], rows)
@@ -129,6 +129,6 @@ class Jury:
 
     def _value_of(self, metric: Whole, rows: list[Rows]) -> float:
         """From the rows of all workers; the first one computes it, so that all have the same to the last bit."""
-        found, targets = (gathered(self._gang, torch.cat(column)) for column in zip(*rows, strict=True))
-        value = metric.value_of(found, targets) if self._gang.rank == 0 else 0.0
-        return float(self._gang.sum(torch.tensor([value], dtype=torch.double, device=found.device)))
+        found, targets = (all_gather_rows(self._group, torch.cat(column)) for column in zip(*rows, strict=True))
+        value = metric.value_of(found, targets) if self._group.rank == 0 else 0.0
+        return float(self._group.all_reduce(torch.tensor([value], dtype=torch.double, device=found.device)))

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.utils.hooks import RemovableHandle
 
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 from engine.runs.events import Event, Health, Message, split_health
 
 FIRST_INTERVAL_S = 0.25
@@ -146,7 +146,7 @@ class Watch:
     def __init__(
         self,
         parameters: Iterable[nn.Parameter],
-        gang: Gang,
+        group: ProcessGroup,
         *,
         gradient_norm: bool = False,
         layers: LayerWatch | None = None,
@@ -157,7 +157,7 @@ class Watch:
         """`layers` looks at them, on the worker that does, once `watches_layers` is on; `refusals` says in words for
         `gradient_norm` and `layers` why they cannot be watched in this run, `remark` what is missing of layers."""
         self._all_parameters = list(parameters)
-        self._gang = gang
+        self._group = group
         self._layer_watch = layers
         self._refusals = refusals
         self._remark = remark
@@ -198,7 +198,7 @@ class Watch:
         is_whole = type(gradients[0]) is torch.Tensor
         own = gradients if is_whole else [gradient.to_local() for gradient in gradients]  # type: ignore[attr-defined]
         square: torch.Tensor = torch.linalg.vector_norm(torch.stack(list(torch._foreach_norm(own)))).double().square()
-        return square / self._gang.size if is_whole else square
+        return square / self._group.size if is_whole else square
 
     def take(self) -> list[Event]:
         """What was seen of the layers since the last report; before the first, what is missing of it."""

@@ -16,7 +16,7 @@ from torch.func import functional_call, jacrev, vmap
 from engine.core.errors import UserError
 from engine.data.batches import Batch
 from engine.layers.weighted import ParameterOptions
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 from engine.project.training import TrainingOptions
 from engine.training import out_of_memory
 from engine.training.lbfgs import Tolerance
@@ -42,10 +42,14 @@ class LevenbergMarquardt:
     searches = False
 
     def __init__(
-        self, options: TrainingOptions, network: nn.Module, parameters: Mapping[str, ParameterOptions], gang: Gang
+        self,
+        options: TrainingOptions,
+        network: nn.Module,
+        parameters: Mapping[str, ParameterOptions],
+        group: ProcessGroup,
     ) -> None:
         self._network = network
-        self._gang = gang
+        self._group = group
         self._is_mean_over_responses = options.loss == "mse"
         self._damping = options.initial_damping_factor
         self._most, self._increase = options.max_damping_factor, options.damping_increase_factor
@@ -83,7 +87,7 @@ class LevenbergMarquardt:
         part = 0.5 * scale * squares
         w = self._vector()
         size = len(w)
-        whole = self._gang.sum(torch.cat([curvature.flatten(), slope, squares[None]]))
+        whole = self._group.all_reduce(torch.cat([curvature.flatten(), slope, squares[None]]))
         curvature = scale * whole[: size * size].view(size, size) * self._axes[:, None] * self._axes
         curvature += torch.diag(self._axes**2 * self._l2)
         slope = (scale * whole[size * size : -1] + self._l2 * w) * self._axes
@@ -98,12 +102,12 @@ class LevenbergMarquardt:
     ) -> None:
         """Raise the damping until a step lowers the loss, and take that one."""
         while self._damping <= self._most:
-            d = self._gang.sum(self._solved(curvature, slope)) * self._axes
+            d = self._group.all_reduce(self._solved(curvature, slope)) * self._axes
             self._set(w + d)
             squares = self._l2.new_zeros(1)
             for inputs, targets in self._pieces(batch):
                 squares += (self._network(*inputs) - targets).double().square().sum()
-            there = scale * float(self._gang.sum(squares)) + self._regularisation(self._vector())
+            there = scale * float(self._group.all_reduce(squares)) + self._regularisation(self._vector())
             if there < loss:
                 self._damping = max(_LEAST_DAMPING, self._damping * self._decrease)
                 self.finished = self._tolerance.of_step(float(d.norm()))
@@ -114,7 +118,7 @@ class LevenbergMarquardt:
 
     def _solved(self, curvature: torch.Tensor, slope: torch.Tensor) -> torch.Tensor:
         """The step along the scaled axes, by the first worker; zeros of the others. No numbers where it fails."""
-        if self._gang.rank:
+        if self._group.rank:
             return torch.zeros_like(slope)
         factor, failure = torch.linalg.cholesky_ex(curvature + self._damping * torch.eye(len(slope)).to(curvature))
         if failure:

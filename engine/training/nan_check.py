@@ -9,7 +9,7 @@ from torch import fx, nn
 
 from engine.data.batches import Batch
 from engine.lowering.module import LAYER
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 from engine.project.training import TrainingOptions
 
 
@@ -19,13 +19,13 @@ class Guard:
     It waits for the device at every step. Statistics of batch normalisation are put back for a step that is left out.
     """
 
-    def __init__(self, network: nn.Module, gang: Gang, *, skips: bool, exact: bool = False) -> None:
+    def __init__(self, network: nn.Module, group: ProcessGroup, *, skips: bool, exact: bool = False) -> None:
         """`skips`: a bad step is left out; otherwise it is only found before it does harm. `exact`: gradients are good
         as long as each is a number, even where the norm of them is too large to be one; that takes longer."""
         self.skips = skips
         self._exact = exact
         self._network = network
-        self._gang = gang
+        self._group = group
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._buffers = list(network.buffers())
         self._kept = [buffer.clone() for buffer in self._buffers]
@@ -43,7 +43,7 @@ class Guard:
             good = good & torch.stack([gradient.isfinite().all() for gradient in gradients]).all()
         elif gradients:
             good = good & torch.isfinite(torch.stack(list(torch._foreach_norm(gradients)))).all()
-        bad = self._gang.sum((~good).to(torch.float32).reshape(1))
+        bad = self._group.all_reduce((~good).to(torch.float32).reshape(1))
         return not bool(bad.item())
 
     def undo(self) -> None:
@@ -52,11 +52,11 @@ class Guard:
             buffer.copy_(kept)
 
 
-def guard_for(options: TrainingOptions, network: nn.Module, gang: Gang) -> Guard | None:
+def guard_for(options: TrainingOptions, network: nn.Module, group: ProcessGroup) -> Guard | None:
     """The guard that the options ask for, if any."""
     if options.non_finite_loss == "stop":
         return None
-    return Guard(network, gang, skips=options.non_finite_loss == "skip")
+    return Guard(network, group, skips=options.non_finite_loss == "skip")
 
 
 def own(x: torch.Tensor) -> torch.Tensor:

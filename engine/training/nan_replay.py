@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import torch
 
 from engine.data.batches import Batch, Batches
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 from engine.runs.checkpoints import Checkpoint
 from engine.training.checkpoints import JsonState, Piece, read
 from engine.training.step import State, Unit
@@ -30,7 +30,7 @@ class Replay:
         self,
         unit: Unit,
         batches: Batches,
-        gang: Gang,
+        group: ProcessGroup,
         pieces: Mapping[str, Piece],
         initial: Callable[[], State],
         checkpoints: Callable[[], list[Checkpoint]] = list,
@@ -41,7 +41,7 @@ class Replay:
         `pieces` are those of the run that a checkpoint holds."""
         self._unit = unit
         self._batches = batches
-        self._gang = gang
+        self._group = group
         self._pieces = pieces
         self._initial = initial
         self._checkpoints = checkpoints
@@ -88,8 +88,8 @@ class Replay:
     def _take_back(self, bad: int) -> int | None:
         """Be as after the newest checkpoint before this step, or as at the beginning: after how many steps that is, or
         None where a worker could not."""
-        mine = self._newest(bad) if self._gang.rank == 0 else 0
-        start = int(self._gang.sum(torch.tensor([mine], dtype=torch.int64, device=self._batches.device)).item())
+        mine = self._newest(bad) if self._group.rank == 0 else 0
+        start = int(self._group.all_reduce(torch.tensor([mine], dtype=torch.int64, device=self._batches.device)).item())
         failed = False
         try:
             if start:
@@ -128,4 +128,4 @@ class Replay:
     def _count(self, mine: bool) -> int:
         """On how many workers it is so."""
         told = torch.tensor([float(mine)], device=self._batches.device)
-        return int(self._gang.sum(told).item())
+        return int(self._group.all_reduce(told).item())

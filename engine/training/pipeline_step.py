@@ -32,7 +32,7 @@ class StagedUnit(Unit):
             return as_tuple(stage(*inputs))
 
     def _along(self, number: int) -> int:
-        return self._gang.rank * MOST_OF_STAGE + number
+        return self._group.rank * MOST_OF_STAGE + number
 
     def _differentiate_all(self, batch: Batch) -> Done:
         self._share.is_empty = False

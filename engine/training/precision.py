@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from engine.data.batches import Resident, Tensors
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 
 _LOW = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _DOUBLE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
@@ -19,7 +19,7 @@ AMPERE = (8, 0)
 class Precision:
     """What is done to compute as the option says. Weights and loss are float32, or float64 for fp64."""
 
-    def __init__(self, asked: str, device: torch.device, gang: Gang) -> None:
+    def __init__(self, asked: str, device: torch.device, group: ProcessGroup) -> None:
         has_tf32 = device.type == "cuda" and torch.version.hip is None
         has_tf32 = has_tf32 and torch.cuda.get_device_capability(device) >= AMPERE
         self.name = ("tf32" if has_tf32 else "fp32") if asked == "auto" else asked
@@ -29,7 +29,7 @@ class Precision:
             self.notes.append("The precision tf32 has no effect here: only NVIDIA GPUs from Ampere on have it.")
         self._device = device
         self._low = _LOW.get(self.name)
-        self.scale = LossScale(device, gang) if self.name == "fp16" else None
+        self.scale = LossScale(device, group) if self.name == "fp16" else None
         """What scales the loss, for fp16."""
 
     def begin(self) -> None:
@@ -105,15 +105,15 @@ def _doubled(tensor: torch.Tensor) -> torch.Tensor:
 class LossScale(torch.amp.GradScaler):
     """torch's scaler for several workers: if the gradients of one of them overflow, all leave the step out."""
 
-    def __init__(self, device: torch.device, gang: Gang) -> None:
+    def __init__(self, device: torch.device, group: ProcessGroup) -> None:
         super().__init__(device.type)
-        self._gang = gang
+        self._group = group
 
     def unscale_(self, optimizer: torch.optim.Optimizer) -> None:
         """Divide the gradients by the scale, and agree on whether all of them are finite. A collective."""
         super().unscale_(optimizer)
         for found in self._overflows(optimizer):
-            self._gang.sum(found).clamp_(max=1.0)
+            self._group.all_reduce(found).clamp_(max=1.0)
 
     def move(self, optimizer: torch.optim.Optimizer) -> None:
         """A step of the optimizer, unless gradients overflowed; then a lower scale.

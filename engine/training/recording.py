@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.data.batches import Batch
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 from engine.runs.requests import Asked
 from engine.training.fast import garbage
 from engine.training.metrics import Metric, on_curve
@@ -60,7 +60,7 @@ class Clock:
             self._sent_aside += self._sending() - sent
 
     @property
-    def sending_s(self) -> float:
+    def communication_s(self) -> float:
         """Seconds of training that went to other workers; NaN where that is not known."""
         return self._sending() - self._sent_aside
 
@@ -83,12 +83,12 @@ class Clock:
         finally:
             self._began += time.perf_counter() - began
 
-    def go_on(self, elapsed_s: float, aside_s: float, data_s: float = 0.0, sending_s: float = 0.0) -> None:
+    def go_on(self, elapsed_s: float, aside_s: float, data_s: float = 0.0, communication_s: float = 0.0) -> None:
         """So much was counted before the run was broken off."""
         self._began -= elapsed_s
         self._aside += aside_s
         self.data_s += data_s
-        self._sent_aside -= sending_s
+        self._sent_aside -= communication_s
 
 
 REPORT_EVERY_S = 0.25
@@ -125,7 +125,7 @@ class Recorder:
     def __init__(
         self,
         metrics: Sequence[Metric],
-        gang: Gang,
+        group: ProcessGroup,
         memory: Callable[[], int],
         clock: Clock,
         device: torch.device = CPU,
@@ -134,7 +134,7 @@ class Recorder:
         """`memory` and `utilisation` are asked at each report; their answers of all workers are added."""
         self._metrics = on_curve(metrics)
         self._utilisation = utilisation or (lambda: math.nan)
-        self._gang = gang
+        self._group = group
         self._memory = memory
         self._clock = clock
         self._device = device
@@ -149,7 +149,7 @@ class Recorder:
         """A hook of this worker wants the run to end: all hear of it at the next report point. Returns whether that is
         now, as it is for one that is alone."""
         self._wishes_to_end = True
-        return self._gang.size == 1
+        return self._group.size == 1
 
     def hold(self, done: Done) -> bool:
         """Keep what a step gave. Whether this is a report point, which is the same on all workers. One that is alone
@@ -175,7 +175,7 @@ class Recorder:
 
     def ask(self, asked: Asked) -> Asked:
         """What the first worker was asked for, without any steps. A collective."""
-        return Asked.of(self._gang.sum(self._of_first(asked.numbers())).tolist())
+        return Asked.of(self._group.all_reduce(self._of_first(asked.numbers())).tolist())
 
     def exchange(self, asked: Asked) -> Report:
         """Sum over workers and start afresh. A collective."""
@@ -185,7 +185,7 @@ class Recorder:
         head = [losses, *squares, *(sums.flatten() for sums in self._metric_sums())]
         first = self._of_first([*asked.numbers(), self._next_interval()])
         tail = torch.cat([first, losses.new_tensor([self._memory(), self._utilisation(), self._wishes_to_end])])
-        sums = self._gang.sum(torch.cat([*head, tail])).tolist()
+        sums = self._group.all_reduce(torch.cat([*head, tail])).tolist()
         totals = [done.total for done in self._held]
         begin = 2 * count if squares else count
         norms = [math.sqrt(square) if square >= 0 else math.nan for square in sums[count:begin]]
@@ -206,7 +206,7 @@ class Recorder:
         self._interval = max(1, interval)
         self._wishes_to_end = False
         self._held.clear()
-        if self._gang.size == 1:
+        if self._group.size == 1:
             self._late_at = self._clock.elapsed_s + LATE_S
         garbage.look()
         return report
@@ -262,7 +262,7 @@ class Recorder:
 
     def _of_first(self, numbers: list[float]) -> torch.Tensor:
         """These numbers of the first worker, zeros of the others, so that their sum is what the first one says."""
-        given = numbers if self._gang.rank == 0 else [0.0] * len(numbers)
+        given = numbers if self._group.rank == 0 else [0.0] * len(numbers)
         return torch.tensor(given, dtype=torch.float64, device=self._device)
 
 

@@ -125,7 +125,7 @@ class Reporter:
     def time_shares(self) -> dict[str, float]:
         """Of the time of all steps: what went to data, to other workers, to computing; NaN where that is not known."""
         whole = max(self.clock.training_s, 1e-9)
-        data, sending = _share(self.clock.data_s, whole), _share(self.clock.sending_s, whole)
+        data, sending = _share(self.clock.data_s, whole), _share(self.clock.communication_s, whole)
         return {"data": data, "communication": sending, "computing": round(1 - data - sending, 3)}
 
     @property
@@ -199,16 +199,16 @@ class Reporter:
             "elapsed_s": elapsed,
             "aside_s": elapsed - self.clock.training_s,
             "data_s": self.clock.data_s,
-            "sending_s": 0.0 if math.isnan(self.clock.sending_s) else self.clock.sending_s,
+            "communication_s": 0.0 if math.isnan(self.clock.communication_s) else self.clock.communication_s,
             "watch": self._watch.state_dict() if self._watch is not None else {},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from there."""
         self._recorder.begin_at(int(state["next_step"]))
-        spent = ("elapsed_s", "aside_s", "data_s", "sending_s")
+        spent = ("elapsed_s", "aside_s", "data_s", "communication_s")
         self.clock.go_on(*(float(state.get(name, 0.0)) for name in spent))
-        self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.sending_s
+        self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.communication_s
         self._samples = self._samples_before = int(state["samples"])
         self._training_s_before = self.clock.training_s
         if self._watch is not None:
@@ -218,9 +218,9 @@ class Reporter:
         elapsed, training = self.clock.elapsed_s, self.clock.training_s
         steps_s = max(training - self._training_s_before, 1e-9)
         speed = (self._samples - self._samples_before) / steps_s
-        data, sending = self.clock.data_s - self._data_s_before, self.clock.sending_s - self._sending_s_before
+        data, sending = self.clock.data_s - self._data_s_before, self.clock.communication_s - self._sending_s_before
         self._samples_before, self._training_s_before = self._samples, training
-        self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.sending_s
+        self._data_s_before, self._sending_s_before = self.clock.data_s, self.clock.communication_s
         return Progress(
             epoch=epoch,
             iteration=step,

@@ -19,7 +19,7 @@ from engine.layers.weighted import ParameterOptions
 from engine.lowering.initialization import parameter_options
 from engine.lowering.module import prefixes
 from engine.network.analysis import Analysis, analyse, type_at
-from engine.parallel.process_group import Gang, ProcessGang, SoloGang, WorkerSpec
+from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup, WorkerSpec
 from engine.placement.candidates import is_undecided
 from engine.project.bindings import Wanted, wanted_of
 from engine.project.data_loading import Loading
@@ -80,13 +80,13 @@ def layers_of(setting: Setting) -> tuple[dict[str, tuple[str, ...]], Callable[[s
     return prefixes(network, setting.analysis), partial(type_at, network)
 
 
-def set_up(seat: WorkerSpec) -> Setting:
+def set_up(spec: WorkerSpec) -> Setting:
     """Read the run, take the place on the device, load the data."""
-    folder = RunFolder(Path(seat.folder))
+    folder = RunFolder(Path(spec.folder))
     info = folder.read_info()
     project = load_project(folder.project).project
     ready(project, folder.path, frozen_code(folder))
-    place = info["places"][seat.rank]
+    place = info["places"][spec.rank]
     if is_undecided(info):  # a process that has computed with several threads cannot be forked, as this one will be
         torch.set_num_threads(1)
     else:
@@ -106,12 +106,12 @@ def set_up(seat: WorkerSpec) -> Setting:
     return Setting(folder, info, project, analysis, data, device)
 
 
-def gang_for(seat: WorkerSpec, setting: Setting) -> Gang:
+def process_group_for(spec: WorkerSpec, setting: Setting) -> ProcessGroup:
     """This worker among the others of its run."""
     size = len(setting.info["places"])
     if size == 1:
-        return SoloGang()
-    return ProcessGang(seat.rank, size, setting.info["environment"]["backend"], Path(seat.meeting))
+        return SingleProcess()
+    return TorchProcessGroup(spec.rank, size, setting.info["environment"]["backend"], Path(spec.meeting))
 
 
 def known_of(setting: Setting) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from torch import nn
 
 from engine.core.errors import UserError
 from engine.data.batches import Batch, Resident, Tensors, as_tuple
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 from engine.parallel.strategies.single import Single
 from engine.parallel.strategies.strategy import Strategy
 from engine.parallel.sync_batch_norm import Share
-from engine.training.checkpoints import gathered_bytes
+from engine.training.checkpoints import all_gather_bytes
 from engine.training.classwise_metrics import Confusion
 from engine.training.clipping import Clip, Population
 from engine.training.evaluation import Jury
@@ -83,7 +83,7 @@ class Unit:
         solver: Solver | LevenbergMarquardt,
         loss: Loss,
         metrics: Sequence[Metric],
-        gang: Gang,
+        group: ProcessGroup,
         *,
         share: Share,
         rate: Callable[[int], float],
@@ -97,10 +97,10 @@ class Unit:
         self._strategy = strategy
         self._solver = solver
         self._loss = loss
-        self._gang = gang
+        self._group = group
         self._share = share
         self._clip = fitted.clip
-        self._precision = fitted.precision or Precision("fp32", torch.device("cpu"), gang)
+        self._precision = fitted.precision or Precision("fp32", torch.device("cpu"), group)
         self._average = fitted.average
         self._population = fitted.population
         self._most_at_once, self._loads = fitted.most_at_once, fitted.loads
@@ -110,7 +110,7 @@ class Unit:
         self._confusion = fitted.confusion
         self._guard = fitted.guard
         self._new_solver = fitted.new_solver
-        self.watch = fitted.watch or Watch(network.parameters(), gang)
+        self.watch = fitted.watch or Watch(network.parameters(), group)
         self._bad: Batch | None = None
         self.left_out = 0
         """So many steps in a row were not made, because loss or gradients are no numbers."""
@@ -139,7 +139,7 @@ class Unit:
     def _seen(self, batch: Batch) -> tuple[int, str]:
         """Which the first is when all workers compute this batch together once more, and in words."""
         with recording(self.network) as record:
-            self._strategy.clear()
+            self._strategy.zero_grad()
             self._share.part = batch.count / batch.total
             self._differentiate_all(batch)
         number, words = record.first_bad()
@@ -147,7 +147,7 @@ class Unit:
 
     def _first(self, number: int, words: str) -> str:
         """The words of the worker that has something to say, and the lowest number. A collective."""
-        told = gathered_bytes(f"{self._along(number):012d}{words}".encode(), self._gang, self._device)
+        told = all_gather_bytes(f"{self._along(number):012d}{words}".encode(), self._group, self._device)
         found = sorted(line for one in told if len(line := one.decode()) > 12)
         return found[0][12:] if found else ""
 
@@ -167,7 +167,7 @@ class Unit:
             done = Done(loss, (output,), targets, batch.count, batch.total)
         else:
             done = self._evaluate_and_move(batch, step)
-        self._strategy.moved(self._solver)
+        self._strategy.after_step(self._solver)
         if self._average is not None:
             self._average.after_step(step)
         return done
@@ -203,13 +203,13 @@ class Unit:
 
         def look() -> float:
             seen = known.pop() if known else self._evaluate(batch)
-            return float(self._gang.sum(seen.loss.clone()))
+            return float(self._group.all_reduce(seen.loss.clone()))
 
         return look
 
     def _evaluate(self, batch: Batch) -> Done:
         """Forward, loss and backward, piece by piece."""
-        self._strategy.clear()
+        self._strategy.zero_grad()
         self._share.part = batch.count / batch.total
         whole = self._differentiate_all(batch)
         if self._precision.scale is not None and isinstance(self._solver, Solver):
@@ -227,7 +227,7 @@ class Unit:
             return self._differentiate_directly(self._direct, last)
         done = []
         for piece in before:
-            with self._strategy.apart():
+            with self._strategy.no_sync():
                 done.append(self._differentiate(piece))
         done.append(self._differentiate(last))
         return together(done)
@@ -261,13 +261,13 @@ class Unit:
     @torch.no_grad()
     def judge(self, part: Resident) -> Scores:
         """Loss and metrics over a part of the data; every worker looks at its share and gets the whole answer."""
-        self._strategy.settle(self._solver)
+        self._strategy.synchronize(self._solver)
         with self._averaged(fresh=True):
             return self._judge(part)
 
     def _judge(self, part: Resident) -> Scores:
         self.network.eval()
-        jury = Jury(self.metrics, self._gang, part.device, self._confusion)
+        jury = Jury(self.metrics, self._group, part.device, self._confusion)
         for piece, outputs in self._looks(part):
             if piece.count:
                 jury.see(self._loss(outputs, piece.targets), *self._ends(outputs, piece.targets))
@@ -277,7 +277,7 @@ class Unit:
 
     def _looks(self, part: Resident) -> Iterator[tuple[Batch, Tensors]]:
         """This worker's share of a part of the data, and what the network gives for it, piece by piece."""
-        for piece in part.pieces(self._gang.rank, self._gang.size, self._most_at_once, self._loads):
+        for piece in part.pieces(self._group.rank, self._group.size, self._most_at_once, self._loads):
             yield piece, as_tuple(self._precision.call(self.network, *piece.inputs))
 
     def _averaged(self, *, fresh: bool = False) -> AbstractContextManager[None]:
@@ -296,27 +296,27 @@ class Unit:
         """The weights and statistics that are kept as they are now, which training does not change any more. A
         collective, where the workers do not hold all of them."""
         with self._averaged():
-            return self._strategy.state()
+            return self._strategy.state_dict()
 
     @property
     def workers_agree(self) -> bool:
         """Whether the network is the same on all of them as it is now."""
-        return self._strategy.is_settled
+        return self._strategy.is_synchronized
 
     @property
-    def sends_in_turn(self) -> bool:
+    def measures_communication(self) -> bool:
         """Whether nothing is sent between workers while others compute, so that the time it takes is known."""
-        return self._strategy.sends_in_turn
+        return self._strategy.measures_communication
 
     @property
     def is_whole(self) -> bool:
         """Whether this worker can tell the state of the whole network by itself."""
-        return self._strategy.is_whole
+        return self._strategy.is_replicated
 
     def state_dict(self) -> dict[str, Any]:
         """All of it that training changes."""
         return {
-            "network": self._strategy.state(),
+            "network": self._strategy.state_dict(),
             "solver": self._strategy.solver_state(self._solver),
             "scale": self._precision.state_dict(),
             "average": self._average.state_dict() if self._average is not None else {},
@@ -325,7 +325,7 @@ class Unit:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from there."""
         self.load(state["network"])
-        self._strategy.load_solver(self._solver, state["solver"])
+        self._strategy.load_solver_state(self._solver, state["solver"])
         self._precision.load_state_dict(state["scale"])
         if self._average is not None:
             self._average.load_state_dict(state["average"])
@@ -336,7 +336,7 @@ class Unit:
 
     def keep_guard(self) -> None:
         """From now on a step whose loss or gradients are no numbers is not made."""
-        self._guard = Guard(self.network, self._gang, skips=False, exact=True)
+        self._guard = Guard(self.network, self._group, skips=False, exact=True)
 
     def begin_again(self, state: State, scale: dict[str, Any]) -> None:
         """Be as before the first step, with these weights, and keep guard. Raises `ValueError` where the solver cannot
@@ -358,4 +358,4 @@ class Unit:
 
     def load(self, state: State) -> None:
         """Give the network these weights and statistics."""
-        self._strategy.load(state)
+        self._strategy.load_state_dict(state)

@@ -13,7 +13,7 @@ from torch import nn
 from engine.core.errors import RunError, UserError
 from engine.data.batches import Tensors, plain
 from engine.lowering.user_code import defined, find, in_running_words
-from engine.parallel.process_group import Gang, is_lost_peer
+from engine.parallel.process_group import ProcessGroup, is_peer_failure
 from engine.project.training import Extent, TrainingOptions
 from engine.project.user_code import HOOKS, STATE
 from engine.training.checkpoints import to_json_state
@@ -27,7 +27,7 @@ def failure(error: BaseException, file: str) -> BaseException:
     not its own."""
     if not isinstance(error, Exception | SystemExit) or isinstance(error, UserError | MemoryError):
         return error
-    if isinstance(error, torch.OutOfMemoryError) or is_lost_peer(error):
+    if isinstance(error, torch.OutOfMemoryError) or is_peer_failure(error):
         return error
     return RunError(in_running_words(error, file))
 
@@ -123,12 +123,12 @@ class Run:
 class FileHooks:
     """The functions of a file."""
 
-    def __init__(self, file: str, run: Run, gang: Gang) -> None:
+    def __init__(self, file: str, run: Run, group: ProcessGroup) -> None:
         """Raises `UserError` where the file goes wrong."""
         self._file = file
         self._functions = defined(file, (*HOOKS, *STATE))
         self._run = run
-        self._gang = gang
+        self._group = group
         self._kept: dict[str, Any] = {}
         self._on_step = self._functions.get("on_step")
         self.watches_steps = self._on_step is not None
@@ -160,9 +160,9 @@ class FileHooks:
         if function is None:
             return False
         ends = answer is not None and self._is_end(moment, answer)
-        if self._gang.size > 1:
+        if self._group.size > 1:
             device = next(run.network.parameters()).device
-            ends = bool(self._gang.sum(torch.tensor([float(ends)], device=device)).item())
+            ends = bool(self._group.all_reduce(torch.tensor([float(ends)], device=device)).item())
         return ends
 
     def state_dict(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def hooks_for(
     network: nn.Module,
     folder: Path,
     whole: Extent,
-    gang: Gang,
+    group: ProcessGroup,
     *,
     rate: Callable[[int], float],
     clock: Clock,
@@ -208,8 +208,8 @@ def hooks_for(
     """The user's functions, if the options name a file of them. Raises `UserError` where the file goes wrong."""
     if not options.hooks_file:
         return None
-    run = Run(network, folder, whole.epochs, whole.steps_per_epoch, gang.rank, gang.size, rate_at=rate, clock=clock)
-    return FileHooks(options.hooks_file, run, gang)
+    run = Run(network, folder, whole.epochs, whole.steps_per_epoch, group.rank, group.size, rate_at=rate, clock=clock)
+    return FileHooks(options.hooks_file, run, group)
 
 
 class CustomLoss:

@@ -55,7 +55,7 @@ def read_tensors(folder: Path, generator: random.Random) -> None:
     _load(folder)
 
 
-GANG: Any = SimpleNamespace(rank=0, size=1)
+GROUP: Any = SimpleNamespace(rank=0, size=1)
 
 
 class _Piece:
@@ -76,7 +76,7 @@ class _Piece:
 
 
 def _pieces() -> dict[str, checkpoint.Piece]:
-    return {"random": checkpoint.RandomStates(GANG, torch.device("cpu")), "solver": _Piece()}
+    return {"random": checkpoint.RandomStates(GROUP, torch.device("cpu")), "solver": _Piece()}
 
 
 def _checkpoint(folder: Path) -> Path:

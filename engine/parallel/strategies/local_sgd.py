@@ -13,74 +13,74 @@ from itertools import chain
 import torch
 from torch import nn
 
-from engine.parallel.process_group import Gang
-from engine.parallel.strategies.strategy import Moving, State, Whole
+from engine.parallel.process_group import ProcessGroup
+from engine.parallel.strategies.strategy import Replicated, SolverState, State
 from engine.parallel.sync_batch_norm import Share
 
 
-class LocalSgd(Whole):
+class LocalSgd(Replicated):
     """Averages are weighted by the samples that each worker has seen since the last one."""
 
-    def __init__(self, network: nn.Module, called: nn.Module, gang: Gang, share: Share, interval: int) -> None:
+    def __init__(self, network: nn.Module, called: nn.Module, group: ProcessGroup, share: Share, interval: int) -> None:
         super().__init__(network)
         self.module = called
-        self._gang = gang
+        self._group = group
         self._share = share
         self._interval = interval
         self._steps = 0
         self._seen = 0.0
         self._parameters = [p for p in network.parameters() if p.requires_grad]
-        self._is_apart = False
+        self._is_local = False
 
     @property
-    def is_settled(self) -> bool:
+    def is_synchronized(self) -> bool:
         """Whether the last step ended with an average."""
         return self._steps == 0
 
-    def clear(self) -> None:
+    def zero_grad(self) -> None:
         """Forget the gradients."""
         for parameter in self._parameters:
             parameter.grad = None
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[None]:
+    def no_sync(self) -> Iterator[None]:
         """The gradients of a share in pieces are complete with the last one."""
-        self._is_apart = True
+        self._is_local = True
         try:
             yield
         finally:
-            self._is_apart = False
+            self._is_local = False
 
     def backward(self, loss: torch.Tensor) -> None:
         """Add to the gradients. The loss is this worker's part of the whole batch's mean; what counts here is the mean
         over its own samples."""
         torch.autograd.backward(loss)
         gradients = [p.grad for p in self._parameters if p.grad is not None]
-        if not self._is_apart and self._share.part and gradients:
+        if not self._is_local and self._share.part and gradients:
             torch._foreach_mul_(gradients, 1 / self._share.part)
 
-    def moved(self, solver: Moving) -> None:
+    def after_step(self, solver: SolverState) -> None:
         """Average, if it is time."""
         self._steps += 1
         self._seen += self._share.part
         if self._steps >= self._interval:
-            self.settle(solver)
+            self.synchronize(solver)
 
-    def load(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Give the network these, on which the workers agree: steps of their own are counted anew."""
-        super().load(state)
+        super().load_state_dict(state)
         self._steps, self._seen = 0, 0.0
 
     @torch.no_grad()
-    def settle(self, solver: Moving) -> None:
+    def synchronize(self, solver: SolverState) -> None:
         """Average weights, statistics and moments over the workers."""
-        if self.is_settled:
+        if self.is_synchronized:
             return
         shared = self._statistics()
         tensors = [*self._parameters, *shared, *solver.moments()]
         for same in _by_type(tensors):
             flat = torch.cat([tensor.flatten() for tensor in same])
-            weighted = self._gang.sum(torch.cat([flat * self._seen, flat.new_tensor([self._seen])]))
+            weighted = self._group.all_reduce(torch.cat([flat * self._seen, flat.new_tensor([self._seen])]))
             mean = weighted[:-1] / weighted[-1]
             for tensor, part in zip(same, torch.split(mean, [t.numel() for t in same]), strict=True):
                 tensor.copy_(part.view_as(tensor))

@@ -18,8 +18,8 @@ import torch.distributed as dist
 from torch import fx, nn
 
 from engine.core.errors import RunError, UserError
-from engine.parallel.process_group import Gang
-from engine.parallel.strategies.strategy import Moving, State
+from engine.parallel.process_group import ProcessGroup
+from engine.parallel.strategies.strategy import SolverState, State
 
 
 @dataclass(frozen=True)
@@ -149,27 +149,32 @@ class Pipeline:
     """This worker's stage, and what goes to and fro. `module` is the stage: it has a part of the network's weights,
     under their names, so that solver, limits and guard are those of this part."""
 
-    is_whole = False
-    is_settled = True
+    is_replicated = False
+    is_synchronized = True
 
     def __init__(
-        self, network: fx.GraphModule, stage_of: Mapping[str, int], gang: Gang, device: torch.device, groups: Groups
+        self,
+        network: fx.GraphModule,
+        stage_of: Mapping[str, int],
+        group: ProcessGroup,
+        device: torch.device,
+        groups: Groups,
     ) -> None:
         """`stage_of`: the stage of each layer by id, one for each worker. Raises `UserError` as `cut` does."""
-        stages = cut(network, stage_of, gang.size)
+        stages = cut(network, stage_of, group.size)
         owners = {key: number for number, stage in enumerate(stages) for key in stage.module.state_dict()}
         self._kept = {key: (owners[key], Form.of(x)) for key, x in network.state_dict().items() if key in owners}
-        stage = stages[gang.rank]
+        stage = stages[group.rank]
         self._groups, self._own_groups = groups(network), groups(stage.module)
         self.module: fx.GraphModule = stage.module.to(device)
         self._num_entering, self._num_leaving = stage.num_entering, stage.num_leaving
-        self._rank, self._size, self._device = gang.rank, gang.size, device
+        self._rank, self._size, self._device = group.rank, group.size, device
         # A group of its own: over nccl what comes back must not wait behind what goes on.
         self._back = dist.new_group() if device.type != "cpu" else None
         # gloo sends tensors of the CPU alone.
         self._via = torch.device("cpu") if dist.get_backend() == "gloo" else device
-        self._count_sending = gang.count_sending
-        self.sends_in_turn = self._via.type == "cpu"  # over nccl nothing that is sent is waited for here
+        self._add_communication_time = group.add_communication_time
+        self.measures_communication = self._via.type == "cpu"  # over nccl nothing that is sent is waited for here
         self._entering: dict[Key, list[Form]] = {}
         self._told: dict[Key, list[Form]] = {}
         self._results: dict[Key, list[Form]] = {}
@@ -181,11 +186,11 @@ class Pipeline:
         """Whether what the network gives is known here."""
         return self._rank == self._size - 1
 
-    def clear(self) -> None:
+    def zero_grad(self) -> None:
         """Forget the gradients."""
         self.module.zero_grad(set_to_none=True)
 
-    def apart(self) -> AbstractContextManager[Any]:
+    def no_sync(self) -> AbstractContextManager[Any]:
         """Nothing is summed over workers at all."""
         return contextlib.nullcontext()
 
@@ -193,10 +198,10 @@ class Pipeline:
         """Of the last stage alone; `differentiate` goes through all of them."""
         torch.autograd.backward(loss)
 
-    def moved(self, solver: Moving) -> None:
+    def after_step(self, solver: SolverState) -> None:
         """Each has moved its own weights."""
 
-    def settle(self, solver: Moving) -> None:
+    def synchronize(self, solver: SolverState) -> None:
         """Each weight is in one place."""
 
     # ---- computing ----
@@ -309,7 +314,7 @@ class Pipeline:
         x = form.empty(self._via)
         began = time.perf_counter()
         dist.recv(_as_bytes(x), source, group)
-        self._count_sending(time.perf_counter() - began)
+        self._add_communication_time(time.perf_counter() - began)
         return x.to(self._device)
 
     @staticmethod
@@ -321,12 +326,12 @@ class Pipeline:
         began = time.perf_counter()
         while len(sent) > most:
             sent.pop(0)[0].wait()
-        self._count_sending(time.perf_counter() - began)
+        self._add_communication_time(time.perf_counter() - began)
 
     # ---- telling and taking ----
 
     @torch.no_grad()
-    def state(self) -> State:
+    def state_dict(self) -> State:
         """A copy of the whole network's weights and statistics, on the CPU, for the first worker; the others have what
         is theirs. A collective."""
         own = self.module.state_dict()
@@ -341,11 +346,11 @@ class Pipeline:
         self.finish()
         return found
 
-    def load(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Give each worker its part of these."""
         self.module.load_state_dict({key: state[key] for key in self.module.state_dict()})
 
-    def solver_state(self, solver: Moving) -> dict[str, Any]:
+    def solver_state(self, solver: SolverState) -> dict[str, Any]:
         """What the solver remembers, of the whole network and numbered as one worker would, for the first worker; the
         others have what is theirs. A collective."""
         own = solver.state_dict()
@@ -358,7 +363,7 @@ class Pipeline:
         settings = {name: values for _, given in everyone for name, values in given.items()}
         return {**own, "optimizer": _by_number(kept, settings, self._groups)}
 
-    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+    def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
         """Let the solver go on from there, each worker with its part."""
         kept, settings = _by_name(state["optimizer"], self._groups)
         solver.load_state_dict({**state, "optimizer": _by_number(kept, settings, self._own_groups)})

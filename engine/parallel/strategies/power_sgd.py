@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 
 Bucket: Any = vars(dist)["GradBucket"]
 """What torch hands to a hook; its stubs do not know it."""
@@ -25,8 +25,8 @@ WORTH = 2
 class PowerSgd:
     """The hook, and what it remembers of each parameter by its number."""
 
-    def __init__(self, ddp: DistributedDataParallel, gang: Gang) -> None:
-        self._rank, self._size = gang.rank, gang.size
+    def __init__(self, ddp: DistributedDataParallel, group: ProcessGroup) -> None:
+        self._rank, self._size = group.rank, group.size
         self._numbers = {parameter: number for number, parameter in enumerate(ddp.parameters())}
         self._steps = 0
         self._right: dict[int, torch.Tensor] = {}

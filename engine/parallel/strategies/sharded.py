@@ -16,8 +16,8 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, FSDPModule, OffloadPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 
-from engine.parallel.process_group import Gang
-from engine.parallel.strategies.strategy import Moving, State
+from engine.parallel.process_group import ProcessGroup
+from engine.parallel.strategies.strategy import SolverState, State
 
 LEAST_NUMBERS = 1024
 """A layer with fewer is gathered together with the rest of the network: a call of its own costs more than it saves."""
@@ -26,28 +26,28 @@ LEAST_NUMBERS = 1024
 class Sharded:
     """The whole network wrapped, and each layer with many weights by itself."""
 
-    is_whole = False
-    is_settled = True
+    is_replicated = False
+    is_synchronized = True
 
-    def __init__(self, network: nn.Module, gang: Gang, device: torch.device, *, offload: bool = False) -> None:
-        mesh = init_device_mesh(device.type, (gang.size,))
+    def __init__(self, network: nn.Module, group: ProcessGroup, device: torch.device, *, offload: bool = False) -> None:
+        mesh = init_device_mesh(device.type, (group.size,))
         policy = CPUOffloadPolicy() if offload and device.type != "cpu" else OffloadPolicy()
         for module in _layers(network):
             fully_shard(module, mesh=mesh, offload_policy=policy)
         fully_shard(network, mesh=mesh, offload_policy=policy)
-        self.sends_in_turn = device.type == "cpu"
-        if self.sends_in_turn:
-            _count(network, gang)
+        self.measures_communication = device.type == "cpu"
+        if self.measures_communication:
+            _count(network, group)
         self.module = network
-        self._size = gang.size
+        self._size = group.size
         self._network = network
 
-    def clear(self) -> None:
+    def zero_grad(self) -> None:
         """Forget the gradients."""
         self._network.zero_grad(set_to_none=True)
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[None]:
+    def no_sync(self) -> Iterator[None]:
         """Nothing is summed in here."""
         self._sum_gradients(False)
         try:
@@ -63,27 +63,27 @@ class Sharded:
         """Add to the gradients, which are summed over the workers meanwhile, a part for each."""
         torch.autograd.backward(loss * self._size)  # the mean over workers is taken
 
-    def moved(self, solver: Moving) -> None:
+    def after_step(self, solver: SolverState) -> None:
         """All have moved their parts."""
 
-    def settle(self, solver: Moving) -> None:
+    def synchronize(self, solver: SolverState) -> None:
         """They agree already."""
 
-    def state(self) -> State:
+    def state_dict(self) -> State:
         """A copy of the whole network's weights and statistics. A collective."""
         return {key: _whole(value).clone() for key, value in self._network.state_dict().items()}
 
-    def load(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Give each worker its part of these."""
         mine = self._network.state_dict()
         self._network.load_state_dict({key: _part(value, mine[key]) for key, value in state.items()})
 
-    def solver_state(self, solver: Moving) -> dict[str, Any]:
+    def solver_state(self, solver: SolverState) -> dict[str, Any]:
         """What the solver remembers, of the whole network. A collective."""
         whole: dict[str, Any] = torch.utils._pytree.tree_map(_whole, solver.state_dict())
         return whole
 
-    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+    def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
         """Let the solver go on from there, each worker with its part."""
         optimizer = state["optimizer"]
         parameters = [p for p in self._network.parameters() if p.requires_grad]
@@ -104,12 +104,12 @@ def _layers(network: nn.Module) -> list[nn.Module]:
     ]
 
 
-def _count(network: nn.Module, gang: Gang) -> None:
-    """Let the gang know how long gathering weights and scattering gradients take, where nothing is computed beside."""
+def _count(network: nn.Module, group: ProcessGroup) -> None:
+    """Let the group know how long gathering weights and scattering gradients take, where nothing is computed beside."""
     for module in network.modules():
         if isinstance(module, FSDPModule):
-            module.set_custom_all_gather(_Counted(gang, _GATHER))  # type: ignore[arg-type]  # all of its two methods
-            module.set_custom_reduce_scatter(_Counted(gang, _SCATTER))  # type: ignore[arg-type]
+            module.set_custom_all_gather(_Counted(group, _GATHER))  # type: ignore[arg-type]  # all of its two methods
+            module.set_custom_reduce_scatter(_Counted(group, _SCATTER))  # type: ignore[arg-type]
 
 
 # 2.13 renames both; the new names are unknown to 2.11.
@@ -120,8 +120,8 @@ _SCATTER = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_t
 class _Counted:
     """What FSDP2 calls to communicate: as its own, with the time counted."""
 
-    def __init__(self, gang: Gang, call: Callable[..., Any]) -> None:
-        self._gang, self._call = gang, call
+    def __init__(self, group: ProcessGroup, call: Callable[..., Any]) -> None:
+        self._group, self._call = group, call
 
     def allocate(self, size: Sequence[int], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
         """Room for what is sent or comes."""
@@ -133,7 +133,7 @@ class _Counted:
         try:
             return self._call(output_tensor, input_tensor, **how)
         finally:
-            self._gang.count_sending(time.perf_counter() - began)
+            self._group.add_communication_time(time.perf_counter() - began)
 
 
 def _whole(value: Any) -> Any:

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.parallel.strategies.strategy import Whole
+from engine.parallel.strategies.strategy import Replicated
 
 
-class Single(Whole):
+class Single(Replicated):
     """Plain backward."""
 
     def __init__(self, network: nn.Module, called: nn.Module | None = None) -> None:
@@ -17,12 +17,12 @@ class Single(Whole):
         self.module = network if called is None else called
         self._parameters = [p for p in network.parameters() if p.requires_grad]
 
-    def clear(self) -> None:
+    def zero_grad(self) -> None:
         """Forget the gradients."""
         for parameter in self._parameters:
             parameter.grad = None
 
-    def apart(self) -> contextlib.AbstractContextManager[Any]:
+    def no_sync(self) -> contextlib.AbstractContextManager[Any]:
         """Nobody waits for the sum."""
         return contextlib.nullcontext()
 

@@ -7,14 +7,14 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from engine.parallel.process_group import Gang
+from engine.parallel.process_group import ProcessGroup
 from engine.parallel.sync_batch_norm import Share
 from engine.project.environment import EnvironmentOptions
 
 State = dict[str, torch.Tensor]
 
 
-class Moving(Protocol):
+class SolverState(Protocol):
     """What moves the weights."""
 
     def moments(self) -> Iterator[torch.Tensor]:
@@ -39,80 +39,80 @@ class Strategy(Protocol):
     def module(self) -> nn.Module:
         """What is called in training."""
 
-    def clear(self) -> None:
+    def zero_grad(self) -> None:
         """Forget the gradients of the step before."""
 
-    def apart(self) -> AbstractContextManager[Any]:
+    def no_sync(self) -> AbstractContextManager[Any]:
         """In here forward and backward are those of a piece that is not the last one."""
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Add to the gradients of all parameters; outside of `apart` they are those of the summed loss of all workers
+        """Add to the gradients of all parameters; outside of `no_sync` they are those of the summed loss of all workers
         then."""
 
-    def moved(self, solver: Moving) -> None:
+    def after_step(self, solver: SolverState) -> None:
         """The solver has made a step."""
 
     @property
-    def is_whole(self) -> bool:
+    def is_replicated(self) -> bool:
         """Whether each worker holds all weights."""
 
     @property
-    def sends_in_turn(self) -> bool:
-        """Whether nothing is sent while something is computed, and all that is sent is counted by the gang."""
+    def measures_communication(self) -> bool:
+        """Whether nothing is sent while something is computed, and all that is sent is counted by the group."""
 
     @property
-    def is_settled(self) -> bool:
+    def is_synchronized(self) -> bool:
         """Whether all workers agree on the weights as they are."""
 
-    def settle(self, solver: Moving) -> None:
+    def synchronize(self, solver: SolverState) -> None:
         """Make them agree, before anything else than training looks at the network. A collective."""
 
-    def state(self) -> State:
+    def state_dict(self) -> State:
         """A copy of the whole network's weights and statistics. A collective."""
 
-    def load(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Give the network these."""
 
-    def solver_state(self, solver: Moving) -> dict[str, Any]:
+    def solver_state(self, solver: SolverState) -> dict[str, Any]:
         """What the solver remembers, of the whole network. A collective."""
 
-    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+    def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
         """Let the solver go on from there."""
 
 
-class Whole:
+class Replicated:
     """Part of a strategy whose workers hold the whole network each, the same at every step."""
 
-    is_whole = True
-    sends_in_turn = True
+    is_replicated = True
+    measures_communication = True
 
     def __init__(self, network: nn.Module) -> None:
         self._network = network
 
     @property
-    def is_settled(self) -> bool:
+    def is_synchronized(self) -> bool:
         """They always agree."""
         return True
 
-    def moved(self, solver: Moving) -> None:
+    def after_step(self, solver: SolverState) -> None:
         """All have made the same step."""
 
-    def settle(self, solver: Moving) -> None:
+    def synchronize(self, solver: SolverState) -> None:
         """They agree already."""
 
-    def state(self) -> State:
+    def state_dict(self) -> State:
         """A copy of what this worker has."""
         return {key: value.detach().clone() for key, value in self._network.state_dict().items()}
 
-    def load(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Give the network these."""
         self._network.load_state_dict(state)
 
-    def solver_state(self, solver: Moving) -> dict[str, Any]:
+    def solver_state(self, solver: SolverState) -> dict[str, Any]:
         """That of this worker."""
         return solver.state_dict()
 
-    def load_solver(self, solver: Moving, state: dict[str, Any]) -> None:
+    def load_solver_state(self, solver: SolverState, state: dict[str, Any]) -> None:
         """Let the solver go on from there."""
         solver.load_state_dict(state)
 
@@ -127,7 +127,7 @@ def form_of_data_parallel(options: EnvironmentOptions, device: torch.device, *, 
 def strategy_for(
     options: EnvironmentOptions,
     network: nn.Module,
-    gang: Gang,
+    group: ProcessGroup,
     device: torch.device,
     share: Share,
     name: str = "",
@@ -141,7 +141,7 @@ def strategy_for(
     where that is another module with the same parameters; `all_learn`: each of these has a gradient in every step;
     `is_static`: all steps compute alike, and in one piece."""
     called = network if called is None else called
-    if gang.size == 1:
+    if group.size == 1:
         from engine.parallel.strategies.single import Single
 
         return Single(network, called)
@@ -152,19 +152,19 @@ def strategy_for(
         case "fully-sharded":
             from engine.parallel.strategies.sharded import Sharded
 
-            return Sharded(network, gang, device, offload=options.cpu_offload)
+            return Sharded(network, group, device, offload=options.cpu_offload)
         case "local-sgd":
             from engine.parallel.strategies.local_sgd import LocalSgd
 
-            return LocalSgd(network, called, gang, share, options.averaging_interval)
+            return LocalSgd(network, called, group, share, options.averaging_interval)
         case "flat":
-            from engine.parallel.strategies.flat import Flat
+            from engine.parallel.strategies.flat_all_reduce import FlatAllReduce
 
-            return Flat(network, called, gang)
+            return FlatAllReduce(network, called, group)
         case "ddp":
             from engine.parallel.strategies.ddp import Ddp
 
             return Ddp(
-                network, called, gang, device, options.gradient_compression, all_learn=all_learn, is_static=is_static
+                network, called, group, device, options.gradient_compression, all_learn=all_learn, is_static=is_static
             )
     raise ValueError(f"There is no strategy '{wanted}'.")

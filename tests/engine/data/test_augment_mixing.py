@@ -14,7 +14,7 @@ from engine.data.augmentation import augmentation_for, change_for
 from engine.data.batches import Batches, Order, Resident
 from engine.data.load import load
 from engine.data.random_draws import Draws
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import alone
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputFacts, classes_of
@@ -26,7 +26,7 @@ WANTED = alone(*classes_of("a", "b", "c"))
 BOTH = TrainingOptions(mixup_alpha=0.4, cutmix_alpha=1.0, rand_x_reflection=0.5, seed=2)
 
 
-class Place(SoloGang):
+class Place(SingleProcess):
     """One of several workers, as far as the data is concerned."""
 
     def __init__(self, rank: int, size: int) -> None:
@@ -152,7 +152,10 @@ def test_the_look_at_an_epoch_shows_the_mixed_images(tmp_path: Path) -> None:
     wanted = alone(*known.facts.targets)
     change = augmentation_for(options, data, known.facts.inputs, resident.span, wanted, count)
     seen = torch.cat(
-        [b.inputs[0] for b in Batches(resident, Order(count, 100, "never", 1), SoloGang(), change=change).of_epoch(4)]
+        [
+            b.inputs[0]
+            for b in Batches(resident, Order(count, 100, "never", 1), SingleProcess(), change=change).of_epoch(4)
+        ]
     )
     places = np.array([3, 800])
     looked, _ = change_for(options, data, epoch=4)(

@@ -8,7 +8,7 @@ import torch
 from engine.core.types import features, image
 from engine.data.augmentation import augmentation_for
 from engine.data.batches import Batches, Order, Resident
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import alone
 from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, InputFacts, TargetFacts, classes_of
@@ -29,7 +29,7 @@ INPUTS = (InputFacts("pose", features(3)), InputFacts("image", image(3, 6, 7)))
 MASK = TargetFacts("mask", image(2, 6, 7), "classes", ("a", "b"))
 
 
-class Place(SoloGang):
+class Place(SingleProcess):
     """One of several workers, as far as the data is concerned."""
 
     def __init__(self, rank: int, size: int) -> None:
@@ -138,5 +138,5 @@ def test_sequences_of_any_length_beside_images_are_left_alone() -> None:
     mixed = replace(known, lengths=(lengths, None))
     change = augmentation_for(OPTIONS, DataOptions(), INPUTS, known.span, alone(*classes_of("a", "b"), MASK), SAMPLES)
     order = Order(SAMPLES, 6, "every-epoch", 1)
-    found = by_sample(Batches(mixed, order, SoloGang(), change=change))
+    found = by_sample(Batches(mixed, order, SingleProcess(), change=change))
     assert alike(found, by_sample(batches()))

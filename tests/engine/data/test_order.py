@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from engine.data.batches import Batches, Order, Resident, share_of
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 
 
-class Place(SoloGang):
+class Place(SingleProcess):
     """One of several workers, as far as the data is concerned."""
 
     def __init__(self, rank: int, size: int) -> None:

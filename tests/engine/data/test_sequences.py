@@ -14,7 +14,7 @@ from engine.data.sequences import Padding, in_pieces
 from engine.data.tensors import resident
 from engine.lowering.module import build
 from engine.network.analysis import analyse
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import Wanted
 from engine.project.dataset_info import IGNORED, DataFacts, InputFacts, TargetFacts
 from engine.project.training import TrainingOptions
@@ -31,7 +31,7 @@ def batch(*, cut: bool = False, **options: object) -> tuple[list[list[int]], lis
     x, y = STEPS[:, :, None].astype(np.float32), np.where(STEPS > 0, STEPS, IGNORED).astype(np.int8)
     padding = Padding.of(TrainingOptions(**options))
     part = Resident.of([x], ["real"], [y], CPU, [LENGTHS], padding, [0])
-    (found,) = Batches(part, Order(3, 3, "never", 0), SoloGang(), cut=cut).of_epoch(1)
+    (found,) = Batches(part, Order(3, 3, "never", 0), SingleProcess(), cut=cut).of_epoch(1)
     return found.inputs[0][:, :, 0].long().tolist(), found.targets[0].tolist(), [x.tolist() for x in found.inputs[1:]]
 
 

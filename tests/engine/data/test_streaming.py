@@ -12,7 +12,7 @@ from engine.data.batches import Batch, Batches, Order, Resident, Tensors
 from engine.data.load import Part, load
 from engine.data.sequences import Padding
 from engine.data.streaming import Streamed, streamed
-from engine.parallel.process_group import Gang, SoloGang
+from engine.parallel.process_group import ProcessGroup, SingleProcess
 from engine.project.data import DataOptions
 from engine.training.precision import Precision
 
@@ -20,7 +20,7 @@ CPU = torch.device("cpu")
 OPTIONS = DataOptions(source="arrays", path="some.npz", validation_share=0.0, test_share=0.0)
 
 
-class Second(SoloGang):
+class Second(SingleProcess):
     """The second of two workers, alone."""
 
     rank, size = 1, 2
@@ -67,12 +67,12 @@ class Added:
 
 
 @pytest.mark.parametrize("has_lengths", [False, True])
-@pytest.mark.parametrize("gang", [SoloGang(), Second()])
-def test_batches_are_those_of_data_in_memory(tmp_path: Path, gang: Gang, *, has_lengths: bool) -> None:
+@pytest.mark.parametrize("group", [SingleProcess(), Second()])
+def test_batches_are_those_of_data_in_memory(tmp_path: Path, group: ProcessGroup, *, has_lengths: bool) -> None:
     held, read = both(tmp_path, has_lengths=has_lengths)
     order = Order(37, 8, "every-epoch", 3)
 
-    one, other = (Batches(part, order, gang, pieces=2, change=Added()) for part in (held, read))
+    one, other = (Batches(part, order, group, pieces=2, change=Added()) for part in (held, read))
     assert one._at_once == other._at_once
     for epoch, first in ((1, 0), (2, 3)):
         pairs = list(zip(one.of_epoch(epoch, first), other.of_epoch(epoch, first), strict=True))
@@ -83,7 +83,7 @@ def test_batches_are_those_of_data_in_memory(tmp_path: Path, gang: Gang, *, has_
 
 @pytest.mark.parametrize("precision", ["fp32", "fp64"])
 def test_what_is_judged_is_what_is_in_memory(tmp_path: Path, precision: str) -> None:
-    doubled = Precision(precision, CPU, SoloGang())
+    doubled = Precision(precision, CPU, SingleProcess())
     held, read = map(doubled.data, both(tmp_path))
     pieces = [list(part.pieces(1, 2, 4)) for part in (held, read)]
     for pair in zip(*pieces, strict=True):
@@ -102,7 +102,7 @@ def test_a_few_samples_by_themselves(tmp_path: Path) -> None:
 
 def test_an_epoch_that_is_left_in_the_middle_leaves_no_reader(tmp_path: Path) -> None:
     _, read = both(tmp_path)
-    epoch = Batches(read, Order(37, 4, "never", 0), SoloGang()).of_epoch(1)
+    epoch = Batches(read, Order(37, 4, "never", 0), SingleProcess()).of_epoch(1)
     read_at_once = next(epoch)
     assert read_at_once.count == 4
     del epoch

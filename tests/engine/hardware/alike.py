@@ -15,7 +15,7 @@ from engine.lowering.initialization import initialize
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.network.network import Network
-from engine.parallel.process_group import Gang, ProcessGang, SoloGang
+from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
 from engine.parallel.strategies.strategy import strategy_for
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.bindings import alone
@@ -80,9 +80,9 @@ def _data() -> Resident:
 
 
 class Training:
-    """One case by one gang."""
+    """One case by one group."""
 
-    def __init__(self, case: Case, gang: Gang, seed: int = 3) -> None:
+    def __init__(self, case: Case, group: ProcessGroup, seed: int = 3) -> None:
         """Another seed begins elsewhere."""
         torch.manual_seed(seed)
         options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, **case.training)
@@ -91,29 +91,29 @@ class Training:
         whole = build(network, analyse(network))
         initialize(whole, seed, {})
         goes_alone = environment.strategy == "local-sgd"
-        join_batch_norms(whole, SoloGang() if goes_alone else gang, share := Share())
+        join_batch_norms(whole, SingleProcess() if goes_alone else group, share := Share())
         facts = DataFacts((InputFacts("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
-        loads = (3.0, 1.0) if gang.size > 1 else ()
-        self.gang = gang
+        loads = (3.0, 1.0) if group.size > 1 else ()
+        self.group = group
         self.unit = Unit(
             whole,
-            strategy_for(environment, whole, gang, cpu, share, case.name),
+            strategy_for(environment, whole, group, cpu, share, case.name),
             Solver(options, whole),
             loss_for(options, alone(*facts.targets), self.data.targets),
             metrics_for(options, facts, self.data.targets),
-            gang,
+            group,
             share=share,
             rate=Schedule(options, STEPS_PER_EPOCH, 9),
             fittings=Fittings(loads=loads),
         )
-        self.batches = Batches(self.data, Order(SAMPLES, BATCH, "every-epoch", 0), gang, pieces=2, loads=loads)
+        self.batches = Batches(self.data, Order(SAMPLES, BATCH, "every-epoch", 0), group, pieces=2, loads=loads)
 
     def steps(self, first: int, end: int) -> list[float]:
         """The losses of these steps."""
         losses = []
         for step in range(first, end):
             batch = next(iter(self.batches.of_epoch(step // STEPS_PER_EPOCH + 1, step % STEPS_PER_EPOCH)))
-            losses.append(float(self.gang.sum(self.unit.train(batch, step).loss.clone())))
+            losses.append(float(self.group.all_reduce(self.unit.train(batch, step).loss.clone())))
         return losses
 
     def ended(self) -> dict[str, Any]:
@@ -127,25 +127,25 @@ def main(folder: Path, rank: int, size: int) -> None:
 
     power_sgd.START = 2
     torch.set_num_threads(1)
-    gang = ProcessGang(rank, size, "gloo", folder / "meeting")
+    group = TorchProcessGroup(rank, size, "gloo", folder / "meeting")
     found = {}
     last = STEPS_PER_EPOCH * EPOCHS
     for number, (name, case) in enumerate(CASES.items()):
-        whole = Training(case, gang)
+        whole = Training(case, group)
         losses = whole.steps(0, MIDDLE)
         whole.unit.judge(whole.data)  # those who went their own way meet first
         kept = whole.unit.state_dict()
         if rank == 0:
             write(kept, folder / str(number), MIDDLE)
-        gang.sum(torch.zeros(1))  # it is there
+        group.all_reduce(torch.zeros(1))  # it is there
         losses += whole.steps(MIDDLE, last)
-        again = Training(case, gang, seed=5)
+        again = Training(case, group, seed=5)
         again.unit.load_state_dict(read(Checkpoint(folder / str(number), MIDDLE)))
         more = again.steps(MIDDLE, last)
         found[name] = {"losses": losses, "more": more, **whole.ended(), "again": again.ended()}
     if rank == 0:
         torch.save(found, folder / "found.pt")
-    gang.close()
+    group.close()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import torch
 
 from engine.lowering.module import build
 from engine.network.analysis import analyse
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from tests.engine.hardware.alike import CASES, EPOCHS, MIDDLE, STEPS_PER_EPOCH, Training, network_of
 
 ROOT = Path(__file__).parents[3]
@@ -44,7 +44,7 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str,
 def test_two_workers_are_one(name: str, two_workers: dict[str, dict[str, Any]]) -> None:
     """Losses, scores and weights; gradients that are rounded on their way by so much as that."""
     case, two = CASES[name], two_workers[name]
-    one = Training(case, SoloGang())
+    one = Training(case, SingleProcess())
     losses = one.steps(0, STEPS_PER_EPOCH * EPOCHS)
     ended, state = one.ended(), two["state"]["network"]
     assert list(state) == list(ended["state"]["network"])

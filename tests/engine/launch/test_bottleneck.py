@@ -62,9 +62,9 @@ def test_waiting_outside_of_steps_does_not_count(monkeypatch: pytest.MonkeyPatch
         with clock.aside():
             now[0] += 10.0
             sent[0] += 5.0
-    assert (clock.data_s, clock.sending_s, clock.training_s) == (2.0, 1.0, 8.0)
+    assert (clock.data_s, clock.communication_s, clock.training_s) == (2.0, 1.0, 8.0)
     clock.go_on(10.0, 4.0, 3.0, 0.5)  # what was waited for before a run was broken off counts as well
-    assert (clock.data_s, clock.sending_s, clock.training_s) == (5.0, 1.5, 14.0)
+    assert (clock.data_s, clock.communication_s, clock.training_s) == (5.0, 1.5, 14.0)
 
 
 def test_a_result_says_where_the_time_of_the_steps_went(tmp_path: Path) -> None:

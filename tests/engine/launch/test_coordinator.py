@@ -25,30 +25,30 @@ OUTCOME = {"state": "finished", "reason": "1 epoch done", "epochs": 1, "iteratio
            "loss": 0.5, "metrics": {"accuracy": 0.5},
            "validation": None, "test": None, "kept": "last", "samples_per_second": 1.0, "seconds": 1.0,
            "time_shares": {}}
-LOST = {"cause": "Worker lost the others", "exit_code": 3, "defect": False, "is_lost_peer": True, "detail": ""}
-OWN = {"cause": "The loss became NaN", "exit_code": 3, "defect": False, "is_lost_peer": False, "detail": ""}
+LOST = {"cause": "Worker lost the others", "exit_code": 3, "defect": False, "is_peer_failure": True, "detail": ""}
+OWN = {"cause": "The loss became NaN", "exit_code": 3, "defect": False, "is_peer_failure": False, "detail": ""}
 
-def act(seat):
-    reports = Reports(seat.reports)
-    told = lambda rank: Path(seat.folder, f"told{rank}")
+def act(spec):
+    reports = Reports(spec.reports)
+    told = lambda rank: Path(spec.folder, f"told{rank}")
     def wait_for_the_other(rank):
         while not told(1 - rank).exists():
             threading.Event().wait(0.01)
-    for word in json.loads(sys.argv[2])[seat.rank]:
+    for word in json.loads(sys.argv[2])[spec.rank]:
         match word:
-            case "done": reports.send({"done": OUTCOME if seat.rank == 0 else {}})
+            case "done": reports.send({"done": OUTCOME if spec.rank == 0 else {}})
             case "lost": reports.send({"error": LOST})
             case "error": reports.send({"error": OWN})
             case "alive": reports.send({"alive": True})
             case "alive, done": reports.send({"alive": True}, {"done": OUTCOME})
             case "hang": threading.Event().wait()
             case "die": os.kill(os.getpid(), signal.SIGKILL)
-            case "save": Path(seat.folder, "saved").touch()
-            case "told": told(seat.rank).touch()
+            case "save": Path(spec.folder, "saved").touch()
+            case "told": told(spec.rank).touch()
             case "late":  # after the other one has told, and then some
-                wait_for_the_other(seat.rank)
+                wait_for_the_other(spec.rank)
                 threading.Event().wait(2 * attempt.DEATH_GRACE_S)
-            case "then": wait_for_the_other(seat.rank)
+            case "then": wait_for_the_other(spec.rank)
     return 0
 
 sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: False))

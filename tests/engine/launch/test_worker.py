@@ -26,10 +26,10 @@ def test_memory_that_ran_out_where_workers_are_joined_is_no_lost_worker(tmp_path
     """A run that lost a worker is tried again, which would end the same."""
     words = "NCCL error in: NCCLUtils.cpp:94, unhandled cuda error. Last error: Cuda failure 2 'out of memory'"
     said = _describe(torch.distributed.DistBackendError(words), RunFolder(tmp_path))
-    assert not said["is_lost_peer"]
+    assert not said["is_peer_failure"]
     assert said["cause"].startswith("There is not enough memory to train")
     lost = _describe(torch.distributed.DistBackendError("NCCL error: remote process exited"), RunFolder(tmp_path))
-    assert lost["is_lost_peer"]
+    assert lost["is_peer_failure"]
 
 
 @pytest.mark.parametrize(

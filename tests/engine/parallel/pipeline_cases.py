@@ -18,7 +18,7 @@ from engine.lowering.initialization import initialize
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.network.network import Network
-from engine.parallel.process_group import Gang, ProcessGang, SoloGang
+from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
 from engine.parallel.strategies.pipeline import Pipeline
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
@@ -97,40 +97,40 @@ def _data(*, has_lengths: bool) -> Resident:
     return Resident((torch.randn(SAMPLES, 12, 6, generator=drawn),), (targets,), (lengths,))
 
 
-def trained(case: Case, gang: Gang) -> dict[str, Any]:
+def trained(case: Case, group: ProcessGroup) -> dict[str, Any]:
     """What came of it, as the first worker knows it."""
     torch.manual_seed(3)
     options = TrainingOptions(mini_batch_size=BATCH, max_epochs=EPOCHS, initial_learn_rate=0.05, **case.options)
     analysis = analyse(case.network)
     whole = build(case.network, analysis, lengths=case.has_lengths)
     initialize(whole, 0, {})
-    join_batch_norms(whole, SoloGang(), share := Share())
+    join_batch_norms(whole, SingleProcess(), share := Share())
     if case.frozen:
         freeze([whole.get_submodule(case.frozen)])
     data, cpu = _data(has_lengths=case.has_lengths), torch.device("cpu")
     facts = DataFacts((InputFacts("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
     loss = loss_for(options, alone(*facts.targets), data.targets)
     metrics = metrics_for(options, facts, data.targets)
-    precision = Precision(case.precision, cpu, gang)
+    precision = Precision(case.precision, cpu, group)
     common: dict[str, Any] = {"share": share, "rate": Schedule(options, STEPS_PER_EPOCH, 9)}
     make: Callable[..., Unit]
-    if gang.size > 1:
+    if group.size > 1:
         stages = stages_by_hand(case.network, analysis, case.stages)
-        pipeline = Pipeline(whole, stages.of, gang, cpu, partial(groups_by_name, options=options, parameters={}))
+        pipeline = Pipeline(whole, stages.of, group, cpu, partial(groups_by_name, options=options, parameters={}))
         network, make = pipeline.module, partial(StagedUnit, pipeline)
     else:
         network, make = whole, partial(Unit, whole, Single(whole))
-    clip = clipping(options, network.parameters(), gang, in_stages=gang.size > 1)
+    clip = clipping(options, network.parameters(), group, in_stages=group.size > 1)
     unit = make(
-        Solver(options, network), loss, metrics, gang, fittings=Fittings(clip=clip, precision=precision), **common
+        Solver(options, network), loss, metrics, group, fittings=Fittings(clip=clip, precision=precision), **common
     )
-    batches = Batches(data, Order(SAMPLES, BATCH, "never", 0), SoloGang(), pieces=case.pieces)
+    batches = Batches(data, Order(SAMPLES, BATCH, "never", 0), SingleProcess(), pieces=case.pieces)
     losses, seen, kept = [], [], {}
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):
             done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
-            losses.append(float(gang.sum(done.loss.clone())))
-            seen.append(float(gang.sum(done.outputs[0].sum())))
+            losses.append(float(group.all_reduce(done.loss.clone())))
+            seen.append(float(group.all_reduce(done.outputs[0].sum())))
             assert len(done.outputs[0]) == len(done.targets[0]) == done.count
         if epoch == 0:
             kept = copy.deepcopy(unit.state_dict())
@@ -143,17 +143,17 @@ def main(folder: Path, rank: int, size: int) -> None:
     """All cases as one worker of several; the first writes what came of them. The last epochs are trained again from
     what was kept after the first, by one worker, to be told in turn to all."""
     torch.set_num_threads(1)
-    gang = ProcessGang(rank, size, "gloo", folder / "meeting")
+    group = TorchProcessGroup(rank, size, "gloo", folder / "meeting")
     found = {}
     for name, case in CASES.items():
-        found[name] = trained(case, gang)
+        found[name] = trained(case, group)
         unit = found[name].pop("unit")
         # What one worker kept is taken up by all of them, and told again.
-        unit.load_state_dict(trained(case, SoloGang())["kept"])
+        unit.load_state_dict(trained(case, SingleProcess())["kept"])
         found[name]["taken up"] = unit.state_dict()
     if rank == 0:
         torch.save(found, folder / "found.pt")
-    gang.close()
+    group.close()
 
 
 if __name__ == "__main__":

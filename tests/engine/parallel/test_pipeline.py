@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.pipeline import schedule
 from tests.engine.parallel.pipeline_cases import CASES, trained
 
@@ -31,7 +31,7 @@ def three_workers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[st
 @pytest.mark.parametrize("name", CASES)
 def test_three_stages_are_one_worker(name: str, three_workers: dict[str, dict[str, Any]]) -> None:
     """Losses, outputs, scores, weights, statistics and what the solver remembers, which is numbered as one does."""
-    one, three = trained(CASES[name], SoloGang()), three_workers[name]
+    one, three = trained(CASES[name], SingleProcess()), three_workers[name]
     rounding = 1e-2 if CASES[name].precision == "bf16" else 1e-5
     for figures in ("losses", "seen", "scores"):
         assert three[figures] == pytest.approx(one[figures], rel=rounding, abs=rounding), figures

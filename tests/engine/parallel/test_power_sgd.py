@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.power_sgd import PowerSgd
 
 
@@ -19,7 +19,7 @@ class Holder(nn.Linear):
 def power_sgd(monkeypatch: pytest.MonkeyPatch) -> PowerSgd:
     """Of one worker, whose mean is its own."""
     monkeypatch.setattr(PowerSgd, "_sum", lambda self, tensors: None)
-    return PowerSgd(Holder(8, 6), SoloGang())  # type: ignore[arg-type]
+    return PowerSgd(Holder(8, 6), SingleProcess())  # type: ignore[arg-type]
 
 
 def test_what_is_of_rank_one_arrives_whole(power_sgd: PowerSgd) -> None:

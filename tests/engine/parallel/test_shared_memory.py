@@ -12,17 +12,17 @@ import pytest
 import torch
 
 from engine.parallel import shared_memory
-from engine.parallel.shared_memory import Memory, PeerGoneError, SharedSums
+from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
 from engine.placement.inventory import can_share
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif(not can_share(), reason="memory is shared by processors with ordered stores alone")
 
 
-def together(size: int, work: Callable[[SharedSums, int], Any], timeout_s: float = 60) -> list[Any]:
+def together(size: int, work: Callable[[SharedMemoryReducer, int], Any], timeout_s: float = 60) -> list[Any]:
     """What each of so many workers comes to, or what it raised."""
     memory, found = Memory.make(size), [None] * size
-    sums = [SharedSums(memory, rank, size, timeout_s=timeout_s) for rank in range(size)]
+    sums = [SharedMemoryReducer(memory, rank, size, timeout_s=timeout_s) for rank in range(size)]
 
     def be(rank: int) -> None:
         try:
@@ -50,10 +50,10 @@ def test_all_get_the_sum_in_the_order_of_the_workers(size: int) -> None:
     cases = [(1, torch.float64), (7, torch.int64), (most, torch.float32), (2 * most + 3, torch.float32)]
     cases += [(0, torch.float32), (1000, torch.bfloat16), (5, torch.float32)]
 
-    def work(sums: SharedSums, rank: int) -> list[torch.Tensor]:
+    def work(sums: SharedMemoryReducer, rank: int) -> list[torch.Tensor]:
         given = [numbers(rank, turn, *case) for turn, case in enumerate(cases)]
         for tensor in given:
-            sums.sum(tensor)
+            sums.all_reduce(tensor)
         return given
 
     for turn, (case, found) in enumerate(zip(cases, zip(*together(size, work), strict=True), strict=True)):
@@ -64,11 +64,11 @@ def test_all_get_the_sum_in_the_order_of_the_workers(size: int) -> None:
 
 
 def test_what_does_not_lie_in_one_piece_is_summed_in_place() -> None:
-    def work(sums: SharedSums, rank: int) -> torch.Tensor:
+    def work(sums: SharedMemoryReducer, rank: int) -> torch.Tensor:
         whole = torch.zeros(4, 6)
         whole[:, 1:3] = 1.0 + rank
-        sums.sum(whole[:, 1:3])
-        sums.sum(torch.nn.Parameter(torch.ones(3)))
+        sums.all_reduce(whole[:, 1:3])
+        sums.all_reduce(torch.nn.Parameter(torch.ones(3)))
         return whole
 
     for whole in together(2, work):
@@ -79,20 +79,20 @@ def test_what_does_not_lie_in_one_piece_is_summed_in_place() -> None:
 def test_a_slow_worker_is_waited_for_and_a_mute_one_is_not() -> None:
     pause = threading.Event()
 
-    def slow(sums: SharedSums, rank: int) -> float:
+    def slow(sums: SharedMemoryReducer, rank: int) -> float:
         x = torch.ones(3)
         for _ in range(3):
             pause.wait(0.05 * rank)
-            sums.sum(x)
+            sums.all_reduce(x)
         return float(x[0])
 
-    def mute(sums: SharedSums, rank: int) -> None:
+    def mute(sums: SharedMemoryReducer, rank: int) -> None:
         if rank == 0:
-            sums.sum(torch.ones(3))
+            sums.all_reduce(torch.ones(3))
 
     assert together(2, slow) == [8.0, 8.0]
     error = together(2, mute, timeout_s=0.2)[0]
-    assert isinstance(error, PeerGoneError)
+    assert isinstance(error, PeerUnavailableError)
     assert str(error) == "worker 1 gave no answer for 0.2 s"
 
 
@@ -101,12 +101,12 @@ import json, os, signal, sys, threading
 from datetime import timedelta
 from pathlib import Path
 import torch
-from engine.placement import gang, shared
-from engine.parallel.process_group import PeerLostError, ProcessGang
+from engine.placement import group, shared
+from engine.parallel.process_group import PeerFailureError, TorchProcessGroup
 
 folder = Path(sys.argv[1])
 torch.set_num_threads(1)
-gang.TRIAL_S = 60.0
+group.TRIAL_S = 60.0
 
 
 def files():
@@ -119,19 +119,19 @@ def be(what, rank):
     if what == "one cannot" and rank == 1:
         shared.Memory.open = lambda *_: (_ for _ in ()).throw(OSError("no"))
     if what == "wrong" and rank == 0:
-        is_right = gang._is_right
-        gang._is_right = lambda *given: is_right(*given) and False
+        is_right = group._is_right
+        group._is_right = lambda *given: is_right(*given) and False
     if what == "other processor":
-        gang.can_share = lambda: False
-    joined = ProcessGang(rank, 2, "gloo", folder / f"meeting {what}", timeout=timedelta(seconds=60))
+        group.can_share = lambda: False
+    joined = TorchProcessGroup(rank, 2, "gloo", folder / f"meeting {what}", timeout=timedelta(seconds=60))
     said = {"shares": joined.shares_memory, "files": files()}
     torch.manual_seed(rank)
     x = torch.randn(100_000)
     y = x.clone()
-    joined.sum(x)
+    joined.all_reduce(x)
     torch.distributed.all_reduce(y)
     said["equal"] = torch.equal(x, y)
-    said["spent"] = joined.sending_s > 0
+    said["spent"] = joined.communication_s > 0
     if what == "dies":
         if rank == 1:
             while not (folder / "through").exists():  # to the end of what was begun together
@@ -140,8 +140,8 @@ def be(what, rank):
         (folder / "through").touch()
         try:
             while True:
-                joined.sum(x)
-        except PeerLostError as error:
+                joined.all_reduce(x)
+        except PeerFailureError as error:
             said["error"] = str(error)
     else:
         joined.close()

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share, freeze, join_batch_norms
 
 ROOT = Path(__file__).parents[3]
@@ -20,15 +20,15 @@ import sys
 from pathlib import Path
 import torch
 from torch import nn
-from engine.parallel.process_group import ProcessGang
+from engine.parallel.process_group import TorchProcessGroup
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
 given = torch.load(folder / "given.pt")
-gang, share = ProcessGang(rank, 2, "gloo", folder / "meeting"), Share()
+group, share = TorchProcessGroup(rank, 2, "gloo", folder / "meeting"), Share()
 network = nn.Sequential(getattr(nn, given["kind"])(given["x"].shape[1], momentum=given["momentum"]))
 network.load_state_dict(given["state"])
-join_batch_norms(network, gang, share)
+join_batch_norms(network, group, share)
 begin, end = given["shares"][rank]
 share.is_empty = begin == end
 x = (given["x"][:1] if share.is_empty else given["x"][begin:end]).clone().requires_grad_()
@@ -39,12 +39,12 @@ if given.get("is_penalised"):
     value = slope.square().sum()
 torch.autograd.backward(value)
 for parameter in network.parameters():
-    gang.sum(parameter.grad)
+    group.all_reduce(parameter.grad)
 gradients = {name: p.grad for name, p in network.named_parameters()}
 done = {"y": y.detach(), "dx": x.grad[: end - begin], "rest": x.grad[end - begin :],
         "state": network.state_dict(), "gradients": gradients}
 torch.save(done, folder / f"done{rank}.pt")
-gang.close()
+group.close()
 os._exit(0)  # as workers do: the group ends with its process
 """
 
@@ -122,7 +122,7 @@ def test_alone_it_is_torchs() -> None:
     torch.manual_seed(0)
     x = torch.randn(6, 3, 2, 2)
     plain, joined = nn.Sequential(nn.BatchNorm2d(3)), nn.Sequential(nn.BatchNorm2d(3))
-    join_batch_norms(joined, SoloGang(), Share())
+    join_batch_norms(joined, SingleProcess(), Share())
     assert isinstance(joined[0], JoinedBatchNorm)
     for _ in range(2):
         assert torch.equal(plain(x), joined(x))
@@ -138,7 +138,7 @@ def test_one_value_a_channel_trains() -> None:
     network = nn.Sequential(nn.BatchNorm1d(3))
     with pytest.raises(ValueError, match="more than 1 value"):
         network(torch.ones(1, 3))
-    join_batch_norms(network, SoloGang(), Share())
+    join_batch_norms(network, SingleProcess(), Share())
     y = network(torch.full((1, 3), 5.0))
     assert torch.equal(y.detach(), torch.zeros(1, 3))
     assert all(torch.isfinite(value).all() for value in network.state_dict().values())
@@ -149,7 +149,7 @@ def test_an_empty_share_alone_counts_nowhere_and_is_a_number(sizes: tuple[int, .
     """As of a worker that goes its own way and has no sample of a small last batch."""
     kind = nn.BatchNorm1d if len(sizes) == 2 else nn.BatchNorm2d
     network, share = nn.Sequential(kind(3)), Share()
-    join_batch_norms(network, SoloGang(), share)
+    join_batch_norms(network, SingleProcess(), share)
     network(torch.randn(4, *sizes[1:]))
     before = {name: value.clone() for name, value in network.state_dict().items()}
     share.is_empty = True
@@ -158,7 +158,7 @@ def test_an_empty_share_alone_counts_nowhere_and_is_a_number(sizes: tuple[int, .
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
 
 
-class _InUse(SoloGang):
+class _InUse(SingleProcess):
     """Two workers, of whom one holds what cannot be copied, and never answers."""
 
     size = 2
@@ -188,7 +188,7 @@ def test_a_frozen_one_normalises_in_training_as_it_does_later(affine: bool) -> N
     network = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3, affine=affine))
     for _ in range(3):
         network(torch.randn(8, 3) + 5)
-    join_batch_norms(network, SoloGang(), Share())
+    join_batch_norms(network, SingleProcess(), Share())
     freeze([network[1]])
     before = {name: value.clone() for name, value in network.state_dict().items()}
     x = torch.randn(4, 3)

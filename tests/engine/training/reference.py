@@ -1,5 +1,5 @@
 """The same training twice: by the engine, with one worker or several, and by a loop of plain torch that knows nothing
-of it. Run as a script with a folder, a rank and a size, it trains every case as one worker of a gang."""
+of it. Run as a script with a folder, a rank and a size, it trains every case as one worker of a group."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from torch.optim.swa_utils import SWALR, AveragedModel
 
 from engine.data.batches import Batches, Order, Resident
 from engine.layers.weighted import ParameterOptions
-from engine.parallel.process_group import Gang, ProcessGang, SoloGang
+from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
 from engine.parallel.strategies.strategy import strategy_for
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.bindings import alone
@@ -161,7 +161,7 @@ def by_torch(case: Case) -> tuple[list[float], list[float]]:
     return losses, numbers_in(model if average is None else average.module)
 
 
-def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
+def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]]:
     """Loss of every step, and all weights at the end."""
     options = TrainingOptions(
         mini_batch_size=BATCH,
@@ -170,16 +170,16 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
         gradient_accumulation=case.pieces,
         **case.options,
     )
-    precision, start = Precision(case.precision, torch.device("cpu"), gang), case
+    precision, start = Precision(case.precision, torch.device("cpu"), group), case
     if case.precision == "fp64":
         start = replace(case, dtype=torch.float32)
     model, (inputs, targets) = precision.network(network(start)), data(start)
     share = Share()
     if case.recomputes:
         model = fx.symbolic_trace(model)
-    join_batch_norms(model, gang, share)
+    join_batch_norms(model, group, share)
     called = Recomputing(model, "auto", share) if isinstance(model, fx.GraphModule) else model
-    kind = LevenbergMarquardt(options, model, case.said, gang) if options.solver == "lm" else None
+    kind = LevenbergMarquardt(options, model, case.said, group) if options.solver == "lm" else None
     population = Population(model, share, precision, lambda: batches.of_all())
     plain = classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3)
     wanted = (case.ending.wanted,) if case.ending else alone(*plain)
@@ -187,28 +187,28 @@ def by_engine(case: Case, gang: Gang) -> tuple[list[float], list[float]]:
     unit = Unit(
         model,
         strategy_for(
-            EnvironmentOptions(**case.environment), model, gang, torch.device("cpu"), share, case.strategy, called
+            EnvironmentOptions(**case.environment), model, group, torch.device("cpu"), share, case.strategy, called
         ),
         kind or Solver(options, model, case.said),
         loss_for(options, wanted, (targets,)),
         metrics=[],
-        gang=gang,
+        group=group,
         share=share,
         rate=schedule,
         fittings=Fittings(
-            clip=clipping(options, model.parameters(), gang),
+            clip=clipping(options, model.parameters(), group),
             precision=precision,
             population=population if options.batch_normalization_statistics == "population" else None,
             average=averaging(options, model, STEPS_PER_EPOCH, population),
         ),
     )
     order = Order(SAMPLES, BATCH, "never", 0)
-    batches = Batches(precision.data(Resident((inputs,), (targets,))), order, gang, pieces=case.pieces)
+    batches = Batches(precision.data(Resident((inputs,), (targets,))), order, group, pieces=case.pieces)
     losses = []
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):
             done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
-            losses.append(float(gang.sum(done.loss.clone())))
+            losses.append(float(group.all_reduce(done.loss.clone())))
         schedule.validated((epoch + 1) * STEPS_PER_EPOCH, losses[-1], higher_is_better=False)
     unit.settle()
     trained = network(case)
@@ -221,11 +221,11 @@ def main(folder: Path, rank: int, size: int) -> None:
     from tests.engine.training.test_reference import CASES
 
     torch.set_num_threads(1)
-    gang = ProcessGang(rank, size, "gloo", folder / "meeting") if size > 1 else SoloGang()
-    found = {name: by_engine(case, gang) for name, case in CASES.items()}
+    group = TorchProcessGroup(rank, size, "gloo", folder / "meeting") if size > 1 else SingleProcess()
+    found = {name: by_engine(case, group) for name, case in CASES.items()}
     if rank == 0:
         (folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
-    gang.close()
+    group.close()
 
 
 if __name__ == "__main__":

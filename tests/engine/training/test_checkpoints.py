@@ -102,8 +102,8 @@ def test_a_state_of_other_pieces_is_refused(state: dict[str, Any], words: str) -
     ],
 )
 def test_strange_states_of_random_numbers_are_refused(changed: dict[str, Any]) -> None:
-    gang: Any = SimpleNamespace(rank=0, size=1)
-    piece = RandomStates(gang, torch.device("cpu"))
+    group: Any = SimpleNamespace(rank=0, size=1)
+    piece = RandomStates(group, torch.device("cpu"))
     state = piece.state_dict()
     state["workers"][0] |= changed
     with pytest.raises(UserError, match="its part 'random' is another one"):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.strategy import form_of_data_parallel, strategy_for
 from engine.parallel.sync_batch_norm import Share
 from engine.project.environment import EnvironmentOptions
@@ -26,7 +26,7 @@ def step(module: nn.Module) -> None:
 @pytest.mark.parametrize("how", ["none", "auto"])
 def test_on_a_cpu_nothing_is_compiled_unless_asked_for(how: str) -> None:
     model = network()
-    assert accelerate(how, model, step, SoloGang(), CPU) == (model, "")
+    assert accelerate(how, model, step, SingleProcess(), CPU) == (model, "")
 
 
 def test_a_compiled_network_has_the_same_parameters_and_what_was_tried_left_no_trace(
@@ -37,13 +37,13 @@ def test_a_compiled_network_has_the_same_parameters_and_what_was_tried_left_no_t
     monkeypatch.setattr(torch, "compile", lambda module: real(module, backend="eager"))
     model, plain = network(), network()
     torch.manual_seed(7)
-    called, note = accelerate("compile", model, step, SoloGang(), CPU)
+    called, note = accelerate("compile", model, step, SingleProcess(), CPU)
     assert called is not model
     assert note == ""
     assert all(p.grad is None for p in model.parameters())
     assert [p.data_ptr() for p in called.parameters()] == [p.data_ptr() for p in model.parameters()]
     torch.testing.assert_close(model.state_dict(), plain.state_dict(), rtol=0, atol=0)
-    assert strategy_for(EnvironmentOptions(), model, SoloGang(), CPU, Share(), called=called).module is called
+    assert strategy_for(EnvironmentOptions(), model, SingleProcess(), CPU, Share(), called=called).module is called
     found = called(torch.arange(15.0).view(5, 3))
     torch.manual_seed(7)
     torch.testing.assert_close(found, plain(torch.arange(15.0).view(5, 3)))
@@ -63,10 +63,10 @@ def test_one_step_tells_whether_every_weight_gets_a_gradient_and_leaves_no_trace
     model, plain = Looking(), Looking()
     plain.load_state_dict(model.state_dict())
     drawn = torch.get_rng_state()
-    assert all_learn(model.first, model.first, step, SoloGang(), CPU)
-    assert not all_learn(model, model, step, SoloGang(), CPU)
+    assert all_learn(model.first, model.first, step, SingleProcess(), CPU)
+    assert not all_learn(model, model, step, SingleProcess(), CPU)
     model.second.requires_grad_(False)
-    assert all_learn(model, model, step, SoloGang(), CPU), "what is frozen is to get none"
+    assert all_learn(model, model, step, SingleProcess(), CPU), "what is frozen is to get none"
     assert torch.equal(torch.get_rng_state(), drawn)
     assert all(p.grad is None for p in model.parameters())
     torch.testing.assert_close(model.state_dict(), plain.state_dict(), rtol=0, atol=0)
@@ -88,7 +88,7 @@ def test_where_it_cannot_be_compiled_the_run_goes_on_without(monkeypatch: pytest
 
     monkeypatch.setattr(torch, "compile", broken)
     model = network()
-    called, note = accelerate("compile", model, step, SoloGang(), CPU)
+    called, note = accelerate("compile", model, step, SingleProcess(), CPU)
     assert called is model
     assert "No working C++ compiler found" in note
 

@@ -10,7 +10,7 @@ from torch import fx, nn
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.network.network import Network
-from engine.parallel.process_group import Gang, SoloGang
+from engine.parallel.process_group import ProcessGroup, SingleProcess
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.file import load
 from engine.training.gradient_checkpointing import Recomputing
@@ -18,7 +18,7 @@ from engine.training.gradient_checkpointing import Recomputing
 TEMPLATES = Path(__file__).parents[3] / "resources" / "templates"
 
 
-class TwoAlike(SoloGang):
+class TwoAlike(SingleProcess):
     """Another worker that holds the same samples."""
 
     size = 2
@@ -47,11 +47,11 @@ class Residual(nn.Module):
         return result
 
 
-def trained(how: str, gang: Gang) -> tuple[Any, int]:
+def trained(how: str, group: ProcessGroup) -> tuple[Any, int]:
     """Loss, gradients and states of two steps; and how many bytes the first one held for its backward pass."""
     torch.manual_seed(2)
     network, share = fx.symbolic_trace(Residual()), Share()
-    join_batch_norms(network, gang, share)
+    join_batch_norms(network, group, share)
     network.train()
     called = network if how == "off" else Recomputing(network, how, share)
     inputs, held, losses = torch.randn(64, 5), [], []
@@ -69,11 +69,11 @@ def trained(how: str, gang: Gang) -> tuple[Any, int]:
     return (losses, gradients, dict(network.state_dict()), torch.rand(3)), sum(held) // 2
 
 
-@pytest.mark.parametrize("gang", [SoloGang(), TwoAlike()], ids=["alone", "over workers"])
+@pytest.mark.parametrize("group", [SingleProcess(), TwoAlike()], ids=["alone", "over workers"])
 @pytest.mark.parametrize("how", ["auto", "blocks"])
-def test_the_numbers_are_those_of_the_whole_network(how: str, gang: Gang) -> None:
-    expected, much = trained("off", gang)
-    found, little = trained(how, gang)
+def test_the_numbers_are_those_of_the_whole_network(how: str, group: ProcessGroup) -> None:
+    expected, much = trained("off", group)
+    found, little = trained(how, group)
     torch.testing.assert_close(found, expected, rtol=0, atol=0)
     assert little < much / 2
 
@@ -87,7 +87,7 @@ def built(name: str) -> tuple[Network, fx.GraphModule]:
 def test_a_built_network_with_blocks_gives_the_same(how: str) -> None:
     network, module = built("resnet18")
     share = Share()
-    join_batch_norms(module, SoloGang(), share)
+    join_batch_norms(module, SingleProcess(), share)
     module.eval()  # running statistics: the order of sums would show in those of a batch
     called = Recomputing(module, how, share)
     x = torch.randn(1, 3, 64, 64)

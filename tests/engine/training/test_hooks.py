@@ -8,7 +8,7 @@ import torch
 
 from engine.core.errors import RunError
 from engine.lowering.user_code import defined
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.training.recording import Clock
 from engine.training.trainer import Outcome
 from engine.training.user_code import FileHooks, Run
@@ -95,4 +95,4 @@ def test_what_they_keep_must_be_plain(tmp_path: Path) -> None:
     with pytest.raises(
         RunError, match=r"own\.py: state_dict returned what cannot be saved\. A state may not hold a set"
     ):
-        FileHooks("own.py", run, SoloGang()).state_dict()
+        FileHooks("own.py", run, SingleProcess()).state_dict()

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.runs.events import Event, Health, Points, Refused, Requested
 from engine.runs.requests import asked
 from engine.training.layer_statistics import LayerWatch, Watch, sizes_of_units
@@ -121,14 +121,14 @@ def test_outputs_that_are_no_numbers_or_that_overflow_half_precision() -> None:
 
 def test_the_norm_is_that_of_all_gradients_together() -> None:
     net = network()
-    watch = Watch(net.parameters(), SoloGang(), gradient_norm=True)
+    watch = Watch(net.parameters(), SingleProcess(), gradient_norm=True)
     watch.before(1)
     net(torch.ones(2, 2)).sum().backward()
     square = watch.after()
     assert square is not None
     whole = torch.cat([p.grad.flatten() for p in net.parameters() if p.grad is not None])
     assert float(square) == pytest.approx(float(whole.square().sum()))
-    assert Watch(net.parameters(), SoloGang()).after() is None
+    assert Watch(net.parameters(), SingleProcess()).after() is None
 
 
 def told(small: Small, kind: type[Event]) -> list[Any]:
@@ -170,7 +170,7 @@ def test_what_cannot_be_watched_is_refused_in_words(tmp_path: Path) -> None:
 
 
 def test_what_was_watched_is_watched_after_a_checkpoint() -> None:
-    watch, again = (Watch(network().parameters(), SoloGang(), refusals={"layers": "no"}) for _ in range(2))
+    watch, again = (Watch(network().parameters(), SingleProcess(), refusals={"layers": "no"}) for _ in range(2))
     watch.switch("gradient_norm", is_on=True)
     watch.switch("layers", is_on=True)
     again.load_state_dict(watch.state_dict())

@@ -9,7 +9,7 @@ from torch import nn
 
 from engine.core.errors import UserError
 from engine.data.batches import Batch
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.project.training import TrainingOptions
 from engine.training import levenberg_marquardt
 from engine.training.levenberg_marquardt import LevenbergMarquardt
@@ -29,7 +29,7 @@ def train(
 ) -> tuple[list[float], LevenbergMarquardt]:
     """The loss before each step, until it ends."""
     given = {"l2_regularization": 0.0, **options}
-    solver = LevenbergMarquardt(TrainingOptions(solver="lm", **given), model, {}, SoloGang())
+    solver = LevenbergMarquardt(TrainingOptions(solver="lm", **given), model, {}, SingleProcess())
     losses: list[float] = []
     while not solver.finished and len(losses) < most:
         losses.append(float(solver.step(batch)[0]))

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from engine.data.batches import Batches, Order, Resident
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.options.metrics import METRICS
@@ -47,7 +47,7 @@ def train(epochs: int = 8, **given: object) -> Outcome:
     """Nine samples in three steps an epoch, on a clock of its own, towards a network that exists."""
     options = TrainingOptions(mini_batch_size=3, max_epochs=epochs, solver="sgdm", momentum=0.0, **given)
     torch.manual_seed(0)
-    network, gang, metric = nn.Linear(2, 1), SoloGang(), Rmse()
+    network, group, metric = nn.Linear(2, 1), SingleProcess(), Rmse()
     limits = limits_for(options, metric)
     clock = Ticking(limits.time_s)
     inputs = torch.randn(9, 2)
@@ -63,15 +63,17 @@ def train(epochs: int = 8, **given: object) -> Outcome:
         Solver(options, network),
         OfFirst(half_mse),
         [metric],
-        gang,
+        group,
         share=Share(),
         rate=rate_at,
     )
-    reporter = Reporter([metric], Recorder([metric], gang, lambda: 0, clock), Nobody(), NoRequests(), clock, epochs * 3)
+    reporter = Reporter(
+        [metric], Recorder([metric], group, lambda: 0, clock), Nobody(), NoRequests(), clock, epochs * 3
+    )
     keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
     length = Extent(3, 3, epochs)
     plan = Plan(length, validation_steps(options, 3), options.validation_patience, part, None, limits=limits)
-    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper).run()
+    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), group), reporter, keeper).run()
 
 
 def test_the_time_limit_ends_the_run_at_the_step_that_it_falls_into() -> None:

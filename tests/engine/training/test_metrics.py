@@ -28,7 +28,7 @@ from engine.training.metrics import (
     on_curve,
     summed,
 )
-from tests.engine.training.gangs import ThreadGang, on_threads
+from tests.engine.training.groups import ThreadGroup, on_threads
 
 CLASSES = 4
 SAMPLES = 61
@@ -60,9 +60,9 @@ def judged(metrics: Iterable[Metric], output: torch.Tensor, target: torch.Tensor
     """What the workers find together, each with pieces of its share; all find the same."""
     chosen = tuple(metrics)
 
-    def work(gang: ThreadGang) -> dict[str, float]:
-        jury = Jury(chosen, gang, CPU)
-        begin, end = share_of(0, len(output), gang.rank, gang.size)
+    def work(group: ThreadGroup) -> dict[str, float]:
+        jury = Jury(chosen, group, CPU)
+        begin, end = share_of(0, len(output), group.rank, group.size)
         for start in range(begin, end, 9):
             piece = slice(start, min(start + 9, end))
             jury.see(torch.tensor(0.0), (output[piece],), (target[piece],))
@@ -214,9 +214,9 @@ def test_a_share_of_nothing_is_a_share_all_the_same() -> None:
 def test_the_table_says_which_class_was_taken_for_which(classes) -> None:
     output, target = classes
 
-    def work(gang: ThreadGang) -> list[list[int]]:
-        jury = Jury((), gang, CPU, confusion_for(class_facts()))
-        begin, end = share_of(0, SAMPLES, gang.rank, gang.size)
+    def work(group: ThreadGroup) -> list[list[int]]:
+        jury = Jury((), group, CPU, confusion_for(class_facts()))
+        begin, end = share_of(0, SAMPLES, group.rank, group.size)
         jury.see(torch.tensor(0.0), (output[begin:end],), (target[begin:end],))
         return jury.verdict()[2]
 

@@ -8,7 +8,7 @@ import torch
 from torch import fx, nn
 
 from engine.data.batches import Batch
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
@@ -42,17 +42,17 @@ def batch(value: float = 1.0) -> Batch:
 
 
 def unit(module: nn.Module, **options: Any) -> Unit:
-    chosen, gang = TrainingOptions(**options), SoloGang()
+    chosen, group = TrainingOptions(**options), SingleProcess()
     return Unit(
         module,
         Single(module),
         Solver(chosen, module),
         OfFirst(half_mse),
         [Rmse()],
-        gang,
+        group,
         share=Share(),
         rate=lambda step: 0.01,
-        fittings=Fittings(guard=guard_for(chosen, module, gang)),
+        fittings=Fittings(guard=guard_for(chosen, module, group)),
     )
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import fx, nn
 
 from engine.data.batches import Batches, Order, Resident
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
@@ -48,14 +48,14 @@ class Run:
         network = self._network()
         solver = partial(Solver, self._options, network)
         fittings = Fittings(new_solver=solver)
-        loss, gang = OfFirst(half_mse), SoloGang()
+        loss, group = OfFirst(half_mse), SingleProcess()
         self.unit = Unit(
             network,
             Single(network),
             solver(),
             loss,
             [Rmse()],
-            gang,
+            group,
             share=Share(),
             rate=lambda step: rate,
             fittings=fittings,
@@ -80,8 +80,10 @@ class Run:
         """Train on, well behind the first loss that is no number: which step that is, and who looks for it."""
         spoil(self._x)
         part = Resident((self._x,), (torch.ones(32, 1),))
-        batches, losses = Batches(part, Order(32, 4, "every-epoch", 3), SoloGang()), [0.0]
-        replay = Replay(self.unit, batches, SoloGang(), self._saver.pieces, self._initial, lambda: self._checkpoints)
+        batches, losses = Batches(part, Order(32, 4, "every-epoch", 3), SingleProcess()), [0.0]
+        replay = Replay(
+            self.unit, batches, SingleProcess(), self._saver.pieces, self._initial, lambda: self._checkpoints
+        )
         for epoch in range(1, epochs + 1):
             for batch in batches.of_epoch(epoch):
                 losses.append(float(self.unit.train(batch, len(losses) - 1).loss))

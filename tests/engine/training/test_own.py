@@ -8,7 +8,7 @@ import torch
 
 from engine.core.errors import RunError
 from engine.core.types import features
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.project.check import check
 from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from engine.project.project import Project
@@ -53,7 +53,7 @@ def test_it_is_the_mean_over_samples_whatever_the_parts(tmp_path: Path, body: st
     sums = metric.sums(outputs, targets, counts)
     expected = torch.stack([part.sum() for part in right.split(counts.tolist())])
     torch.testing.assert_close(sums, torch.stack([expected, counts.double()], dim=1))
-    jury = Jury([metric], SoloGang(), torch.device("cpu"))
+    jury = Jury([metric], SingleProcess(), torch.device("cpu"))
     for at in (slice(0, 13), slice(13, 13), slice(13, 20)):
         jury.see(torch.zeros(()), (outputs[0][at],), (targets[0][at],))
     assert jury.verdict()[1] == {"custom": pytest.approx(right.mean().item())}

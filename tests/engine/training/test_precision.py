@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from engine.data.batches import Resident
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from engine.project.training import TrainingOptions
 from engine.training.precision import LossScale, Precision, round_products
@@ -15,7 +15,7 @@ from engine.training.precision import LossScale, Precision, round_products
 CPU = torch.device("cpu")
 
 
-class OtherOverflows(SoloGang):
+class OtherOverflows(SingleProcess):
     """Another worker that found numbers which are not finite."""
 
     size = 2
@@ -27,8 +27,8 @@ class OtherOverflows(SoloGang):
 def test_a_step_that_overflows_on_another_worker_is_left_out_here_too() -> None:
     weight = nn.Parameter(torch.ones(3))
     optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9, fused=True)
-    for gang, factor, moved in ((OtherOverflows(), 0.5, 0.0), (SoloGang(), 1.0, -0.2)):
-        before, scale = weight.detach().clone(), LossScale(CPU, gang)
+    for group, factor, moved in ((OtherOverflows(), 0.5, 0.0), (SingleProcess(), 1.0, -0.2)):
+        before, scale = weight.detach().clone(), LossScale(CPU, group)
         weight.grad = None
         torch.autograd.backward(scale.scale(2 * weight.sum()))
         first = scale.get_scale()
@@ -42,7 +42,7 @@ def test_a_step_that_overflows_on_another_worker_is_left_out_here_too() -> None:
 
 
 def test_the_scale_goes_on_where_it_was() -> None:
-    precision, later = Precision("fp16", CPU, SoloGang()), Precision("fp16", CPU, SoloGang())
+    precision, later = Precision("fp16", CPU, SingleProcess()), Precision("fp16", CPU, SingleProcess())
     assert precision.scale
     assert later.scale
     precision.scale.scale(torch.ones(1))
@@ -53,7 +53,7 @@ def test_the_scale_goes_on_where_it_was() -> None:
 
 def test_double_precision_is_that_of_weights_statistics_and_data() -> None:
     network = nn.Sequential(nn.Conv1d(2, 2, 1, dtype=torch.complex64), nn.BatchNorm1d(2))
-    precision = Precision("fp64", CPU, SoloGang())
+    precision = Precision("fp64", CPU, SingleProcess())
     state = precision.network(network).state_dict()
     assert {value.dtype for value in state.values()} == {torch.complex128, torch.float64, torch.int64}
     part = precision.data(Resident((torch.ones(2, 1), torch.ones(2, 1, dtype=torch.int64)), (torch.ones(2),)))
@@ -61,9 +61,9 @@ def test_double_precision_is_that_of_weights_statistics_and_data() -> None:
 
 
 def test_where_there_is_no_tf32_that_is_said_and_auto_is_single() -> None:
-    assert "no effect here" in Precision("tf32", CPU, SoloGang()).notes[0]
-    assert Precision("auto", CPU, SoloGang()).name == "fp32"
-    assert not Precision("auto", CPU, SoloGang()).notes
+    assert "no effect here" in Precision("tf32", CPU, SingleProcess()).notes[0]
+    assert Precision("auto", CPU, SingleProcess()).name == "fp32"
+    assert not Precision("auto", CPU, SingleProcess()).notes
 
 
 @pytest.mark.parametrize("yes", [True, False])
@@ -83,10 +83,10 @@ def test_a_gpu_rounds_products_by_settings_that_the_compiler_can_read(yes: bool)
 
 @pytest.mark.parametrize("kind", ["bf16", "fp16"])
 def test_statistics_over_workers_are_single_where_the_input_is_rounded(kind: str) -> None:
-    class Two(SoloGang):
+    class Two(SingleProcess):
         size = 2
 
-    precision = Precision(kind, CPU, SoloGang())
+    precision = Precision(kind, CPU, SingleProcess())
     x = torch.randn(64, 3, generator=torch.Generator().manual_seed(1)) * 3 + 20
     low = x.to(precision.computing().fast_dtype).requires_grad_()  # type: ignore[attr-defined]
     plain, joined = nn.BatchNorm1d(3), JoinedBatchNorm(nn.BatchNorm1d(3), Two(), Share())
@@ -111,7 +111,7 @@ def test_layers_that_autocast_does_not_know_take_rounded_inputs() -> None:
             result: torch.Tensor = self.after(x, x)
             return result
 
-    precision = Precision("bf16", CPU, SoloGang())
+    precision = Precision("bf16", CPU, SingleProcess())
     found = precision.call(precision.network(Products()), torch.ones(2, 2))
     assert isinstance(found, torch.Tensor)
     assert found.dtype == torch.float32

@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from engine.layers.weighted import ParameterOptions
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from tests.engine.training.by_the_book import BookLbfgs, BookLm
 from tests.engine.training.places import ENDINGS
 from tests.engine.training.reference import SAMPLES, STEPS, Case, by_engine, by_torch, data, weights_and_biases
@@ -338,7 +338,7 @@ def same(found: tuple[list[float], list[float]], expected: tuple[list[float], li
 @pytest.mark.parametrize("name", CASES)
 def test_one_worker_is_plain_torch(name: str) -> None:
     case = CASES[name]
-    same(by_engine(case, SoloGang()), by_torch(case), min(2e-6, 200 * case.rounding))
+    same(by_engine(case, SingleProcess()), by_torch(case), min(2e-6, 200 * case.rounding))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from engine.launch.channel import Lines, Reports, RequestPipe
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.runs.requests import NOTHING, Asked
 from engine.training.metrics import Accuracy, Rmse
@@ -48,7 +48,7 @@ class Setup:
 
     def __init__(self) -> None:
         self.clock, self.kept = FakeClock(), Kept()
-        self.recorder = Recorder([Accuracy()], SoloGang(), lambda: 7, self.clock)
+        self.recorder = Recorder([Accuracy()], SingleProcess(), lambda: 7, self.clock)
         self.reporter = Reporter([Accuracy()], self.recorder, self.kept, self.kept, self.clock, 1000)
         self.steps = 0
 
@@ -90,7 +90,7 @@ def test_every_step_is_told_once_with_its_own_figures() -> None:
 
 
 def test_what_is_no_number_or_huge_stays_in_its_own_step() -> None:
-    recorder = Recorder([Rmse()], SoloGang(), lambda: 0, FakeClock())
+    recorder = Recorder([Rmse()], SingleProcess(), lambda: 0, FakeClock())
     for error in (1e12, 0.5, math.nan, 0.25, math.inf, 2.0):
         output = torch.full((2, 1), error, dtype=torch.float64)
         recorder.hold(Done(torch.tensor(0.0), (output,), (torch.zeros_like(output),), 2, 2))

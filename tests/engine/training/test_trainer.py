@@ -8,7 +8,7 @@ from torch import nn
 
 from engine.core.errors import RunError
 from engine.data.batches import Batches, Order, Resident
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.training import Extent, TrainingOptions
@@ -65,7 +65,7 @@ def train(
     """Nine samples in three steps an epoch. A rate of zero learns nothing: no validation is better than the first."""
     options = TrainingOptions(mini_batch_size=3, max_epochs=epochs, **given)
     torch.manual_seed(0)
-    network, gang, metric, clock = nn.Linear(2, 1), SoloGang(), Rmse(), Clock()
+    network, group, metric, clock = nn.Linear(2, 1), SingleProcess(), Rmse(), Clock()
     part = seen or Resident((torch.randn(9, 2),), (torch.randn(9, 1),))
 
     def rate_at(step: int) -> float:
@@ -73,13 +73,13 @@ def train(
         return rate
 
     solver = Solver(options, network)
-    unit = Unit(network, Single(network), solver, OfFirst(half_mse), [metric], gang, share=Share(), rate=rate_at)
-    recorder = EveryStep([metric], gang, lambda: 0, clock)
+    unit = Unit(network, Single(network), solver, OfFirst(half_mse), [metric], group, share=Share(), rate=rate_at)
+    recorder = EveryStep([metric], group, lambda: 0, clock)
     reporter = Reporter([metric], recorder, listener, listener, clock, epochs * STEPS_PER_EPOCH)
     keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
     length = Extent(3, STEPS_PER_EPOCH, epochs)
     plan = Plan(length, options.validation_frequency, options.validation_patience, part, None)
-    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), gang), reporter, keeper).run()
+    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), group), reporter, keeper).run()
 
 
 def test_validation_comes_before_the_first_step_in_between_and_at_the_end() -> None:

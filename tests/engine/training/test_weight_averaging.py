@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from engine.data.batches import Batches, Order, Resident
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.project.schedules import rate_at
@@ -32,13 +32,13 @@ class Run:
 
     def __init__(self, *frozen: int, **given: Any) -> None:
         options = TrainingOptions(mini_batch_size=3, max_epochs=4, initial_learn_rate=0.1, **given)
-        self.network, gang, share = network(), SoloGang(), Share()
-        join_batch_norms(self.network, gang, share)
+        self.network, group, share = network(), SingleProcess(), Share()
+        join_batch_norms(self.network, group, share)
         freeze(self.network[number] for number in frozen)
         drawn = torch.Generator().manual_seed(6)
         self.part = Resident((torch.randn(9, 2, generator=drawn),), (torch.randn(9, 4, generator=drawn),))
-        self.batches = Batches(self.part, Order(9, 3, "never", 0), gang)
-        precision = Precision("fp32", torch.device("cpu"), gang)
+        self.batches = Batches(self.part, Order(9, 3, "never", 0), group)
+        precision = Precision("fp32", torch.device("cpu"), group)
         self.population = Population(self.network, share, precision, self.batches.of_all)
         self.unit = Unit(
             self.network,
@@ -46,7 +46,7 @@ class Run:
             Solver(options, self.network),
             OfFirst(half_mse),
             [],
-            gang,
+            group,
             share=share,
             rate=lambda step: rate_at(options, step, PER_EPOCH, 12),
             fittings=Fittings(
@@ -139,7 +139,7 @@ def test_population_statistics_leave_frozen_layers_and_come_without_dropout() ->
 
 def test_a_network_without_batch_normalisation_has_no_statistics_to_make() -> None:
     bare = nn.Linear(2, 1)
-    measured = Population(bare, Share(), Precision("fp32", torch.device("cpu"), SoloGang()), lambda: iter(()))
+    measured = Population(bare, Share(), Precision("fp32", torch.device("cpu"), SingleProcess()), lambda: iter(()))
     assert not measured.measure()
 
 

@@ -10,7 +10,7 @@ from torch import fx, nn
 
 from engine.data.batches import Batch
 from engine.lowering.modules.normalization import Normalize
-from engine.parallel.process_group import SoloGang
+from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
@@ -72,7 +72,7 @@ def trained(model: nn.Module, loss: Loss, **fitted: Any) -> tuple[list[torch.Ten
         Solver(TrainingOptions(solver="adam", initial_learn_rate=0.01), model),
         loss,
         [],
-        SoloGang(),
+        SingleProcess(),
         share=Share(),
         rate=lambda step: 0.01,
         fittings=Fittings(**fitted),
@@ -194,7 +194,7 @@ def test_so_do_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
 
 
 def test_so_does_what_is_rounded() -> None:
-    _, unit = trained(network(), OfFirst(cross_entropy), precision=Precision("bf16", CPU, SoloGang()))
+    _, unit = trained(network(), OfFirst(cross_entropy), precision=Precision("bf16", CPU, SingleProcess()))
     assert not goes_past_autograd(unit)
 
 

@@ -9,23 +9,23 @@ PARTING = """
 import os, sys, threading
 from pathlib import Path
 import torch
-from engine.parallel.process_group import ProcessGang
+from engine.parallel.process_group import TorchProcessGroup
 from engine.parallel.strategies.ddp import Ddp
 
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
-gang = ProcessGang(rank, 2, "gloo", folder / "meeting")
+group = TorchProcessGroup(rank, 2, "gloo", folder / "meeting")
 network = torch.nn.Linear(3, 2)
-strategy = Ddp(network, network, gang, torch.device("cpu"))
-strategy.clear()
+strategy = Ddp(network, network, group, torch.device("cpu"))
+strategy.zero_grad()
 strategy.backward(strategy.module(torch.ones(1, 3)).sum())
 is_late = rank == 1
 if is_late:
     threading.Event().wait(0.5)
-assert gang.sum(torch.ones(1)).item() == 2
+assert group.all_reduce(torch.ones(1)).item() == 2
 Path(folder, f"through{rank}").touch()
 if is_late:
     threading.Event().wait(0.5)
-gang.close()
+group.close()
 assert Path(folder, f"through{1 - rank}").exists(), "left before the other one was through"
 # Dropping the strategy destroys its reducer, which must not be the last owner of the group.
 assert torch.distributed.is_initialized()
@@ -59,13 +59,14 @@ import os, sys
 from pathlib import Path
 import torch
 from torch.testing._internal.distributed import fake_pg  # joins accelerators that are not here, and adds up nothing
-from engine.placement import gang
+from engine.parallel import process_group
 
-gang.OF_ACCELERATORS["fake"] = "cuda"
+process_group.OF_ACCELERATORS["fake"] = "cuda"
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
-joined = gang.ProcessGang(rank, 2, "fake", folder / "meeting")
-print(joined.sum(torch.full((2,), 1.0 + rank)).tolist(), gang.gathered(joined, torch.full((1, 1), rank)).tolist())
-joined.close()
+group = process_group.TorchProcessGroup(rank, 2, "fake", folder / "meeting")
+sums = group.all_reduce(torch.full((2,), 1.0 + rank))
+print(sums.tolist(), process_group.all_gather_rows(group, torch.full((1, 1), rank)).tolist())
+group.close()
 sys.stdout.flush()
 os._exit(0)
 """

@@ -10,41 +10,41 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from engine.parallel.process_group import Gang
-from engine.parallel.strategies.strategy import Whole
+from engine.parallel.process_group import ProcessGroup
+from engine.parallel.strategies.strategy import Replicated
 
 
-class Flat(Whole):
+class FlatAllReduce(Replicated):
     """All gradients are views into one buffer, which is summed over the workers in one go."""
 
-    def __init__(self, network: nn.Module, called: nn.Module, gang: Gang) -> None:
+    def __init__(self, network: nn.Module, called: nn.Module, group: ProcessGroup) -> None:
         super().__init__(network)
         self.module = called
-        self._gang = gang
+        self._group = group
         parameters = [p for p in network.parameters() if p.requires_grad]
         self._buffers = [_share_gradients(same) for same in _by_type(parameters)]
-        self._is_apart = False
+        self._is_local = False
 
-    def clear(self) -> None:
+    def zero_grad(self) -> None:
         """Set the gradients to zero."""
         for buffer in self._buffers:
             buffer.zero_()
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[None]:
+    def no_sync(self) -> Iterator[None]:
         """Nothing is summed in here."""
-        self._is_apart = True
+        self._is_local = True
         try:
             yield
         finally:
-            self._is_apart = False
+            self._is_local = False
 
     def backward(self, loss: torch.Tensor) -> None:
         """Add to the gradients, and sum them over the workers."""
         torch.autograd.backward(loss)
-        if not self._is_apart:
+        if not self._is_local:
             for buffer in self._buffers:
-                self._gang.sum(buffer)
+                self._group.all_reduce(buffer)
 
 
 def _by_type(parameters: list[nn.Parameter]) -> list[list[nn.Parameter]]:

@@ -18,17 +18,17 @@ class _Table:
         self.given: list[torch.Tensor] = [torch.zeros(0)] * size
 
 
-class ThreadGang:
+class ThreadGroup:
     """One of several workers in threads. Refuses tensors of different sizes, as a real collective would break."""
 
-    sending_s = 0.0
+    communication_s = 0.0
 
     def __init__(self, rank: int, size: int, table: _Table) -> None:
         self.rank = rank
         self.size = size
         self._table = table
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         self._table.given[self.rank] = tensor.clone()
         self._table.barrier.wait()
         given = self._table.given
@@ -37,16 +37,16 @@ class ThreadGang:
         self._table.barrier.wait()
         return tensor
 
-    def count_sending(self, seconds: float) -> None:
+    def add_communication_time(self, seconds: float) -> None:
         pass
 
     def close(self) -> None:
         pass
 
 
-def on_threads(size: int, work: Callable[[ThreadGang], T]) -> list[T]:
+def on_threads(size: int, work: Callable[[ThreadGroup], T]) -> list[T]:
     """What each worker gives, in their order."""
     table = _Table(size)
     with ThreadPoolExecutor(size) as pool:
-        tasks = [pool.submit(work, ThreadGang(rank, size, table)) for rank in range(size)]
+        tasks = [pool.submit(work, ThreadGroup(rank, size, table)) for rank in range(size)]
         return [task.result(timeout=60) for task in tasks]
