@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -29,7 +30,6 @@ from engine.core.types import Symbol, TensorType
 from engine.core.version import VERSION
 from engine.data.samples import Arrays, at_sizes, fitting_samples, random_samples
 from engine.exchange.export import not_written, refuse_destination
-from engine.exchange.runtime import onnxruntime
 from engine.layers.user_code import UserCode
 from engine.lowering.module import build
 from engine.lowering.modules.recurrent import GruLoop, LstmLoop
@@ -41,6 +41,9 @@ from engine.network.catalog import layer_type
 from engine.network.network import Network, Port
 from engine.project.bindings import match_inputs, wanted_of
 from engine.project.dataset_info import DataFacts
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
     nn.AdaptiveAvgPool1d: False,
@@ -319,11 +322,23 @@ def quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def compare(module: fx.GraphModule, path: Path, batches: list[Arrays]) -> float:
-    """The largest difference of the first output, over all batches. Raises `RunError` if any output is too far off."""
+def open_session(path: Path) -> "InferenceSession":
+    """Open an ONNX file with ONNX Runtime on the CPU, its telemetry switched off.
+
+    Its builds for Linux and macOS send events about models to their maker, and keep an id of the machine in the home
+    folder, unless this variable is set before the library is loaded. A user who wants telemetry sets it to 0.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def compare(module: fx.GraphModule, path: Path, batches: list[Arrays]) -> float:
+    """The largest difference of the first output, over all batches. Raises `RunError` if any output is too far off."""
+    session = open_session(path)
     names = [given.name for given in session.get_inputs()]
     largest = 0.0
     for batch in batches:

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,18 @@ from engine.network.network import Network
 from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts, Task, classes_of, numbers_of
 from tests.builders import add, chain, classifier, layer
 
+ROOT = Path(__file__).parents[3]
 CLASSES = ("cat", "dög", "eel")
+OPEN_SESSION = """
+import sys
+from pathlib import Path
+import onnx
+from engine.exchange.onnx_export import open_session
+x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1]) for name in "xy")
+graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=10), sys.argv[1])
+open_session(Path(sys.argv[1]))
+"""
 
 
 def weights(network: Network) -> State:
@@ -294,3 +308,13 @@ def test_each_of_several_outputs_leaves_as_what_its_target_is(tmp_path: Path) ->
     np.testing.assert_allclose(found["size"], by_name["size"], rtol=1e-4)
     told = json.loads({p.key: p.value for p in model.metadata_props}["targets"])
     assert [one["task"] for one in told] == ["numbers", "classes", "labels"]
+
+
+def test_onnx_runtime_sends_nothing_and_leaves_nothing_in_the_home_folder(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    unset = ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME")
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", OPEN_SESSION, str(tmp_path / "relu.onnx")], env=environment, check=True)
+    assert list(home.rglob("*")) == []
