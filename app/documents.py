@@ -62,12 +62,16 @@ class Documents(QObject):
         return self.origin.stem if self.origin else "untitled"
 
     @property
+    def source(self) -> Path | None:
+        """The file of the project: its own, or that of the example or run which it is a copy of."""
+        return self.path or self.origin
+
+    @property
     def base(self) -> Path:
         """The folder that relative data paths start at."""
         from engine.runs.folder import origin
 
-        known = self.path or self.origin
-        return origin(known).base if known else Path.cwd()
+        return origin(self.source).base if self.source else Path.cwd()
 
     @property
     def folder(self) -> Path:
@@ -163,7 +167,7 @@ class Documents(QObject):
             self.forget_recovery()
             return
         if self._recovery is None:
-            key = hashlib.sha256(str(self.path or self.origin or "").encode()).hexdigest()[:12]
+            key = hashlib.sha256(str(self.source or "").encode()).hexdigest()[:12]
             self._recovery = state_folder() / "recovery" / f"{os.getpid()}_{key}{SUFFIX}"
         with contextlib.suppress(OSError):
             self._recovery.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -30,10 +30,11 @@ DELAY_MS = 250
 UNSAVED = "Save the project first: trust belongs to the folder that it lies in."
 
 
-class CodeKeeper(QObject):
-    """Keeps what is known about code of the user's in step with the project. `told` says things for the status bar."""
+class UserCodeTracker(QObject):
+    """Tracks the user's code in the open project: reads it, asks for trust, and has its layers measured."""
 
-    told = Signal(str)
+    message = Signal(str)
+    """A message for the status bar."""
     measured = Signal()
 
     def __init__(self, editor: Editor, documents: Documents, window: QWidget) -> None:
@@ -110,7 +111,7 @@ class CodeKeeper(QObject):
             return False
         folders = user_code.folders(project)
         if not self.ask_to_trust(self._window, names, folders):
-            self.told.emit("The project's own code does not run. Network > Trust the project's code asks again.")
+            self.message.emit("The project's own code does not run. Network > Trust the project's code asks again.")
             return False
         try:
             for folder in folders:
@@ -128,7 +129,7 @@ class CodeKeeper(QObject):
             self.ask()
             return
         has_code = user_code.has_code(self._editor.project)
-        self.told.emit("The project's code is trusted." if has_code else "The project has no code of its own.")
+        self.message.emit("The project's code is trusted." if has_code else "The project has no code of its own.")
         if has_code:
             registry.forget_failures()
             self._tried.clear()
@@ -164,10 +165,10 @@ class CodeKeeper(QObject):
             with open(descriptor, "w", encoding="utf-8") as file:
                 file.write(dumps(project))
         except OSError as error:
-            self.told.emit(f"The sizes cannot be measured: {error.strerror}.")
+            self.message.emit(f"The sizes cannot be measured: {error.strerror}.")
             return
         self._file = Path(name)
-        self.told.emit("Measuring the project's own layers…")
+        self.message.emit("Measuring the project's own layers…")
         self._command = EngineCommand(["measure", name, "--base", str(self._documents.base), "--json"], self)
         self._command.finished.connect(self._on_measured)
         self._command.failed.connect(self._on_failed)
@@ -178,7 +179,7 @@ class CodeKeeper(QObject):
         self._end_command()
         registry.learn_answers(result["answers"])
         user_code.look(self._editor.project, self._documents.base)
-        self.told.emit("")
+        self.message.emit("")
         self._editor.recheck()
         self.measured.emit()
         self._delay.start()  # what was changed meanwhile
@@ -186,7 +187,7 @@ class CodeKeeper(QObject):
     def _on_failed(self, message: str) -> None:
         self._end_command()
         self._editor.recheck()
-        self.told.emit(f"The sizes cannot be measured: {message}")
+        self.message.emit(f"The sizes cannot be measured: {message}")
 
     def _end_command(self) -> None:
         if self._command is not None:

@@ -1,53 +1,43 @@
-"""The main window: one project, its tabs, panels and menus. It brings the pieces together and delegates everything."""
+"""The main window: one project, its tabs, panels and menus. It connects the parts and leaves the work to them."""
 
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QDockWidget,
-    QMainWindow,
-    QMenu,
-    QStackedWidget,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QCloseEvent, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
-from app import messages
-from app.data.dataset_info import FactsKeeper
-from app.documents import Documents
+from app import documents, messages
+from app.data.dataset_tracker import DatasetTracker
 from app.engine_server import EngineServer
-from app.frame.canvas_overlays import LayerHealth, StageView
-from app.frame.commands import CanvasActions, DialogActions, ThemeActions
+from app.frame.actions import WindowState
+from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
+from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
 from app.frame.design_tab import DesignTab
-from app.frame.document_commands import DocumentActions
+from app.frame.document_commands import DocumentCommands
 from app.frame.menus import Menus
-from app.frame.state import state_of
 from app.frame.status import StatusLine
 from app.frame.tabs import Tabs
 from app.frame.top_bar import TopBar
-from app.notifier import Herald
+from app.notifier import Notifier
+from app.runs.environment import ExecutionEnvironment
+from app.runs.phases import Phase
 from app.training import Training
-from app.user_code import CodeKeeper
+from app.user_code import UserCodeTracker
 from app.widgets import ElidedLabel, within_screen
 from designer import theme
 from designer.editor import Editor
+from engine.network.block import Block
+from engine.project.file import SUFFIX
 
 if TYPE_CHECKING:
-    from app.frame.align_commands import AlignActions
-    from app.frame.block_commands import BlockActions
+    from app.frame.align_commands import AlignCommands
+    from app.frame.block_commands import BlockCommands
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
-    from designer.canvas.find_bar import FindBar
     from designer.canvas.view import CanvasView
-    from designer.panels.analysis_table import AnalysisTable
     from designer.panels.library_panel import Palette
-    from designer.panels.problems import ProblemsPanel
-    from designer.panels.properties import Properties
 
 PRELOAD_MS = 800
 BLOCKS_MS = 50
@@ -56,7 +46,7 @@ LEAST_CENTRE = (360, 240)
 
 
 class MainWindow(QMainWindow):
-    """One project on screen. `painted` is emitted once, when the window has been drawn for the first time.
+    """One project on screen; a `Shell` to its parts. `painted` is emitted once, after the first paint.
 
     `tab` is what is seen first: "design", or "start" for the start page.
     """
@@ -73,40 +63,43 @@ class MainWindow(QMainWindow):
     ) -> None:
         super().__init__()
         self.settings = QSettings("Netwright", "Netwright")
-        self.theme = ThemeActions(self, scheme)
+        self.theme = ThemeCommands(self.settings, scheme, self)
         self._was_painted = False
         self._is_leaving = False
         self._start_engine = start_engine
         self._preload: Preload | None = None
         self.editor = Editor(parent=self)
-        self.documents = Documents(lambda: self.editor.project, lambda: self.editor.is_modified, self)
+        self.documents = documents.Documents(lambda: self.editor.project, lambda: self.editor.is_modified, self)
         self.server = server or EngineServer(self)
-        self.files = DocumentActions(self)
-        self.dialogs = DialogActions(self)
-        self.canvas_actions = CanvasActions(self)
-        self.facts = FactsKeeper(self.editor, self.documents, self.server)
-        self.code = CodeKeeper(self.editor, self.documents, self)
-        self.training = Training(self, Herald(self, self.settings))
-        self.layer_health = LayerHealth(self)
-        self.stages = StageView(self)
-        self.menus = Menus(self)
+        self.notifier = Notifier(self, self.settings)
+        self.dataset = DatasetTracker(self.editor, self.documents, self.server)
+        self.user_code = UserCodeTracker(self.editor, self.documents, self)
+        self.environment = ExecutionEnvironment(self, self.dataset)
+        self.training = Training(self, self.dataset, self.user_code, self.notifier)
+        self.design = DesignTab(self, self.editor, self.settings)
+        self.stages = StagesOverlay(self, self.design, self.environment)
+        self.layer_health = LayerHealthOverlay(self, self.design, self.training)
+        self.files = DocumentCommands(self)
+        self.canvas_commands = CanvasCommands(self.design)
+        self.dialogs = DialogCommands(self, self.design, self.dataset, self.user_code, self.environment, self.training)
+        self.menus = Menus(self, self, self.documents)
         self._make_title()
-        self.design = DesignTab(self)
         self._make_central()
         self.status = StatusLine(self.statusBar(), self.editor)
         self.status.show_engine("starting" if start_engine else "off")
-        self.status.errors.clicked.connect(self.design.show_problems)
-        self._connect()
+        self._connect_project()
+        self._connect_engine()
+        self._connect_design()
         self._restore_size()
         self.show_start() if tab == "start" else self.show_tab(tab)
         if tab == "design":
-            self.canvas.setFocus()  # else the first button of the bar had the keyboard
+            self.design.canvas.setFocus()  # else the first button of the bar had the keyboard
         self.update_title()
 
     # ---- making ----
 
     def _make_title(self) -> None:
-        """The document's name stands at the right of the menus: however long it is, they keep their places."""
+        """Show the document's name at the right of the menus, which keep their places however long it is."""
         self.title_label = ElidedLabel()
         self.title_label.setContentsMargins(8, 0, 7, 0)  # with the bar's own: it ends where Train does
         self.title_label.setMaximumWidth(LONGEST_TITLE)
@@ -115,8 +108,17 @@ class MainWindow(QMainWindow):
         self.menuBar().setCornerWidget(self.title_label, Qt.Corner.TopRightCorner)
 
     def _make_central(self) -> None:
-        self.tabs = Tabs(self)
-        self.bar = TopBar(self.actions_by_id)
+        self.tabs = Tabs(
+            self,
+            {
+                "design": lambda: self.design.canvas,
+                "data": self._make_data_tab,
+                "train": lambda: self.training.monitor,
+                "experiments": self._make_experiments_tab,
+                "start": self._make_start_page,
+            },
+        )
+        self.bar = TopBar(self.menus.actions_by_id)
         self.bar.tab_chosen.connect(self.show_tab)
         central = QWidget()
         column = QVBoxLayout(central)
@@ -132,91 +134,101 @@ class MainWindow(QMainWindow):
         holder.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         holder.addWidget(self.bar)
 
-    def _connect(self) -> None:
-        self.editor.project_changed.connect(self._on_project_changed)
-        self.editor.analysis_changed.connect(self.update_actions)
-        self.editor.selection_changed.connect(self.update_actions)
-        self.editor.stack.indexChanged.connect(self.update_actions)  # told after the step, unlike the project
-        self.editor.refused.connect(self.hint)
-        self.editor.modified_changed.connect(self.update_title)
+    def _make_data_tab(self) -> QWidget:
+        from app.data.tab import DataTab
+
+        tab = DataTab(self.editor, self.documents, self.server, self.dataset)
+        tab.augmentation_wanted.connect(lambda: self.dialogs.edit_training_options("augmentation"))
+        return tab
+
+    def _make_experiments_tab(self) -> QWidget:
+        from app.experiments.actions import RunCommands
+        from app.experiments.tab import ExperimentsTab
+
+        tab = ExperimentsTab(self)
+        RunCommands(self, self.training, self.files.open_copy, tab)
+        return tab
+
+    def _make_start_page(self) -> QWidget:
+        from app.start_page.page import StartPage
+
+        page = StartPage(self.documents)
+        page.open_requested.connect(self.files.open_asking)
+        page.blank_requested.connect(self.files.new)
+        page.browse_requested.connect(self.files.open)
+        page.back_requested.connect(lambda: self.show_tab("design"))
+        return page
+
+    @cached_property
+    def blocks(self) -> "BlockCommands":
+        """The user's own blocks; made when first needed."""
+        from app.frame.block_commands import BlockCommands
+
+        return BlockCommands(self, self.design)
+
+    @cached_property
+    def align(self) -> "AlignCommands":
+        """Placement of the selected layers; made when first needed."""
+        from app.frame.align_commands import AlignCommands
+
+        return AlignCommands(self.editor, lambda before: self.design.canvas.animation.begin(before.positions))
+
+    # ---- connecting the parts ----
+
+    def _connect_project(self) -> None:
+        editor = self.editor
+        editor.project_changed.connect(self._on_project_changed)
+        editor.analysis_changed.connect(self.update_actions)
+        editor.selection_changed.connect(self.update_actions)
+        editor.stack.indexChanged.connect(self.update_actions)  # emitted after the step, unlike project_changed
+        editor.refused.connect(self.hint)
+        editor.modified_changed.connect(self.update_title)
         self.documents.changed.connect(self.update_title)
+        self.files.opened.connect(self._on_document_opened)
+        self.dataset.failed.connect(self._on_data_failed)
+        self.user_code.message.connect(self.hint)
+
+    def _connect_engine(self) -> None:
         self.server.ready.connect(lambda: self.status.show_engine("ready"))
         self.server.failed.connect(self._on_engine_failed)
-        self.facts.failed.connect(self._on_facts_failed)
-        self.code.told.connect(self.hint)
+        self.environment.described.connect(self.bar.set_environment)
+        self.training.monitor_made.connect(lambda monitor: self.tabs.add("train", monitor))
         self.training.state_changed.connect(self._on_training_changed)
+        self.training.problems_requested.connect(self.show_problems)
+        self.training.export_requested.connect(self.dialogs.export_network)
+        self.notifier.changed.connect(self.update_actions)
+        self.theme.changed.connect(self.update_actions)
         theme.changed.connect(self._on_training_changed)
 
-    # ---- the parts, by the names that the table of actions and others use ----
+    def _connect_design(self) -> None:
+        self.design.canvas_made.connect(self._on_canvas_made)
+        self.design.palette_made.connect(self._on_palette_made)
+        self.design.docks_made.connect(self._on_docks_made)
+        self.design.section_requested.connect(self._on_section_requested)
+        self.status.errors.clicked.connect(self.show_problems)
 
-    @property
-    def actions_by_id(self) -> dict[str, QAction]:
-        """Every action of the table."""
-        return self.menus.actions_by_id
+    def _on_canvas_made(self, canvas: "CanvasView") -> None:
+        example = documents.EXAMPLES / f"digits{SUFFIX}"
+        canvas.keep_requested.connect(lambda: self.blocks.keep())
+        canvas.example_requested.connect(lambda: self.files.open_path(example))
+        canvas.stages.changed.connect(self.update_actions)
+        self.tabs.add("design", canvas)
 
-    @property
-    def panels_menu(self) -> QMenu:
-        """View > Panels."""
-        return self.menus.panels
+    def _on_palette_made(self, palette: "Palette") -> None:
+        palette.own_chosen.connect(lambda entry: self.blocks.add(entry))
+        palette.own_renamed.connect(lambda entry: self.blocks.rename(entry))
+        palette.own_removed.connect(lambda entry: self.blocks.remove(entry))
 
-    @property
-    def stack(self) -> QStackedWidget:
-        """The pages of the tabs."""
-        return self.tabs.stack
+    def _on_docks_made(self, docks: list[QDockWidget]) -> None:
+        """Offer the panels in the menu, and put them where they were when a window was last closed."""
+        for dock in docks:
+            self.menus.panels.addAction(dock.toggleViewAction())
+        state = self.settings.value("docks")
+        if isinstance(state, QByteArray):
+            self.restoreState(state)
 
-    @property
-    def canvas(self) -> "CanvasView":
-        """The canvas of Design."""
-        return self.design.canvas
-
-    @property
-    def palette_panel(self) -> "Palette":
-        """The layer library."""
-        return self.design.palette
-
-    @property
-    def properties(self) -> "Properties":
-        """The form of the selected layers."""
-        return self.design.properties
-
-    @property
-    def problems(self) -> "ProblemsPanel":
-        """Errors and warnings."""
-        return self.design.problems
-
-    @property
-    def table(self) -> "AnalysisTable":
-        """The table of layers."""
-        return self.design.table
-
-    @property
-    def bottom(self) -> QTabWidget:
-        """Problems and layers."""
-        return self.design.bottom
-
-    @property
-    def docks(self) -> list[QDockWidget]:
-        """The panels of Design: left, right, below."""
-        return self.design.docks
-
-    @property
-    def find_bar(self) -> "FindBar":
-        """The search on the canvas."""
-        return self.canvas_actions.find_bar
-
-    @cached_property
-    def blocks(self) -> "BlockActions":
-        """The user's own blocks."""
-        from app.frame.block_commands import BlockActions
-
-        return BlockActions(self)
-
-    @cached_property
-    def align(self) -> "AlignActions":
-        """Places of the selected layers."""
-        from app.frame.align_commands import AlignActions
-
-        return AlignActions(self.editor, lambda before: self.canvas.animation.begin(before.positions))
+    def _on_section_requested(self, section: str) -> None:
+        self.show_tab("data") if section == "data" else self.dialogs.edit_training_options()
 
     # ---- what is shown ----
 
@@ -229,115 +241,121 @@ class MainWindow(QMainWindow):
             self.design.hide()
         self.tabs.show(key)
         if key != "start" and (focused is None or not self.bar.isAncestorOf(focused)):
-            (self.canvas if key == "design" else self.page(key)).setFocus()  # else Qt gives it to the first of the bar
-        self.panels_menu.setEnabled(key == "design")
+            self.tabs.page(key).setFocus()  # else Qt gives it to the first of the bar
+        self.menus.panels.setEnabled(key == "design")
         self.status.show_figures(key != "start")
         self.bar.set_tab(key)
         if key == "train":
             self.training.catch_up()
         self.update_actions()
 
-    def page(self, key: str) -> QWidget:
-        """A tab's page, made when first asked for."""
-        return self.tabs.page(key)
-
     def show_start(self) -> None:
-        """Recent projects, examples and templates. The open project stays as it is until another one is chosen."""
+        """Show recent projects, examples and templates. The open project stays until another one is chosen."""
         self.show_tab("start")
         is_pristine = not (self.editor.project.network.layers or self.documents.origin or self.editor.is_modified)
         self.start_page.show_way_back("" if is_pristine else self.documents.title)
 
     @property
     def start_page(self) -> "StartPage":
-        """Made when first shown."""
+        """The start page; made when first needed."""
         from app.start_page.page import StartPage
 
         page = self.tabs.page("start")
         assert isinstance(page, StartPage)
         return page
 
-    def show_design(self) -> None:
+    def show_problems(self) -> None:
+        """Show the list of problems in Design."""
         self.show_tab("design")
-
-    def show_data(self) -> None:
-        self.show_tab("data")
-
-    def show_train(self) -> None:
-        self.show_tab("train")
-
-    def show_experiments(self) -> None:
-        self.show_tab("experiments")
+        self.design.show_problems()
 
     def focus_palette(self) -> None:
-        """Design, with the keyboard in the search of the layer library."""
+        """Show Design, with the keyboard in the search of the layer library."""
         self.show_tab("design")
         self.design.search_layers()
+
+    def update_title(self, _modified: bool = False) -> None:
+        """Show the document's name, and whether it has unsaved changes."""
+        star = " •" if self.editor.is_modified else ""
+        self.setWindowTitle(f"{self.documents.title}{star} — Netwright")
+        self.title_label.setText(f"{self.documents.title}{star}", note=str(self.documents.source or ""))
+        self.menuBar().adjustSize()
+
+    def update_actions(self, _what: object = None) -> None:
+        """Enable the actions that can be used now."""
+        self.menus.update(self._state(), self.editor.stack.undoText(), self.editor.stack.redoText())
+
+    def _state(self) -> WindowState:
+        """Collect what decides which actions can be used."""
+        editor, training = self.editor, self.training
+        return WindowState(
+            tab=self.tabs.current,
+            theme=self.theme.scheme,
+            has_layers=bool(editor.project.network.layers),
+            has_selection=bool(editor.selection),
+            has_connections=bool(editor.selected_connections),
+            has_annotations=bool(editor.selected_marks),
+            num_selected=len(editor.selection),
+            has_block_selected=any(isinstance(editor.network.layers[id].type, Block) for id in editor.selection),
+            is_in_block=bool(editor.scope),
+            can_undo=editor.stack.canUndo(),
+            can_redo=editor.stack.canRedo(),
+            is_running=training.is_running,
+            watches_layers=self.layer_health.is_on,
+            shows_stages=self.stages.is_on,
+            has_message=self.notifier.has_message,
+            has_beep=self.notifier.has_beep,
+            is_paused=training.phase is Phase.PAUSED,
+            can_resume=training.phase.can_resume,
+        )
+
+    # ---- the shell of the parts ----
+
+    @property
+    def dialog_parent(self) -> QWidget:
+        """The widget that dialogs are centred on."""
+        return self
+
+    def hint(self, text: str) -> None:
+        """Show a message in the status bar for a few seconds."""
+        self.status.hint(text)
+
+    def show_error(self, title: str, text: str) -> None:
+        """Show a message that has to be confirmed."""
+        messages.show_error(self, title, text)
+
+    def open_path(self, path: Path) -> bool:
+        """Open a project without asking about unsaved work, or report why it cannot be opened. Return whether it is
+        open."""
+        return self.files.open_path(path)
+
+    # ---- what happens ----
 
     def _on_project_changed(self, _project: object = None) -> None:
         self.update_title()
         self.update_actions()
-        self.training.update_environment()
+        self.environment.update()
 
-    def update_title(self, _modified: bool = False) -> None:
-        """The document has another name, or is as saved, or no longer is."""
-        star = " •" if self.editor.is_modified else ""
-        self.setWindowTitle(f"{self.documents.title}{star} — Netwright")
-        known = self.documents.path or self.documents.origin
-        self.title_label.setText(f"{self.documents.title}{star}", note=str(known or ""))
-        self.menuBar().adjustSize()
-
-    def update_actions(self, _what: object = None) -> None:
-        """Offer what can be done as things are now."""
-        self.menus.update(state_of(self), self.editor.stack.undoText(), self.editor.stack.redoText())
+    def _on_document_opened(self) -> None:
+        self.dataset.refresh()
+        if self.tabs.current == "start":
+            self.show_tab("design")
+            QTimer.singleShot(0, self, self.design.canvas.fit)  # once it has its size
+        self.design.canvas.fit()
+        self.update_title()
+        self.training.show_project()
 
     def _on_training_changed(self) -> None:
         self.bar.set_running(self.training.is_running)
         self.update_actions()
 
-    def _on_facts_failed(self, message: str) -> None:
+    def _on_data_failed(self, message: str) -> None:
         if self.tabs.current != "data":  # there it stands on a card
             self.hint(message)
 
     def _on_engine_failed(self, message: str) -> None:
         self.status.show_engine("failed")
         self.hint(message)
-
-    def hint(self, text: str) -> None:
-        """Say something in the status bar for a few seconds."""
-        self.status.hint(text)
-
-    # ---- documents ----
-
-    def open_path(self, path: Path) -> bool:
-        """Open a project, or say why not. Nothing is asked about unsaved work. Says whether it is open."""
-        return self.files.open_path(path)
-
-    def show_document(self) -> None:
-        """Another project has been opened."""
-        if self.tabs.current == "start":
-            self.show_tab("design")
-            QTimer.singleShot(0, self, self.canvas.fit)  # once it has its size
-        self.canvas.fit()
-        self.update_title()
-
-    def show_error(self, title: str, text: str) -> None:
-        """A message that has to be read before going on."""
-        messages.show_error(self, title, text)
-
-    # ---- what runs ----
-
-    def stop_after_epoch(self) -> None:
-        self.training.stop(after_epoch=True)
-
-    def switch_message(self) -> None:
-        """A message of the desktop at the end of a run, or none."""
-        self.training.herald.switch_message()
-        self.update_actions()
-
-    def switch_beep(self) -> None:
-        """A beep at the end of a run, or none."""
-        self.training.herald.switch_beep()
-        self.update_actions()
 
     # ---- life ----
 
@@ -347,17 +365,11 @@ class MainWindow(QMainWindow):
         if isinstance(geometry, QByteArray):
             self.restoreGeometry(geometry)
 
-    def restore_panels(self) -> None:
-        """Where the panels were when a window was last closed, once they are there."""
-        state = self.settings.value("docks")
-        if isinstance(state, QByteArray):
-            self.restoreState(state)
-
     def showEvent(self, event: QShowEvent) -> None:
         """The first time the rest of Design is made, and the engine is warmed once the window is up."""
         super().showEvent(event)
         if self.design.is_made:
-            QTimer.singleShot(0, self, self.canvas.fit)
+            QTimer.singleShot(0, self, self.design.canvas.fit)
         if self._start_engine:
             QTimer.singleShot(100, self, self._warm_engine)
 
@@ -365,10 +377,10 @@ class MainWindow(QMainWindow):
         if not self._start_engine:
             return  # shut down meanwhile
         self.server.start()
-        self.facts.start()
-        self.code.start()
-        self.training.look_for_devices()
-        self.training.turns.start_looking()
+        self.dataset.start()
+        self.user_code.start()
+        self.environment.look_for_devices()
+        self.training.queue_follower.start()
         QTimer.singleShot(PRELOAD_MS, self, self._start_preload)
 
     def _start_preload(self) -> None:
@@ -413,7 +425,7 @@ class MainWindow(QMainWindow):
         self._start_engine = False
         self._is_leaving = True
         self.documents.close()
-        self.code.close()
+        self.user_code.close()
         self.training.close()
         if self._preload is not None:
             self._preload.close()

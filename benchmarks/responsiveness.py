@@ -73,7 +73,7 @@ class Bench:
         yield "", None, lambda: window.server.is_ready
         yield "", None, self._after(1.0)
         digits = EXAMPLES / "digits.netwright"
-        yield "open the digits example", lambda: window.open_path(digits), lambda: window.facts.is_current
+        yield "open the digits example", lambda: window.open_path(digits), lambda: window.dataset.is_current
         yield "edit a field", self._edit, self._after(0.3)
         yield "Data tab, first time, with samples", lambda: window.show_tab("data"), self._after(1.5)
         yield "Train tab, first time", lambda: window.show_tab("train"), self._after(0.8)
@@ -87,9 +87,9 @@ class Bench:
         yield "back to Design", lambda: window.show_tab("design"), self._after(0.4)
         yield "Training Options", self._options, shown
         yield "Training Options again", self._options, self._after(0.8)
-        yield "dark theme", window.theme.dark, self._after(0.4)
+        yield "dark theme", lambda: window.theme.choose("dark"), self._after(0.4)
         yield "Train tab in the dark", lambda: window.show_tab("train"), self._after(0.4)
-        yield "light theme", window.theme.light, self._after(0.4)
+        yield "light theme", lambda: window.theme.choose("light"), self._after(0.4)
 
     def _after(self, seconds: float) -> Callable[[], bool]:
         begun: list[float] = []
@@ -118,7 +118,7 @@ class Bench:
                 dialog.close()
 
         QTimer.singleShot(600, close)
-        self.window.training.edit_options()
+        self.window.dialogs.edit_training_options()
 
     def _next(self) -> None:
         try:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.data.dataset_info import FactsKeeper
+from app.data.dataset_tracker import DatasetTracker
 from app.data.preview import Preview, changes_of
 from app.documents import Documents
 from app.engine_server import EngineServer, OnError, OnResult
@@ -43,9 +43,9 @@ class DataTab(QWidget):
     augmentation_wanted = Signal()
     """The options of random changes are asked for."""
 
-    def __init__(self, editor: Editor, documents: Documents, server: EngineServer, facts: FactsKeeper) -> None:
+    def __init__(self, editor: Editor, documents: Documents, server: EngineServer, dataset: DatasetTracker) -> None:
         super().__init__()
-        self._editor, self._documents, self._server, self._facts = editor, documents, server, facts
+        self._editor, self._documents, self._server, self._dataset = editor, documents, server, dataset
         self._shown: tuple[DataOptions, str] | None = None
         self._epoch = 0
         """Whose random changes of the samples are shown; 0: the samples as they are."""
@@ -71,8 +71,8 @@ class DataTab(QWidget):
         row.addWidget(Line())
         row.addWidget(self.pages, 1)
         editor.project_changed.connect(self._on_project_changed)
-        facts.changed.connect(self._on_facts)
-        self._on_facts(facts.facts)
+        dataset.changed.connect(self._on_info)
+        self._on_info(dataset.info)
 
     def _make_side(self) -> QWidget:
         content = QWidget()
@@ -202,18 +202,18 @@ class DataTab(QWidget):
     def _read_again(self) -> None:
         self._shown = None
         self._say("Reading the data…")
-        self._facts.refresh(again=True)
+        self._dataset.refresh(again=True)
 
     def _on_project_changed(self, _project: object = None) -> None:
         if self._editor.project.data != self.form.record:
             self.form.set_record(self._editor.project.data)
         changes, self._changes = self._changes, changes_of(self._editor.project)
         if self._shown is None or self._editor.project.data != self._shown[0]:
-            self._on_facts(self._facts.facts)
-        elif changes != self._changes and self._facts.facts is not None:
+            self._on_info(self._dataset.info)
+        elif changes != self._changes and self._dataset.info is not None:
             self._look_again(self._epoch)
 
-    def _on_facts(self, facts: DataFacts | None) -> None:
+    def _on_info(self, info: DataFacts | None) -> None:
         options, base = self._editor.project.data, str(self._documents.base)
         self.again.setVisible(options.source != "none")
         self.note.setText("" if options.source == "none" else f"{DataOptions.source.notes[options.source]}.")
@@ -224,16 +224,16 @@ class DataTab(QWidget):
         elif problems:
             self._shown = None
             self._say("\n".join(p.message[:1].upper() + p.message[1:] for p in problems), is_error=True)
-        elif self._facts.is_current and self._facts.error:
+        elif self._dataset.is_current and self._dataset.error:
             self._shown = None
-            self._say(self._facts.error, is_error=True)
-        elif facts is None or not self._facts.is_current:
+            self._say(self._dataset.error, is_error=True)
+        elif info is None or not self._dataset.is_current:
             self._shown = None
             self._say("Reading the data…")
         elif self._shown != (options, base):
             self._shown = (options, base)
             self._say("Looking at samples…")
-            self._ask(options, base, facts)
+            self._ask(options, base, info)
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
         theme.mark(self.message, "role", "error" if is_error else "muted")
@@ -243,10 +243,10 @@ class DataTab(QWidget):
         self.message.setFixedSize(width, self.message.heightForWidth(width))
         self.pages.setCurrentWidget(self.message_page)
 
-    def _ask(self, options: DataOptions, base: str, facts: DataFacts) -> None:
+    def _ask(self, options: DataOptions, base: str, info: DataFacts) -> None:
         def show(answer: dict[str, Any]) -> None:
             if self._shown == (options, base):
-                self._show_answer(answer, facts)
+                self._show_answer(answer, info)
 
         def fail(message: str) -> None:
             if self._shown == (options, base):
@@ -255,8 +255,8 @@ class DataTab(QWidget):
 
         self._request({}, show, fail)
 
-    def _show_answer(self, answer: dict[str, Any], facts: DataFacts) -> None:
-        self.preview.show_answer(answer, facts)
+    def _show_answer(self, answer: dict[str, Any], info: DataFacts) -> None:
+        self.preview.show_answer(answer, info)
         self.pages.setCurrentWidget(self.preview)
         if self.preview.bar is not None:
             self.preview.bar.epoch_chosen.connect(self._look_again)
@@ -280,11 +280,11 @@ class DataTab(QWidget):
 
     def _look_again(self, epoch: int) -> None:
         """Show the samples as this epoch changes them, or as they are; if the options let it."""
-        facts, bar = self._facts.facts, self.preview.bar
-        if facts is None or bar is None:
+        info, bar = self._dataset.info, self.preview.bar
+        if info is None or bar is None:
             return
         project = self._editor.project
-        problem = next((found.message for found in augmentation_problems(project, facts)), "")
+        problem = next((problem.message for problem in augmentation_problems(project, info)), "")
         was, self._epoch = self._epoch, epoch if project.training.augments and not problem else 0
         bar.show_state(project.training, problem, self._epoch)
         if was or self._epoch:

@@ -1,4 +1,4 @@
-"""About Netwright, and the list of its shortcuts."""
+"""The dialog About Netwright."""
 
 from collections.abc import Sequence
 
@@ -6,16 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
-from app.frame.action_table import ACTIONS, MENUS
-from app.widgets import within_screen
 from designer import theme
 from engine.core.version import VERSION
 from engine.layers.addons import AddOn
@@ -26,30 +22,6 @@ ABOUT = (
     "Apache License 2.0. Built on Qt for Python (LGPL), PyTorch, ONNX and ONNX Runtime.\n\n"
     "The digits example holds the Optical Recognition of Handwritten Digits data set by E. Alpaydin and C. Kaynak, "
     "UCI Machine Learning Repository, CC BY 4.0."
-)
-CANVAS_KEYS = (
-    ("Zoom", "Wheel, or two fingers"),
-    ("Pan", "Middle button, or Space and drag"),
-    ("Add a layer at the pointer, or behind the selected one", "A"),
-    ("Add a layer on the ground, or into a connection", "Double click"),
-    ("Add a layer where you clicked", "Click on the ground, then Tab"),
-    ("Add a layer to an open port", "Drag from the port to the ground"),
-    ("Move an end of a connection", "Drag it beside its port"),
-    ("Move all connections of an output", "Shift and drag from the port"),
-    ("Add to the selection", "Ctrl or Shift and click"),
-    ("Select with a lasso", "Alt and drag, or L and drag"),
-    ("Next, previous layer", "Tab, Shift+Tab"),
-    ("Go along the connections, or to a layer beside", "Arrow keys; with Shift to select more"),
-    ("Move the selection", "Ctrl and arrow keys; with Shift further"),
-    ("Connect the selected layer by keys", "C, then arrows or typing, Tab for the input, Enter"),
-    ("Edit the fields of the selected layers", "Enter"),
-    ("Rename the selected layer", "F2, or double click"),
-    ("Bypass the selected layers, or use them again", "B"),
-    ("Delete and close the gap", "Del"),
-    ("Delete and leave the gap", "Shift+Del"),
-    ("Fit to window, zoom to the selection", "F, Shift+F"),
-    ("Zoom in, out", "+, -"),
-    ("Cancel a gesture, select nothing", "Esc"),
 )
 
 
@@ -84,7 +56,9 @@ def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
         column.addWidget(_words(add_on.refusal or add_on_in_words(add_on), "error" if add_on.error else None))
     if not installed:
         column.addWidget(_words("None. Installed packages can bring layer types of their own.", "muted"))
-    column.addWidget(_close_button(dialog))
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.reject)
+    column.addWidget(buttons)
     return dialog
 
 
@@ -105,65 +79,3 @@ def _words(text: str, role: str | None = None) -> QLabel:
     if role is not None:
         theme.mark(label, "role", role)
     return label
-
-
-def show_shortcuts(parent: QWidget) -> None:
-    """Every shortcut, by menu, and what the mouse does on the canvas."""
-    dialog = shortcuts_dialog(parent)
-    dialog.exec()
-    dialog.deleteLater()
-
-
-def shortcuts_dialog(parent: QWidget | None) -> QDialog:
-    """The dialog: what is done at the left, its keys at the right, both wrapped where there is little room."""
-    dialog = QDialog(parent)
-    dialog.setWindowTitle("Keyboard shortcuts")
-    dialog.resize(within_screen(dialog, 760, 640))
-    content = QWidget()
-    grid = QGridLayout(content)
-    grid.setContentsMargins(24, 16, 24, 16)
-    grid.setHorizontalSpacing(24)
-    grid.setVerticalSpacing(8)
-    grid.setColumnStretch(0, 1)
-    grid.setColumnStretch(1, 1)
-    groups = [(menu, _keys(menu)) for menu in MENUS]
-    row = 0
-    for title, keys in [("Canvas", list(CANVAS_KEYS)), *groups]:
-        if not keys:
-            continue
-        heading = QLabel(title.upper())
-        theme.mark(heading, "role", "section")
-        grid.addWidget(heading, row, 0)
-        for text, shortcut in keys:
-            row += 1
-            what, key = QLabel(text), QLabel(shortcut)
-            theme.mark(key, "role", "muted")
-            key.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-            for place, label in enumerate((what, key)):
-                label.setWordWrap(True)
-                grid.addWidget(label, row, place, Qt.AlignmentFlag.AlignTop)
-        row += 1
-        grid.setRowMinimumHeight(row, 8)
-        row += 1
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setWidget(content)
-    column = QVBoxLayout(dialog)
-    column.setContentsMargins(0, 0, 0, 16)
-    column.addWidget(area)
-    buttons = _close_button(dialog)
-    buttons.setContentsMargins(0, 0, 24, 0)
-    column.addWidget(buttons)
-    return dialog
-
-
-def _keys(menu: str) -> list[tuple[str, str]]:
-    rows = [action for action in ACTIONS if action.menu == menu and action.shortcut]
-    return [(action.text.rstrip("…"), ", ".join((action.shortcut, *action.also))) for action in rows]
-
-
-def _close_button(dialog: QDialog) -> QDialogButtonBox:
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-    buttons.rejected.connect(dialog.reject)
-    return buttons

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QShowEvent
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.shell import Shell
 from app.widgets import ElidedLabel, within_screen
 from designer import theme
 from designer.canvas.overlays import Breadcrumbs
@@ -36,9 +36,6 @@ from engine.network.network import Connection
 from engine.project.compare import KINDS, Comparison, Difference, Kind, compare
 from engine.project.file import SUFFIX, load
 from engine.project.project import Project
-
-if TYPE_CHECKING:
-    from app.window import MainWindow
 
 FILTER = f"Netwright projects (*{SUFFIX})"
 _WORDS: dict[Kind, tuple[str, str]] = {
@@ -379,22 +376,23 @@ def _marks(
     return {**inside, **layers}, lines
 
 
-def compare_with(window: "MainWindow") -> None:
-    """Ask for a project, and show what the open one makes of it."""
-    name, _ = QFileDialog.getOpenFileName(window, "Compare with", str(window.documents.folder), FILTER)
+def compare_with(shell: Shell) -> None:
+    """Ask for a project, and show how the open one differs from it."""
+    parent, documents, editor = shell.dialog_parent, shell.documents, shell.editor
+    name, _ = QFileDialog.getOpenFileName(parent, "Compare with", str(documents.folder), FILTER)
     if not name:
         return
     path = Path(name)
     try:
         other = load(path).project
     except UserError as error:
-        window.show_error("The project cannot be compared", str(error))
+        shell.show_error("The project cannot be compared", str(error))
         return
-    star = ", with unsaved changes" if window.editor.is_modified else ""
-    names = path.name, f"{window.documents.title}{star}"
+    star = ", with unsaved changes" if editor.is_modified else ""
+    names = path.name, f"{documents.title}{star}"
     QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)  # two networks of thousands of layers take seconds
     try:
-        dialog = CompareDialog(other, window.editor.project, names, window)
+        dialog = CompareDialog(other, editor.project, names, parent)
     finally:
         QApplication.restoreOverrideCursor()
     dialog.exec()

@@ -3,7 +3,7 @@
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -22,13 +22,12 @@ from PySide6.QtWidgets import (
 
 from app.engine_server import EngineCommand
 from app.messages import breakable
+from app.shell import Shell
 from designer import theme
 from engine.core.errors import UserError
 from engine.project.file import SUFFIX, save
 from engine.project.project import Project
-
-if TYPE_CHECKING:
-    from app.window import MainWindow
+from engine.runs.folder import RunFolder
 
 FORMATS = (
     ("onnx", ".onnx", "ONNX", "Input normalisation and softmax inside, any batch size; compared with ONNX Runtime"),
@@ -205,17 +204,14 @@ def _section(text: str) -> QLabel:
     return label
 
 
-def export_dialog(window: "MainWindow") -> None:
-    """Ask, export, and say how it went."""
-    if not window.code.ask():
-        return
-    window.training.catch_up()  # the last run of a project that was opened again, though nobody looked at it yet
-    run = window.training.run_folder
+def export_network(shell: Shell, run: RunFolder | None) -> None:
+    """Ask for the format and the file, export, and report how it went. `run` is the one that is shown."""
+    documents = shell.documents
     trained = run.path if run is not None and run.kept() is not None else None
-    stem = Path(window.documents.title).stem
-    base = window.documents.folder
-    if not os.access(base, os.W_OK):
-        base = Path.home()
-    dialog = ExportDialog(window.editor.project, window.documents.base, trained, base / f"{stem}.onnx", window)
+    stem, folder = Path(documents.title).stem, documents.folder
+    if not os.access(folder, os.W_OK):
+        folder = Path.home()
+    target = folder / f"{stem}.onnx"
+    dialog = ExportDialog(shell.editor.project, documents.base, trained, target, shell.dialog_parent)
     dialog.exec()
     dialog.deleteLater()

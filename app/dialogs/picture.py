@@ -1,33 +1,32 @@
 """Save the picture of the network: PNG, SVG or PDF."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog
 
+from app.shell import Shell
 from designer.scene.picture_file import FORMATS, save_picture
+from designer.scene.scene import Scene
 from engine.core.errors import UserError
-
-if TYPE_CHECKING:
-    from app.window import MainWindow
 
 FILTERS = {".png": "PNG picture (*.png)", ".svg": "SVG drawing (*.svg)", ".pdf": "PDF document (*.pdf)"}
 
 
-def ask_and_save(window: "MainWindow") -> None:
-    """Ask for a file, draw the whole network into it, and say where it is."""
-    stem = Path(window.documents.title).stem
-    start = str(window.documents.folder / f"{stem}{FORMATS[0]}")
-    name, chosen = QFileDialog.getSaveFileName(window, "Save picture", start, ";;".join(FILTERS.values()))
+def ask_and_save(shell: Shell, scene: Scene) -> None:
+    """Ask for a file, draw the whole network into it, and report where it is."""
+    stem = Path(shell.documents.title).stem
+    start = str(shell.documents.folder / f"{stem}{FORMATS[0]}")
+    filters = ";;".join(FILTERS.values())
+    name, chosen = QFileDialog.getSaveFileName(shell.dialog_parent, "Save picture", start, filters)
     if not name:
         return
-    to = with_ending(Path(name), chosen)
+    path = with_ending(Path(name), chosen)
     try:
-        save_picture(window.canvas.network_scene, to, stem)
+        save_picture(scene, path, stem)
     except UserError as error:
-        window.show_error("The picture cannot be saved", str(error))
+        shell.show_error("The picture cannot be saved", str(error))
         return
-    window.hint(f"Saved {to.name}.")
+    shell.hint(f"Saved {path.name}.")
 
 
 def with_ending(path: Path, chosen: str) -> Path:

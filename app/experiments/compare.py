@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
 
 from app.experiments.overlay_card import OverlayCard
 from app.experiments.side_by_side import Row, rows_of
+from app.plots.curve_export import ExportButton
 from app.plots.drawing import Across
 from app.plots.numbers import count_of, write_csv
 from app.plots.overlay import LEAST, Overlay, paint_badge
 from app.plots.timeline import Along
 from app.plots.traces import Traces
-from app.runs.curve_export import ExportButton
 from designer import theme
 from engine.project.options.metrics import title_of
 from engine.runs.folder import RunFolder

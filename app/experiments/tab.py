@@ -66,7 +66,7 @@ class ExperimentsTab(QWidget):
     delete_requested = Signal(object)
     networks_requested = Signal(object, object)
     train_requested = Signal()
-    told = Signal(str)
+    message = Signal(str)
     failed = Signal(str, str)
     """A title and what is wrong, to be read before going on."""
 
@@ -335,7 +335,7 @@ class ExperimentsTab(QWidget):
             write_atomically(path, as_csv(self.model.rows).encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise UserError(f"{path} cannot be written: {error.strerror}. Choose another folder.") from None
-        self.told.emit(f"Wrote {plural(self.model.rowCount(), 'run')} to {path.name}.")
+        self.message.emit(f"Wrote {plural(self.model.rowCount(), 'run')} to {path.name}.")
 
     # ---- comparing ----
 

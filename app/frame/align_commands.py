@@ -8,48 +8,27 @@ from engine.network.arrangement import Direction, Edge
 from engine.network.layout import Layout
 
 
-class AlignActions:
-    """Aligns, distributes and arranges the selection of one editor. `show` is told the layout from before."""
+class AlignCommands:
+    """Aligns, distributes and arranges the selection of one editor. `show` is given the layout from before."""
 
     def __init__(self, editor: Editor, show: Callable[[Layout], None]) -> None:
         self._editor = editor
         self._show = show
 
-    def _align(self, edge: Edge) -> None:
+    def align(self, edge: Edge) -> None:
+        """Bring the selected layers into line along an edge or a middle."""
         before = self._editor.layout
         auto_layout.align_selection(self._editor, edge)
         self._show(before)
 
-    def _distribute(self, direction: Direction) -> None:
+    def distribute(self, direction: Direction) -> None:
+        """Give the selected layers equal distances."""
         before = self._editor.layout
         auto_layout.distribute_selection(self._editor, direction)
         self._show(before)
 
     def arrange(self) -> None:
+        """Lay out only the selected layers, where they are."""
         before = self._editor.layout
         auto_layout.arrange_selection(self._editor)
         self._show(before)
-
-    def left(self) -> None:
-        self._align("left")
-
-    def centre(self) -> None:
-        self._align("centre")
-
-    def right(self) -> None:
-        self._align("right")
-
-    def top(self) -> None:
-        self._align("top")
-
-    def middle(self) -> None:
-        self._align("middle")
-
-    def bottom(self) -> None:
-        self._align("bottom")
-
-    def distribute_horizontally(self) -> None:
-        self._distribute("horizontally")
-
-    def distribute_vertically(self) -> None:
-        self._distribute("vertically")

@@ -1,100 +1,97 @@
-"""What the window does with the user's own blocks: saves one, adds one, renames and deletes, with the questions."""
-
-from typing import TYPE_CHECKING
+"""The commands for the user's own blocks: save, add, rename and delete."""
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app import messages
 from app.block_library import BlockLibrary
+from app.frame.design_tab import DesignTab
+from app.shell import Shell
 from designer import clipboard, theme
 from designer.panels.library_model import OwnEntry
 from engine.core.errors import UserError
 from engine.network.block import Block
 from engine.network.network import NAME_LIMIT, name_refusal
 
-if TYPE_CHECKING:
-    from app.window import MainWindow
 
+class BlockCommands:
+    """The user's own blocks in one window: in its palette, and among the suggestions on its canvas."""
 
-class BlockActions:
-    """The user's own blocks in one window: in its palette and where layers are offered."""
-
-    def __init__(self, window: "MainWindow", library: BlockLibrary | None = None) -> None:
-        self._window = window
-        self.library = library or BlockLibrary(parent=window)
+    def __init__(self, shell: Shell, design: DesignTab, library: BlockLibrary | None = None) -> None:
+        self._shell, self._design = shell, design
+        self.library = library or BlockLibrary(parent=shell.dialog_parent)
         self.library.changed.connect(self._show)
-        self.library.broken.connect(window.hint)
+        self.library.broken.connect(shell.hint)
 
     def start(self) -> None:
-        """Read the library, once the window is up."""
+        """Read the library; called once the window is up."""
         self.library.start()
 
     def _show(self) -> None:
-        self._window.palette_panel.show_own(self.library.entries)
-        self._window.canvas.suggestions.own = self.library.entries
+        self._design.palette.show_own(self.library.entries)
+        self._design.canvas.suggestions.own = self.library.entries
 
     def add(self, entry: OwnEntry) -> None:
-        """Add a block to the network: behind the selected layer, else to the middle of the canvas."""
+        """Add a block to the network: behind the selected layer, else in the middle of the canvas."""
         try:
-            made = clipboard.read_block(entry.payload)
+            piece = clipboard.read_block(entry.payload)
         except UserError as error:
-            self._window.hint(f"{entry.name}: {error}")
+            self._shell.hint(f"{entry.name}: {error}")
             return
-        self._window.editor.add_layer(made)
+        self._shell.editor.add_layer(piece)
 
     def keep(self) -> None:
         """Save the selected block to the library, under a name that is asked for."""
-
-        window, editor = self._window, self._window.editor
+        shell, editor = self._shell, self._shell.editor
         if len(editor.selection) != 1:
             return
         layer = editor.network.layers[next(iter(editor.selection))]
         if not isinstance(layer.type, Block):
             return
         self.library.refresh()
-        name = ask_name(window, "Save to my blocks", layer.name, "Save")
+        name = ask_name(shell.dialog_parent, "Save to my blocks", layer.name, "Save")
         if name is None:
             return
-        known = self.library.find(name)
-        question = f"Replace your block '{known.name}'?" if known is not None else ""
-        if question and not messages.ask(window, question, "The one that is saved now is lost.", "Replace"):
-            return
+        existing = self.library.find(name)
+        if existing is not None:
+            question, text = f"Replace your block '{existing.name}'?", "The block that is saved now is lost."
+            if not messages.ask(shell.dialog_parent, question, text, "Replace"):
+                return
         try:
             self.library.save(name, layer.type, editor.layout.within([layer.id]))
         except UserError as error:
-            window.show_error("The block cannot be saved", str(error))
+            shell.show_error("The block cannot be saved", str(error))
             return
-        window.hint(f"{name} is among your blocks now: in the layer library, below My blocks.")
+        shell.hint(f"{name} is among your blocks now: in the layer library, below My blocks.")
 
     def rename(self, entry: OwnEntry) -> None:
         """Ask for another name."""
-
-        name = ask_name(self._window, "Rename my block", entry.name, "Rename")
+        name = ask_name(self._shell.dialog_parent, "Rename my block", entry.name, "Rename")
         if name is None:
             return
         try:
             self.library.rename(entry.name, name)
         except UserError as error:
-            self._window.show_error("The block cannot be renamed", str(error))
+            self._shell.show_error("The block cannot be renamed", str(error))
 
     def remove(self, entry: OwnEntry) -> None:
-        """Move a block to the bin; where there is none, ask and remove it for good."""
-        window = self._window
+        """Move a block to the bin; where there is none, ask and delete it permanently."""
+        shell = self._shell
         if self.library.to_bin(entry.name):
-            window.hint(f"{entry.name} is in the bin now.")
+            shell.hint(f"{entry.name} is in the bin now.")
             return
         if self.library.find(entry.name) is None:
             return
+        question = f"Delete your block '{entry.name}'?"
         text = "It cannot be moved to a bin here, so it is lost. Networks that use it keep their copies."
-        if messages.ask(window, f"Delete your block '{entry.name}'?", text, "Delete"):
+        if messages.ask(shell.dialog_parent, question, text, "Delete"):
             try:
                 self.library.remove(entry.name)
             except UserError as error:
-                window.show_error("The block cannot be deleted", str(error))
+                shell.show_error("The block cannot be deleted", str(error))
 
 
 class BlockName(QDialog):
-    """One line, judged while it is typed."""
+    """Asks for the name of a block, and checks it while it is typed."""
 
     def __init__(self, parent: QWidget, title: str, name: str, do_it: str) -> None:
         super().__init__(parent)
@@ -104,7 +101,7 @@ class BlockName(QDialog):
         self.line.setAccessibleName("Name of the block")
         self.line.setMaxLength(NAME_LIMIT)
         self.line.selectAll()
-        self.line.textChanged.connect(self._judge)
+        self.line.textChanged.connect(self._check)
         self.why = QLabel()
         self.why.setWordWrap(True)
         theme.mark(self.why, "role", "help")
@@ -123,18 +120,18 @@ class BlockName(QDialog):
             column.addWidget(widget)
         column.addSpacing(8)
         column.addWidget(self.buttons)
-        self._judge(name)
+        self._check(name)
 
-    def _judge(self, text: str) -> None:
-        why = name_refusal(text, ())
-        theme.mark(self.line, "invalid", "true" if why else "false")
-        theme.mark(self.why, "role", "error" if why else "help")
-        self.why.setText(why or "A new layer made from it gets this name, with a number where it is taken.")
-        self.ok.setEnabled(why is None)
+    def _check(self, text: str) -> None:
+        refusal = name_refusal(text, ())
+        theme.mark(self.line, "invalid", "true" if refusal else "false")
+        theme.mark(self.why, "role", "error" if refusal else "help")
+        self.why.setText(refusal or "A new layer made from it gets this name, with a number where it is taken.")
+        self.ok.setEnabled(refusal is None)
 
 
 def ask_name(parent: QWidget, title: str, name: str, do_it: str) -> str | None:
-    """The name, or None if it was given up."""
+    """Ask for the name of a block. Return None if the dialog was cancelled."""
     dialog = BlockName(parent, title, name, do_it)
     is_taken = dialog.exec() == QDialog.DialogCode.Accepted
     chosen = dialog.line.text()

@@ -1,87 +1,111 @@
-"""What menu entries do that open a dialog, a method for each row of the table of actions."""
+"""The commands behind menu entries: dialogs, the theme, and what is shown on the canvas."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QApplication
 
+from app.data.dataset_tracker import DatasetTracker
+from app.frame.design_tab import DesignTab
+from app.runs.environment import ExecutionEnvironment
+from app.shell import Shell
+from app.training import Training
+from app.user_code import UserCodeTracker
 from designer import theme
 
 if TYPE_CHECKING:
-    from app.window import MainWindow
     from designer.canvas.find_bar import FindBar
     from designer.canvas.legends import TintLegend
 
+SETTING = "theme"
 
-class DialogActions:
+
+class DialogCommands:
     """Opens the dialogs of one window. Each is imported with its first use."""
 
-    def __init__(self, window: "MainWindow") -> None:
-        self._window = window
+    def __init__(
+        self,
+        shell: Shell,
+        design: DesignTab,
+        dataset: DatasetTracker,
+        user_code: UserCodeTracker,
+        environment: ExecutionEnvironment,
+        training: Training,
+    ) -> None:
+        self._shell, self._design = shell, design
+        self._dataset, self._user_code = dataset, user_code
+        self._environment, self._training = environment, training
 
-    def find_command(self) -> None:
-        from app.dialogs.commands import CommandFinder
+    def edit_training_options(self, search: str = "") -> None:
+        """Open the Training Options; with words only the options that they match."""
+        from app.dialogs.training_options import TrainingOptionsDialog
 
-        CommandFinder(self._window.actions_by_id, self._window).exec()
+        editor, base = self._shell.editor, self._shell.documents.base
+        inventory, info = self._environment.inventory, self._dataset.info
+        dialog = TrainingOptionsDialog(editor.project, inventory, info, self._shell.dialog_parent, base=base)
+        dialog.search.setText(search)
+        self._environment.inventory_changed.connect(dialog.set_inventory)  # the engine may answer while it is open
+        if dialog.exec():
+            chosen = dialog.project()
+            changed = replace(editor.project, training=chosen.training, environment=chosen.environment)
+            if changed != editor.project:
+                editor.apply("Change training options", changed)
+        dialog.deleteLater()
 
     def export_network(self) -> None:
-        from app.dialogs.export import export_dialog
+        """Export the network, or the weights of the run that is shown."""
+        from app.dialogs.export import export_network
 
-        export_dialog(self._window)
+        if self._user_code.ask():
+            self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
+            export_network(self._shell, self._training.run_folder)
 
     def save_picture(self) -> None:
+        """Save the whole network as a picture."""
         from app.dialogs.picture import ask_and_save
 
-        ask_and_save(self._window)
+        ask_and_save(self._shell, self._design.canvas.network_scene)
 
     def compare_with(self) -> None:
+        """Compare the open project with another one."""
         from app.dialogs.compare import compare_with
 
-        compare_with(self._window)
-
-    def show_shortcuts(self) -> None:
-        from app.dialogs.about import show_shortcuts
-
-        show_shortcuts(self._window)
+        compare_with(self._shell)
 
     def show_devices(self) -> None:
+        """Show and test the devices of this machine."""
         from app.dialogs.devices import DevicesDialog
 
-        dialog = DevicesDialog(self._window)
+        dialog = DevicesDialog(self._shell.dialog_parent)
         dialog.start()
         dialog.exec()
         dialog.deleteLater()
 
     def show_about(self) -> None:
+        """Show name, version, licence and add-ons."""
         from app.dialogs.about import show_about
 
-        show_about(self._window)
+        show_about(self._shell.dialog_parent)
 
 
-SETTING = "theme"
+class ThemeCommands(QObject):
+    """The theme of one window, and the choice of another, which is remembered."""
 
+    changed = Signal()
 
-class ThemeActions:
-    """Which theme one window has, and the choice of another, which is remembered."""
-
-    def __init__(self, window: "MainWindow", scheme: theme.Scheme | None) -> None:
-        self._window, self._settings = window, window.settings
-        self.scheme: theme.Scheme = scheme or _known(self._settings.value(SETTING, "system"))
+    def __init__(self, settings: QSettings, scheme: theme.Scheme | None, parent: QObject) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self.scheme: theme.Scheme = scheme or _scheme_of(settings.value(SETTING, "system"))
         self._apply()
 
-    def system(self) -> None:
-        self._choose("system")
-
-    def light(self) -> None:
-        self._choose("light")
-
-    def dark(self) -> None:
-        self._choose("dark")
-
-    def _choose(self, scheme: theme.Scheme) -> None:
+    def choose(self, scheme: theme.Scheme) -> None:
+        """Apply a theme from now on: "system", "light" or "dark"."""
         self.scheme = scheme
         self._apply()
         self._settings.setValue(SETTING, scheme)
-        self._window.update_actions()
+        self.changed.emit()
 
     def _apply(self) -> None:
         app = QApplication.instance()
@@ -89,38 +113,32 @@ class ThemeActions:
         theme.apply(app, self.scheme)
 
 
-class CanvasActions:
-    """Finds, arranges and tints layers on the canvas of one window."""
+def _scheme_of(value: object) -> theme.Scheme:
+    return value if value in ("system", "light", "dark") else "system"
 
-    def __init__(self, window: "MainWindow") -> None:
-        self._window = window
+
+class CanvasCommands:
+    """Finds and tints layers on the canvas."""
+
+    def __init__(self, design: DesignTab) -> None:
+        self._design = design
         self._find_bar: FindBar | None = None
         self.legend: TintLegend | None = None
 
     @property
     def find_bar(self) -> "FindBar":
-        """Made when first asked for."""
+        """The search on the canvas; made when first needed."""
         if self._find_bar is None:
             from designer.canvas.find_bar import FindBar
 
-            self._find_bar = FindBar(self._window.canvas)
+            self._find_bar = FindBar(self._design.canvas)
         return self._find_bar
 
-    def arrange_down(self) -> None:
-        self._window.canvas.arrange("down")
-
-    def arrange_right(self) -> None:
-        self._window.canvas.arrange("right")
-
     def tint_layers(self) -> None:
-        """Parameters, FLOPs, memory, no tint, and round again."""
+        """Tint by parameters, FLOPs, memory, nothing, and round again."""
         from designer.canvas.legends import TintLegend, next_kind
 
-        scene = self._window.canvas.network_scene
+        scene = self._design.canvas.network_scene
         if self.legend is None:
-            self.legend = TintLegend(self._window.canvas)
+            self.legend = TintLegend(self._design.canvas)
         scene.show_tint(next_kind(scene.tint.kind))
-
-
-def _known(value: object) -> theme.Scheme:
-    return value if value in ("system", "light", "dark") else "system"

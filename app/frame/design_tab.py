@@ -1,7 +1,7 @@
 """The Design tab: the canvas, and the panels beside and below it.
 
-They are made when they are first asked for. A window that begins with the start page makes them right after that page
-is on screen, one a turn of the event loop, so that it is there sooner and still opens a project at once.
+They are made when first needed. A window that begins with the start page makes them right after that page is on screen,
+one per turn of the event loop: the page is there sooner, and a project still opens at once.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,15 +9,13 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QDockWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Signal
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
-from app import documents
+from designer.editor import Editor
 from engine.network.catalog import catalog
-from engine.project.file import SUFFIX
 
 if TYPE_CHECKING:
-    from app.window import MainWindow
     from designer.canvas.view import CanvasView
     from designer.panels.analysis_table import AnalysisTable
     from designer.panels.library_panel import Palette
@@ -36,18 +34,26 @@ MODULES = (
     "designer.panels.properties",
     "designer.panels.analysis_table",
 )
-"""What it takes, in steps that no hand notices."""
+"""What the tab needs, imported in steps too short to be noticed."""
 LEAST_PALETTE, LEAST_PROPERTIES = 200, 264
 
 
 class DesignTab(QObject):
     """Canvas and panels of one window."""
 
-    def __init__(self, window: "MainWindow") -> None:
+    canvas_made = Signal(object)
+    palette_made = Signal(object)
+    docks_made = Signal(object)
+    section_requested = Signal(str)
+    """A problem lies in this section of the project, which is edited elsewhere."""
+
+    def __init__(self, window: QMainWindow, editor: Editor, settings: QSettings) -> None:
         super().__init__(window)
         self._window = window
-        self._editor = window.editor
-        self._shown = [True, True, True]
+        self._editor = editor
+        self._settings = settings
+        self._was_shown = [True, True, True]
+        """Which docks are to be visible when the tab is shown again."""
         self._is_shown = False
         self._making: Iterator[None] | None = None
 
@@ -58,15 +64,10 @@ class DesignTab(QObject):
         """The network, in the middle."""
         from designer.canvas.view import CanvasView
 
-        window = self._window
         canvas = CanvasView(self._editor)
         canvas.suggestions.type_used.connect(lambda key: self.palette.memory.use(key))
-        canvas.keep_requested.connect(lambda: window.blocks.keep())
         canvas.edit_requested.connect(self.edit_fields)
-        canvas.example_requested.connect(lambda: window.open_path(documents.EXAMPLES / f"digits{SUFFIX}"))
-        canvas.stages.changed.connect(window.update_actions)
-        window.stages.show_on(canvas)
-        window.tabs.add("design", canvas)
+        self.canvas_made.emit(canvas)
         return canvas
 
     @cached_property
@@ -74,12 +75,9 @@ class DesignTab(QObject):
         """The layer library, at the left."""
         from designer.panels.library_panel import LibraryMemory, Palette
 
-        window = self._window
-        palette = Palette(self._editor, memory=LibraryMemory(window.settings, window))
+        palette = Palette(self._editor, memory=LibraryMemory(self._settings, self._window))
         palette.setMinimumWidth(LEAST_PALETTE)
-        palette.own_chosen.connect(lambda entry: window.blocks.add(entry))
-        palette.own_renamed.connect(lambda entry: window.blocks.rename(entry))
-        palette.own_removed.connect(lambda entry: window.blocks.remove(entry))
+        self.palette_made.emit(palette)
         return palette
 
     @cached_property
@@ -98,14 +96,8 @@ class DesignTab(QObject):
 
         problems = ProblemsPanel(self._editor)
         problems.go_to.connect(lambda id: self.canvas.go_to(id))
-        problems.section_wanted.connect(self._show_section)
+        problems.section_wanted.connect(self.section_requested)
         return problems
-
-    def _show_section(self, section: str) -> None:
-        if section == "data":
-            self._window.show_data()
-        else:
-            self._window.training.edit_options()
 
     @cached_property
     def table(self) -> "AnalysisTable":
@@ -161,7 +153,7 @@ class DesignTab(QObject):
             window.setCorner(corner, area)
         window.resizeDocks(docks[:2], [252, 316], Qt.Orientation.Horizontal)
         window.resizeDocks(docks[2:], [min(178, window.height() * 2 // 9)], Qt.Orientation.Vertical)
-        window.restore_panels()
+        self.docks_made.emit(docks)
         if not self._is_shown:
             self._hide(docks)
         return docks
@@ -174,7 +166,6 @@ class DesignTab(QObject):
         dock.setTitleBarWidget(QWidget(dock))  # the drawings have none; View > Panels shows and hides
         window.addDockWidget(area, dock)
         dock.show()  # Qt does so by itself only with the window
-        window.menus.panels.addAction(dock.toggleViewAction())
         return dock
 
     @property
@@ -215,7 +206,7 @@ class DesignTab(QObject):
             is_new = "docks" not in vars(self)
             docks = self.docks
             if not is_new:
-                for dock, was_shown in zip(docks, self._shown, strict=True):
+                for dock, was_shown in zip(docks, self._was_shown, strict=True):
                     dock.setVisible(was_shown)
 
     def hide(self) -> None:
@@ -225,7 +216,7 @@ class DesignTab(QObject):
             self._hide(self.docks)
 
     def _hide(self, docks: list[QDockWidget]) -> None:
-        self._shown = [not dock.isHidden() for dock in docks]
+        self._was_shown = [not dock.isHidden() for dock in docks]
         for dock in docks:
             dock.hide()
 
@@ -240,6 +231,5 @@ class DesignTab(QObject):
         self.palette.focus_search()
 
     def show_problems(self) -> None:
-        """Show what is wrong."""
-        self._window.show_tab("design")
+        """Bring the list of problems to the front."""
         self.bottom.setCurrentWidget(self.problems)

@@ -1,124 +1,124 @@
-"""What the File menu does with the document: it asks about unsaved work, opens, saves, and says what went wrong."""
+"""The commands of the File menu: they ask about unsaved work, open, save, and report what went wrong."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app import messages
+from app.shell import Shell
 from engine.core.errors import UserError
 from engine.network.arrangement import placed
 from engine.project.file import SUFFIX
 from engine.project.project import Project
 
-if TYPE_CHECKING:
-    from app.window import MainWindow
-
 FILTER = f"Netwright projects (*{SUFFIX})"
 
 
-class DocumentActions:
-    """The questions around the open document of one window."""
+class DocumentCommands(QObject):
+    """Opens and saves the document of one window."""
 
-    def __init__(self, window: "MainWindow") -> None:
-        self._window = window
+    opened = Signal()
+    """Another project is open."""
+
+    def __init__(self, shell: Shell) -> None:
+        super().__init__(shell.dialog_parent)
+        self._shell = shell
 
     def open_path(self, path: Path) -> bool:
-        """Open a project, or say why not; the open one is then untouched. Nothing is asked about unsaved work."""
-        window = self._window
+        """Open a project without asking about unsaved work, or report why it cannot be opened; the open one is then
+        untouched. Return whether it is open."""
         try:
-            opened = window.documents.open(path)
+            opened = self._shell.documents.open(path)
         except UserError as error:
-            window.show_error("The project cannot be opened", str(error))
+            self._shell.show_error("The project cannot be opened", str(error))
             return False
         self._show(opened.project)
         for notice in opened.notices:
-            window.hint(notice)
+            self._shell.hint(notice)
         return True
 
     def open_asking(self, path: Path) -> bool:
-        """Open a project after asking about unsaved work. Says whether it is open."""
+        """Open a project after asking about unsaved work. Return whether it is open."""
         return self.may_leave() and self.open_path(path)
 
     def open_copy(self, path: Path, origin: Path) -> bool:
-        """Open a copy of a project after asking about unsaved work, see `Documents.open_copy`. Says whether it is."""
+        """Open a copy of a project after asking about unsaved work, see `Documents.open_copy`. Return whether it is
+        open."""
         if not self.may_leave():
             return False
         try:
-            opened = self._window.documents.open_copy(path, origin)
+            opened = self._shell.documents.open_copy(path, origin)
         except UserError as error:
-            self._window.show_error("The project cannot be opened", str(error))
+            self._shell.show_error("The project cannot be opened", str(error))
             return False
         self._show(opened.project)
         return True
 
     def _show(self, project: Project) -> None:
-        window = self._window
-        window.editor.open(replace(project, layout=placed(project.network, project.layout)))
-        window.facts.refresh()
-        window.show_document()
-        window.training.show_project()
+        self._shell.editor.open(replace(project, layout=placed(project.network, project.layout)))
+        self.opened.emit()
 
     def recover(self) -> bool:
-        """Bring back unsaved work of a window that crashed. Says whether there was any."""
-        found = self._window.documents.recover()
-        if found is None:
+        """Restore the unsaved work of a window that crashed. Return whether there was any."""
+        recovered = self._shell.documents.recover()
+        if recovered is None:
             return False
-        self._show(found[0])
-        self._window.editor.stack.resetClean()
-        self._window.documents.autosave()  # its file is gone: a crash in the next seconds would lose it
-        self._window.hint(f"Unsaved work on {found[1]} was recovered.")
+        project, title = recovered
+        self._show(project)
+        self._shell.editor.stack.resetClean()
+        self._shell.documents.autosave()  # its file is gone: a crash in the next seconds would lose it
+        self._shell.hint(f"Unsaved work on {title} was recovered.")
         return True
 
     def new(self) -> None:
-        """An empty project."""
+        """Open an empty project."""
         if self.may_leave():
-            self._window.documents.new()
+            self._shell.documents.new()
             self._show(Project())
 
     def open(self) -> None:
-        """Ask which project to open."""
+        """Ask for a project, and open it."""
         if self.may_leave():
-            start = str(self._window.documents.folder)
-            name, _ = QFileDialog.getOpenFileName(self._window, "Open a project", start, FILTER)
+            start = str(self._shell.documents.folder)
+            name, _ = QFileDialog.getOpenFileName(self._shell.dialog_parent, "Open a project", start, FILTER)
             if name:
                 self.open_path(Path(name))
 
     def save(self) -> bool:
-        """Save, asking for a file if there is none. Says whether it was saved."""
-        path = self._window.documents.path
+        """Save, asking for a file if there is none. Return whether it was saved."""
+        path = self._shell.documents.path
         return self.save_as() if path is None else self._save(path)
 
     def save_as(self) -> bool:
-        """Save under another name."""
-        documents = self._window.documents
+        """Save under another name. Return whether it was saved."""
+        documents = self._shell.documents
         start = documents.path or documents.folder / f"{documents.title}{SUFFIX}"
-        name, _ = QFileDialog.getSaveFileName(self._window, "Save the project", str(start), FILTER)
+        name, _ = QFileDialog.getSaveFileName(self._shell.dialog_parent, "Save the project", str(start), FILTER)
         return self._save(Path(name)) if name else False
 
     def _save(self, path: Path) -> bool:
-        window = self._window
-        if path == window.documents.path and window.documents.is_changed_elsewhere:
+        shell, documents = self._shell, self._shell.documents
+        if path == documents.path and documents.is_changed_elsewhere:
             title = f"{path.name} was changed by another program."
             text = "Saving replaces what it wrote there. To keep both, cancel and use Save as."
-            if not messages.ask(window, title, text, "Replace it"):
+            if not messages.ask(shell.dialog_parent, title, text, "Replace it"):
                 return False
         try:
-            saved = window.documents.save(path)
+            saved = documents.save(path)
         except UserError as error:
-            window.show_error("The project cannot be saved", str(error))
+            shell.show_error("The project cannot be saved", str(error))
             return False
-        if saved != window.editor.project:
-            window.editor.apply("Save elsewhere", saved)
-        window.editor.mark_saved()
-        window.update_title()
-        window.hint(f"Saved {path.name}.")
+        if saved != shell.editor.project:
+            shell.editor.apply("Save elsewhere", saved)
+        shell.editor.mark_saved()
+        shell.hint(f"Saved {path.name}.")
         return True
 
     def may_leave(self) -> bool:
-        """Whether unsaved work may go: it is saved first, given up, or the whole thing is cancelled."""
-        if not self._window.editor.is_modified:
+        """Ask what to do with unsaved work: save it, discard it, or cancel. Return whether the document may go."""
+        if not self._shell.editor.is_modified:
             return True
-        answer = messages.ask_to_save(self._window, self._window.documents.title)
+        answer = messages.ask_to_save(self._shell.dialog_parent, self._shell.documents.title)
         return self.save() if answer == "save" else answer == "discard"

@@ -1,28 +1,23 @@
 """The menu bar, made from the table of actions."""
 
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMainWindow, QMenu
 
-from app import documents
+from app.documents import Documents, examples
 from app.frame.action_table import ACTIONS, MENUS, enabled_ids
-from app.frame.actions import Action, WindowState
+from app.frame.actions import Action, Commands, WindowState
 from designer import theme
-
-if TYPE_CHECKING:
-    from app.window import MainWindow
 
 
 class Menus(QObject):
-    """Menus and actions of one window. Each action calls the method of the window that its row names."""
+    """Menus and actions of one window."""
 
-    def __init__(self, window: "MainWindow") -> None:
+    def __init__(self, window: QMainWindow, commands: Commands, documents: Documents) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._commands, self._documents = window, commands, documents
         self.actions_by_id: dict[str, QAction] = {}
         self.by_name = {name: window.menuBar().addMenu(f"&{name}") for name in MENUS}
         self._submenus: dict[str, QMenu] = {}
@@ -39,8 +34,7 @@ class Menus(QObject):
         action = QAction(row.text, self._window)
         action.setObjectName(row.id)
         action.setCheckable(row.is_on is not None)
-        method = attrgetter(row.handler)  # looked up when it is used: not everything is made yet
-        action.triggered.connect(lambda _=False: method(self._window)())
+        action.triggered.connect(lambda _=False: row.handler(self._commands))
         action.setShortcuts([QKeySequence(key) for key in (row.shortcut, *row.also) if key])
         if row.icon:
             action.setIcon(theme.icon(row.icon))
@@ -70,15 +64,15 @@ class Menus(QObject):
             file_menu.insertMenu(before, menu)
 
     def _fill_recent(self) -> None:
-        self._fill_paths(self.recent, self._window.documents.recent(), "Nothing was opened yet")
+        self._fill_paths(self.recent, self._documents.recent(), "No project was opened yet")
 
     def _fill_examples(self) -> None:
-        self._fill_paths(self.examples, documents.examples(), "The examples are not installed")
+        self._fill_paths(self.examples, examples(), "The examples are not installed")
 
     def _fill_paths(self, menu: QMenu, paths: list[Path], empty: str) -> None:
         menu.clear()
         for path in paths:
-            menu.addAction(path.stem, lambda path=path: self._window.files.open_asking(path)).setToolTip(str(path))
+            menu.addAction(path.stem, lambda path=path: self._commands.files.open_asking(path)).setToolTip(str(path))
         if not paths:
             menu.addAction(empty).setEnabled(False)
 
@@ -97,3 +91,15 @@ class Menus(QObject):
         for row in ACTIONS:
             if row.icon:
                 self.actions_by_id[row.id].setIcon(theme.icon(row.icon))
+
+    def find_command(self) -> None:
+        """Find an action by its name, and run it."""
+        from app.frame.action_dialogs import CommandFinder
+
+        CommandFinder(self.actions_by_id, self._window).exec()
+
+    def show_shortcuts(self) -> None:
+        """List the shortcuts."""
+        from app.frame.action_dialogs import show_shortcuts
+
+        show_shortcuts(self._window)

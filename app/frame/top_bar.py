@@ -113,6 +113,8 @@ class TopBar(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if name == entry else Qt.FocusPolicy.ClickFocus)
         self._group.setExclusive(True)
 
-    def set_environment(self, text: str) -> None:
-        """What the environment button says."""
+    def set_environment(self, text: str, tip: str) -> None:
+        """Show the environment on its button; without a tip the button keeps the one it has."""
         self.environment.setText(text)
+        if tip:
+            self.environment.setToolTip(tip)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from app.plots.curve_export import PLACES, number_word
 from app.plots.drawing import ROWS_AT_ONCE
 from app.plots.series import Floats
 from app.plots.traces import Curve, Trace
-from app.runs.curve_export import PLACES, number_word
 
 
 def count_of(traces: Sequence[Trace]) -> int:

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.plots.board import Board
+from app.plots.curve_export import export_of
 from app.plots.curves import CurveCard
 from app.plots.timeline import Along
-from app.runs.curve_export import export_of
 from app.runs.facts_panel import FactsPanel
 from app.runs.log_panel import LogPanel
 from app.runs.supervisor import Outcome

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LOOK_MS = 1000
 
 
-class QueueKeeper(QObject):
+class QueueController(QObject):
     """Looks at the queue once a second while something is to come of it or somebody looks."""
 
     changed = Signal()

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.runs.queue import QueueKeeper
+from app.runs.queue import QueueController
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.runs.folder import RunFolder
@@ -63,7 +63,7 @@ class QueuePanel(QWidget):
 
     shown = Signal(object)
 
-    def __init__(self, keeper: QueueKeeper) -> None:
+    def __init__(self, keeper: QueueController) -> None:
         super().__init__()
         self._keeper = keeper
         self._others: list[RunFolder] = []

@@ -83,30 +83,30 @@ def test_the_form_of_every_layer_type_says_what_its_fields_are(window: MainWindo
     found = set()
     for id in network.layers:
         window.editor.set_selection({id})
-        found |= set(nameless(window.properties))
+        found |= set(nameless(window.design.properties))
     assert sorted(found) == []
 
 
 def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow, tmp_path: Path) -> None:
     from app.dialogs.about import about_dialog
-    from app.dialogs.commands import CommandFinder
     from app.dialogs.compare import CompareDialog
     from app.dialogs.export import ExportDialog
     from app.dialogs.training_options import TrainingOptionsDialog
+    from app.frame.action_dialogs import CommandFinder
 
     window.editor.open(Project(classifier()))
     project = window.editor.project
     options = TrainingOptionsDialog(project, parent=window)
     compare = CompareDialog(project, Project(), ("here", "there"), window)
     export = ExportDialog(project, tmp_path, None, tmp_path / "network.onnx", window)
-    dialogs = [CommandFinder(window.actions_by_id, window), options, compare, export, about_dialog(window, ())]
+    dialogs = [CommandFinder(window.menus.actions_by_id, window), options, compare, export, about_dialog(window, ())]
     shown: list[QWidget] = list(dialogs)
-    window.find_bar.open()
-    window.canvas.quick_add()
-    assert window.canvas.suggestions.popup is not None
-    shown += [window.find_bar, window.canvas.suggestions.popup]
+    window.canvas_commands.find_bar.open()
+    window.design.canvas.quick_add()
+    assert window.design.canvas.suggestions.popup is not None
+    shown += [window.canvas_commands.find_bar, window.design.canvas.suggestions.popup]
     found = {name for one in shown for name in nameless(one)}
-    window.canvas.suggestions.close()
+    window.design.canvas.suggestions.close()
     for one in dialogs:
         one.deleteLater()
     assert sorted(found) == []

@@ -23,8 +23,8 @@ def press(window: MainWindow, key: Qt.Key, keys: Qt.KeyboardModifier = Qt.Keyboa
 
 def test_layers_are_added_bypassed_and_removed_by_keys(window: MainWindow, qtbot) -> None:
     window.editor.open(Project(classifier()))
-    window.canvas.setFocus()
-    qtbot.waitUntil(window.canvas.hasFocus)
+    window.design.canvas.setFocus()
+    qtbot.waitUntil(window.design.canvas.hasFocus)
     relu = window.editor.network.layer("relu_1").id
     window.editor.set_selection({relu})
     press(window, Qt.Key.Key_B)
@@ -37,7 +37,7 @@ def test_layers_are_added_bypassed_and_removed_by_keys(window: MainWindow, qtbot
     assert len(window.editor.network.connections) == 3
     window.editor.set_selection({window.editor.network.layer("fc_1").id})
     press(window, Qt.Key.Key_A)
-    popup = window.canvas.suggestions.popup
+    popup = window.design.canvas.suggestions.popup
     assert popup is not None
     qtbot.keyClicks(popup.search, "dropout")
     qtbot.keyClick(popup.search, Qt.Key.Key_Return)
@@ -47,25 +47,25 @@ def test_layers_are_added_bypassed_and_removed_by_keys(window: MainWindow, qtbot
 
 def test_a_click_on_the_ground_and_tab_offer_layers(window: MainWindow, qtbot) -> None:
     window.editor.open(Project(classifier()))
-    qtbot.mouseClick(window.canvas.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, 30))
+    qtbot.mouseClick(window.design.canvas.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, 30))
     press(window, Qt.Key.Key_Tab)
-    popup = window.canvas.suggestions.popup
+    popup = window.design.canvas.suggestions.popup
     assert popup is not None
     press(window, Qt.Key.Key_Escape)
-    assert window.canvas.suggestions.popup is None
+    assert window.design.canvas.suggestions.popup is None
 
 
 def test_enter_leads_into_the_fields_of_the_selected_layer_and_c_connects(window: MainWindow, qtbot) -> None:
     network = classifier()
     window.editor.open(Project(network, arrange(network)))
-    window.canvas.setFocus()
-    qtbot.waitUntil(window.canvas.hasFocus)
+    window.design.canvas.setFocus()
+    qtbot.waitUntil(window.design.canvas.hasFocus)
     window.editor.set_selection({window.editor.network.layer("fc_1").id})
     press(window, Qt.Key.Key_Return)
     focus = QApplication.focusWidget()
     assert focus is not None
-    assert window.properties.isAncestorOf(focus)
-    window.canvas.setFocus()
+    assert window.design.properties.isAncestorOf(focus)
+    window.design.canvas.setFocus()
     window.editor.set_selection({window.editor.network.layer("relu_1").id})
     count = len(window.editor.network.connections)
     press(window, Qt.Key.Key_C)

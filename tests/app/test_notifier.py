@@ -8,7 +8,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
 from app import notifier as module
-from app.notifier import Herald
+from app.notifier import Notifier
 
 
 class Tray(QSystemTrayIcon):
@@ -32,50 +32,50 @@ class Tray(QSystemTrayIcon):
 
 
 @pytest.fixture
-def herald(qtbot, tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Herald]:
+def notifier(qtbot, tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notifier]:
     Tray.said = []
     monkeypatch.setattr(module, "QSystemTrayIcon", Tray)
     beeps: list[int] = []
     monkeypatch.setattr(QApplication, "beep", lambda: beeps.append(1))
     window = QMainWindow()
     qtbot.addWidget(window)
-    made = Herald(window, QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    made = Notifier(window, QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
     made.beeps = beeps  # type: ignore[attr-defined]
     yield made
     made._hide()
 
 
-def test_a_message_comes_while_the_window_is_behind_and_no_beep(herald: Herald) -> None:
-    herald.tell("digits", "Training finished.")
-    herald.tell("digits", "Failed: out of memory.", is_bad=True)
+def test_a_message_comes_while_the_window_is_behind_and_no_beep(notifier: Notifier) -> None:
+    notifier.notify("digits", "Training finished.")
+    notifier.notify("digits", "Failed: out of memory.", is_bad=True)
     kinds = QSystemTrayIcon.MessageIcon
     assert Tray.said == [
         ("digits", "Training finished.", kinds.Information),
         ("digits", "Failed: out of memory.", kinds.Critical),
     ]
-    assert herald.beeps == []  # type: ignore[attr-defined]
+    assert notifier.beeps == []  # type: ignore[attr-defined]
 
 
-def test_who_has_the_window_before_them_gets_no_message(herald: Herald, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(herald._window, "isActiveWindow", lambda: True)
-    herald.tell("digits", "Training finished.")
+def test_who_has_the_window_before_them_gets_no_message(notifier: Notifier, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notifier._window, "isActiveWindow", lambda: True)
+    notifier.notify("digits", "Training finished.")
     assert Tray.said == []
 
 
-def test_both_are_switched_and_remembered(herald: Herald) -> None:
-    herald.switch_message()
-    herald.switch_beep()
-    assert (herald.has_message, herald.has_beep) == (False, True)
-    assert Herald(herald._window, herald._settings).has_beep
-    heard = len(herald.beeps)  # type: ignore[attr-defined]
-    herald.tell("digits", "Training finished.")
+def test_both_are_switched_and_remembered(notifier: Notifier) -> None:
+    notifier.switch_message()
+    notifier.switch_beep()
+    assert (notifier.has_message, notifier.has_beep) == (False, True)
+    assert Notifier(notifier._window, notifier._settings).has_beep
+    heard = len(notifier.beeps)  # type: ignore[attr-defined]
+    notifier.notify("digits", "Training finished.")
     assert Tray.said == []
-    assert len(herald.beeps) == heard + 1  # type: ignore[attr-defined]
-    herald.switch_beep()
-    assert not herald.has_beep
+    assert len(notifier.beeps) == heard + 1  # type: ignore[attr-defined]
+    notifier.switch_beep()
+    assert not notifier.has_beep
 
 
-def test_a_desktop_without_a_tray_is_no_trouble(herald: Herald, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_desktop_without_a_tray_is_no_trouble(notifier: Notifier, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tray, "isSystemTrayAvailable", staticmethod(lambda: False))
-    herald.tell("digits", "Training finished.")
+    notifier.notify("digits", "Training finished.")
     assert Tray.said == []

@@ -6,12 +6,12 @@ from pathlib import Path
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QScrollArea, QWidget
 
 from app import messages
-from app.dialogs.about import about_dialog, shortcuts_dialog
-from app.dialogs.commands import CommandFinder
+from app.dialogs.about import about_dialog
 from app.dialogs.compare import CompareDialog
 from app.dialogs.devices import DevicesDialog
 from app.dialogs.export import ExportDialog
 from app.dialogs.training_options import TrainingOptionsDialog
+from app.frame.action_dialogs import CommandFinder, shortcuts_dialog
 from app.frame.block_commands import BlockName
 from app.runs.change_run import ChangeRun
 from app.window import MainWindow
@@ -33,7 +33,7 @@ def dialogs(window: MainWindow, folder: Path) -> list[QDialog]:
         shortcuts_dialog(window),
         BlockName(window, "Save as a block", LONG, "Save"),
         ChangeRun(window, 0.01, 12),
-        CommandFinder(window.actions_by_id, window),
+        CommandFinder(window.menus.actions_by_id, window),
         CompareDialog(project, other, ("digits", LONG), window),
         DevicesDialog(window),
         ExportDialog(project, folder, folder / LONG, folder / f"{LONG}.onnx", window),

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.dialogs.export import export_dialog
 from app.runs.change_run import ChangeRun
 from app.runs.monitor import Monitor
 from app.window import MainWindow
@@ -66,7 +65,7 @@ def ended_run_of(path: Path, name: str) -> RunFolder:
 
 
 def monitor_of(window: MainWindow) -> Monitor:
-    monitor = window.page("train")
+    monitor = window.tabs.page("train")
     assert isinstance(monitor, Monitor)
     return monitor
 
@@ -78,7 +77,7 @@ def test_an_export_knows_the_last_run_before_the_train_tab_was_seen(
     monkeypatch.setattr("app.dialogs.export.ExportDialog.exec", lambda _: 0)
     window.open_path(one)
     assert window.training.run_folder is None
-    export_dialog(window)
+    window.dialogs.export_network()
     assert window.training.run_folder is not None
     assert window.training.run_folder.path == run.path
 
@@ -87,7 +86,7 @@ def test_another_project_shows_its_own_last_run(qtbot: QtBot, window: MainWindow
     run = ended_run_of(one, "run_one")
     window.open_path(one)
     assert window.training.run_folder is None  # nobody has looked yet
-    window.show_train()
+    window.show_tab("train")
     assert window.training.run_folder == run
     qtbot.waitUntil(lambda: not window.training.is_running)
     assert "finished" not in window.status.hints.text().lower()  # that is no news
@@ -180,21 +179,21 @@ def test_the_next_window_follows_the_newest_run_that_is_alive_and_lists_the_othe
     alive = [run_of(one, "new"), run_of(one, "old")]
     locks = [take_lock(run) for run in alive]
     window.open_path(one)
-    window.training.turns.start_looking()
+    window.training.queue_follower.start()
     assert window.training.is_running
     assert window.training.run_folder == alive[0]
     assert "the newest of 2" in window.status.hints.text()
     assert window.tabs.current == "design"
-    panel = window.training.turns.panel
+    panel = window.training.queue_follower.panel
     assert panel is not None
     assert [row.name.text() for row in panel.other_rows] == ["old"]
     alive.append(run_of(one, "late"))
     locks.append(take_lock(alive[2]))
-    window.training.turns.find_alive()
+    window.training.queue_follower.find_alive()
     assert window.status.hints.text() == "1 more run of this project under way: see the Train tab."
     assert window.training.run_folder == alive[0]
     del alive[2]
-    window.training.turns.find_alive()
+    window.training.queue_follower.find_alive()
     panel.shown.emit(alive[1])
     assert [row.name.text() for row in panel.other_rows] == ["new"]
     for lock in locks:
@@ -241,12 +240,12 @@ def test_a_run_is_shown_by_its_folder(
 ) -> None:
     run, other = ended_run_of(one, "run"), one.parent
     monkeypatch.setattr("app.training.QFileDialog.getExistingDirectory", lambda *_: str(run.path))
-    window.actions_by_id["run.open"].trigger()
+    window.menus.actions_by_id["run.open"].trigger()
     assert window.training.run_folder == run
     told: list[str] = []
     monkeypatch.setattr(window, "show_error", lambda title, text: told.append(title))
     monkeypatch.setattr("app.training.QFileDialog.getExistingDirectory", lambda *_: str(other))
-    window.actions_by_id["run.open"].trigger()
+    window.menus.actions_by_id["run.open"].trigger()
     assert told == ["This is not a run"]
     assert window.training.run_folder == run
 
@@ -262,7 +261,7 @@ def test_what_is_queued_while_a_run_is_being_prepared_waits_for_it(
     window.editor.apply("Data", replace(window.editor.project, data=DataOptions(source="digits")))
     window.training.start()
     window.training.queue()
-    keeper = window.training.turns.keeper
+    keeper = window.training.queue_follower.queue
     assert keeper.entries == []
     run = run_of(one, "run")
     lock = take_lock(run)

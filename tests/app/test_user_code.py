@@ -71,14 +71,14 @@ def sizes(window: MainWindow) -> list[str]:
 def test_a_strangers_project_is_shown_and_asked_about_once_and_nothing_runs(
     qtbot: QtBot, window: MainWindow, project: Path
 ) -> None:
-    window.code.ask_to_trust = answers = Answers(False)
+    window.user_code.ask_to_trust = answers = Answers(False)
     window.open_path(project)
     qtbot.waitUntil(lambda: bool(answers.asked))
     assert answers.asked == [(["own.py"], [project.parent])]
     assert sizes(window) == ["4"]
     (problem,) = (p for p in window.editor.problems if p.name == "custom_1")
     assert (problem.severity, "not trusted" in problem.message) == ("warning", True)
-    window.code.measure()
+    window.user_code.measure()
     assert len(answers.asked) == 1
     window.training.start()  # there is no data yet: nothing starts, and nothing is asked
     assert not (project.parent / "ran").exists()
@@ -87,8 +87,8 @@ def test_a_strangers_project_is_shown_and_asked_about_once_and_nothing_runs(
 def test_once_it_is_trusted_the_sizes_are_measured_and_a_changed_file_is_measured_again(
     qtbot: QtBot, window: MainWindow, project: Path
 ) -> None:
-    window.code.ask_to_trust = Answers(True)
-    with qtbot.waitSignal(window.code.measured, timeout=60_000):
+    window.user_code.ask_to_trust = Answers(True)
+    with qtbot.waitSignal(window.user_code.measured, timeout=60_000):
         window.open_path(project)
         qtbot.waitUntil(lambda: any("are being measured: own.py" in p.message for p in window.editor.problems))
     assert sizes(window) == ["4", "8", "8"]
@@ -96,8 +96,8 @@ def test_once_it_is_trusted_the_sizes_are_measured_and_a_changed_file_is_measure
     assert (project.parent / "ran").exists()
     file = project.parent / "own.py"
     file.write_text(CODE.replace("factor * x]", "factor * x, x]"))
-    with qtbot.waitSignal(window.code.measured, timeout=60_000):
-        window.code.refresh()
+    with qtbot.waitSignal(window.user_code.measured, timeout=60_000):
+        window.user_code.refresh()
     assert sizes(window) == ["4", "12", "12"]
 
 
@@ -107,7 +107,7 @@ def test_hooks_are_code_that_is_asked_about_when_they_are_chosen(
     (tmp_path / "hooks.py").write_text("def on_step(run): ...")
     network = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
     save(Project(network), tmp_path / "mine.netwright")
-    window.code.ask_to_trust = answers = Answers(False)
+    window.user_code.ask_to_trust = answers = Answers(False)
     window.open_path(tmp_path / "mine.netwright")
     options = window.editor.project.training.replace(hooks_file="hooks.py")
     window.editor.apply("Change training options", window.editor.project.with_section("training", options))
@@ -122,7 +122,7 @@ def test_hooks_are_code_that_is_asked_about_when_they_are_chosen(
 
 
 def test_training_waits_for_trust(qtbot: QtBot, window: MainWindow, server: FakeServer, project: Path) -> None:
-    window.code.ask_to_trust = answers = Answers(False)
+    window.user_code.ask_to_trust = answers = Answers(False)
     window.open_path(project)
     qtbot.waitUntil(lambda: bool(answers.asked))
     data = window.editor.project.data.replace(source="digits")
@@ -135,7 +135,7 @@ def test_training_waits_for_trust(qtbot: QtBot, window: MainWindow, server: Fake
 def test_adding_a_custom_layer_asks_for_the_file_and_the_class(
     window: MainWindow, project: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
-    window.code.ask_to_trust = Answers(False)
+    window.user_code.ask_to_trust = Answers(False)
     window.open_path(project)
     offered: list[list[str]] = []
 
@@ -151,7 +151,7 @@ def test_adding_a_custom_layer_asks_for_the_file_and_the_class(
     type = window.editor.network.layers[id].type
     assert isinstance(type, Custom)
     assert (offered, type.file, type.class_name) == ([["Twice", "Other"]], "own.py", "Other")
-    form = window.properties.form
+    form = window.design.properties.form
     assert form is not None
     assert {"file", "class_name", "width"} <= set(form.rows)
     assert form.rows["width"].label.text() == "width"
@@ -165,13 +165,13 @@ def test_adding_a_custom_layer_asks_for_the_file_and_the_class(
 def test_a_layer_that_its_file_has_left_behind_has_an_edit_that_brings_it_up_to_date(
     window: MainWindow, project: Path, qtbot: QtBot
 ) -> None:
-    window.code.ask_to_trust = Answers(False)
+    window.user_code.ask_to_trust = Answers(False)
     window.open_path(project)
     id = window.editor.network.layer("custom_1").id
-    window.code.choose_name(id, "own.py")
+    window.user_code.choose_name(id, "own.py")
     window.editor.set_fields({id}, {"factor": 3.0})
     (project.parent / "own.py").write_text(CODE.replace("factor: float = 2.0", "gain: float = 2.0"))
-    window.code.refresh()
+    window.user_code.refresh()
     (problem,) = (p for p in window.editor.problems if p.name == "custom_1")
     assert "no longer takes factor" in problem.message
     assert problem.fix is not None
@@ -183,8 +183,8 @@ def test_a_layer_that_its_file_has_left_behind_has_an_edit_that_brings_it_up_to_
 def test_a_project_without_a_file_cannot_be_trusted(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr("app.user_code.show_error", lambda _parent, _title, text: said.append(text))
-    window.code.ask_to_trust = answers = Answers(True)
+    window.user_code.ask_to_trust = answers = Answers(True)
     window.editor.add_layer("function", (0.0, 0.0))
-    assert not window.code.ask()
+    assert not window.user_code.ask()
     assert said == ["Save the project first: trust belongs to the folder that it lies in."]
     assert not answers.asked

@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton
 
 from app import messages
-from app.dialogs.commands import CommandFinder
 from app.documents import EXAMPLES, state_folder
+from app.frame.action_dialogs import CommandFinder
 from app.frame.action_table import ACTIONS, MENUS
 from app.runs.monitor import Monitor
 from app.window import MainWindow
@@ -58,12 +58,12 @@ def entries(menu: QMenu) -> list[str]:
 
 
 def is_enabled(window: MainWindow, id: str) -> bool:
-    return window.actions_by_id[id].isEnabled()
+    return window.menus.actions_by_id[id].isEnabled()
 
 
 def run(window: MainWindow, id: str) -> None:
     assert is_enabled(window, id)
-    window.actions_by_id[id].trigger()
+    window.menus.actions_by_id[id].trigger()
 
 
 # ---- menus and toolbar ----
@@ -80,16 +80,16 @@ def test_menus_hold_the_table_in_order(window: MainWindow) -> None:
 def test_the_toolbar_holds_what_the_table_says(window: MainWindow) -> None:
     shown = [button.defaultAction().objectName() for button in window.bar.findChildren(QToolButton)]
     assert shown == [row.id for row in ACTIONS if row.in_toolbar]
-    tips = {row.id: window.actions_by_id[row.id].toolTip() for row in ACTIONS}
+    tips = {row.id: window.menus.actions_by_id[row.id].toolTip() for row in ACTIONS}
     assert all(row.shortcut in tips[row.id] for row in ACTIONS)
 
 
 def test_a_shortcut_reaches_its_action(qtbot, window: MainWindow) -> None:
-    window.canvas.setFocus()
+    window.design.canvas.setFocus()
     qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
-    assert window.stack.currentWidget() is not window.canvas
+    assert window.tabs.stack.currentWidget() is not window.design.canvas
     qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
-    assert window.stack.currentWidget() is window.canvas
+    assert window.tabs.stack.currentWidget() is window.design.canvas
 
 
 def test_actions_follow_what_can_be_done(window: MainWindow) -> None:
@@ -172,7 +172,7 @@ def test_a_broken_file_says_why_and_keeps_the_open_document(
 
 def test_recent_files_and_examples_can_be_opened_from_their_menus(window: MainWindow, tmp_path: Path) -> None:
     window.menus.recent.aboutToShow.emit()
-    assert entries(window.menus.recent) == ["Nothing was opened yet"]
+    assert entries(window.menus.recent) == ["No project was opened yet"]
     path = tmp_path / "net.netwright"
     save(load(DIGITS).project, path)
     window.open_path(path)
@@ -214,14 +214,14 @@ def test_opening_the_same_project_again_knows_its_data(qtbot, window: MainWindow
 
 
 def test_the_panels_go_with_the_design_tab_and_come_back(window: MainWindow) -> None:
-    window.docks[1].hide()
+    window.design.docks[1].hide()
     run(window, "view.train")
-    assert [dock.isVisible() for dock in window.docks] == [False, False, False]
-    assert not window.panels_menu.isEnabled()
+    assert [dock.isVisible() for dock in window.design.docks] == [False, False, False]
+    assert not window.menus.panels.isEnabled()
     run(window, "view.data")
     run(window, "view.design")
-    assert [dock.isVisible() for dock in window.docks] == [True, False, True]
-    assert window.panels_menu.isEnabled()
+    assert [dock.isVisible() for dock in window.design.docks] == [True, False, True]
+    assert window.menus.panels.isEnabled()
 
 
 def test_a_small_window_holds_everything(qtbot, window: MainWindow) -> None:
@@ -231,9 +231,9 @@ def test_a_small_window_holds_everything(qtbot, window: MainWindow) -> None:
     window.hint("A very long hint that goes on and on. " * 12)
     window.resize(1000, 640)
     qtbot.waitUntil(lambda: window.width() == 1000)
-    edge = window.properties.mapTo(window, QPoint(window.properties.width(), 0)).x()
+    edge = window.design.properties.mapTo(window, QPoint(window.design.properties.width(), 0)).x()
     assert edge <= window.width()
-    assert window.palette_panel.width() >= 200
+    assert window.design.palette.width() >= 200
     train = window.bar.train
     assert train.mapTo(window, QPoint(train.width(), 0)).x() <= window.width()
 
@@ -241,22 +241,22 @@ def test_a_small_window_holds_everything(qtbot, window: MainWindow) -> None:
 def test_a_problem_leads_to_its_layer(window: MainWindow) -> None:
     window.open_path(DIGITS)
     layer = window.editor.network.layer("conv_2")
-    window.problems.go_to.emit(layer.id)
+    window.design.problems.go_to.emit(layer.id)
     assert window.editor.selection == {layer.id}
 
 
 def test_counts_stand_in_the_tabs_and_the_status_bar(window: MainWindow) -> None:
     window.open_path(DIGITS)
-    assert window.bottom.tabText(0) == "Problems"
+    assert window.design.bottom.tabText(0) == "Problems"
     assert "12,650 parameters" in window.status.summary.text()
     connection = next(iter(window.editor.network.connections))
     window.editor.disconnect_all([connection])
-    assert window.bottom.tabText(0) == f"Problems {len(window.editor.problems)}"
+    assert window.design.bottom.tabText(0) == f"Problems {len(window.editor.problems)}"
     assert window.status.errors.text() == "1 error"
     window.show_tab("data")
-    window.bottom.setCurrentIndex(1)
+    window.design.bottom.setCurrentIndex(1)
     window.status.errors.click()
-    assert window.bottom.currentIndex() == 0
+    assert window.design.bottom.currentIndex() == 0
     window.editor.undo()
     assert window.status.errors.isHidden()
 
@@ -338,11 +338,11 @@ def test_leaving_a_document_asks_too(
 
 def test_the_arrangement_of_panels_is_remembered(make_window: MakeWindow) -> None:
     first = make_window(FakeServer())
-    first.docks[0].hide()
+    first.design.docks[0].hide()
     first.show_tab("data")
     first.close()
     second = make_window(FakeServer())
-    assert [dock.isVisible() for dock in second.docks] == [False, True, True]
+    assert [dock.isVisible() for dock in second.design.docks] == [False, True, True]
 
 
 # ---- the rest ----
@@ -351,7 +351,7 @@ def test_the_arrangement_of_panels_is_remembered(make_window: MakeWindow) -> Non
 def test_the_theme_is_chosen_in_a_menu_that_marks_it_and_is_remembered(window: MainWindow) -> None:
     def marked() -> list[str]:
         ids = ("theme.system", "theme.light", "theme.dark")
-        return [id for id in ids if window.actions_by_id[id].isChecked()]
+        return [id for id in ids if window.menus.actions_by_id[id].isChecked()]
 
     assert marked() == ["theme.light"]
     run(window, "theme.dark")
@@ -382,9 +382,9 @@ def test_a_window_that_begins_with_the_start_page_makes_design_after_it_was_seen
     window.show()
     qtbot.waitUntil(lambda: window.design.is_made, timeout=60_000)
     assert window.tabs.current == "start"
-    assert [dock.isVisible() for dock in window.docks] == [False, False, False]
-    window.show_design()
-    assert [dock.isVisible() for dock in window.docks] == [True, True, True]
+    assert [dock.isVisible() for dock in window.design.docks] == [False, False, False]
+    window.show_tab("design")
+    assert [dock.isVisible() for dock in window.design.docks] == [True, True, True]
     window._is_leaving = True
     window.close()
     window.shutdown()
@@ -395,7 +395,7 @@ def test_a_project_can_be_opened_before_design_was_made(qtbot, server: FakeServe
     qtbot.addWidget(window)
     window.open_path(DIGITS)
     assert window.tabs.current == "design"
-    assert window.bottom.tabText(1) == f"Layers {len(window.editor.network)}"
+    assert window.design.bottom.tabText(1) == f"Layers {len(window.editor.network)}"
     window._is_leaving = True
     window.close()
     window.shutdown()
@@ -404,17 +404,17 @@ def test_a_project_can_be_opened_before_design_was_made(qtbot, server: FakeServe
 def test_the_keyboard_goes_along_to_another_tab(qtbot, window: MainWindow) -> None:
     """Else Qt gives it to the first button of the bar, which opens a file."""
     window.activateWindow()
-    window.canvas.setFocus()
-    qtbot.waitUntil(window.canvas.hasFocus, timeout=60_000)
+    window.design.canvas.setFocus()
+    qtbot.waitUntil(window.design.canvas.hasFocus, timeout=60_000)
     for key in ("data", "train", "experiments"):
         window.show_tab(key)
-        assert window.page(key).hasFocus()
+        assert window.tabs.page(key).hasFocus()
     window.show_tab("design")
-    assert window.canvas.hasFocus()
+    assert window.design.canvas.hasFocus()
 
 
 def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
-    finder = CommandFinder(window.actions_by_id, window)
+    finder = CommandFinder(window.menus.actions_by_id, window)
     qtbot.addWidget(finder)
     finder.show()
     qtbot.keyClicks(finder.search, "view tr")
@@ -425,7 +425,7 @@ def test_the_command_finder_finds_and_runs(qtbot, window: MainWindow) -> None:
 
 
 def test_the_command_finder_does_not_run_what_cannot_be_done(qtbot, window: MainWindow) -> None:
-    finder = CommandFinder(window.actions_by_id, window)
+    finder = CommandFinder(window.menus.actions_by_id, window)
     qtbot.addWidget(finder)
     finder.show()
     qtbot.keyClicks(finder.search, "undo")
@@ -439,13 +439,13 @@ def test_the_command_finder_does_not_run_what_cannot_be_done(qtbot, window: Main
 
 
 @pytest.mark.parametrize(
-    "way", ["dialogs.show_shortcuts", "dialogs.show_about", "dialogs.find_command", "training.edit_options"]
+    "way", ["menus.show_shortcuts", "dialogs.show_about", "menus.find_command", "dialogs.edit_training_options"]
 )
 def test_dialogs_open_and_close(qtbot, window: MainWindow, way: str) -> None:
     texts: list[str] = []
     with Modal(lambda dialog: texts.extend(label.text() for label in dialog.findChildren(QLabel))):
         attrgetter(way)(window)()
-    if way == "show_shortcuts":
+    if way == "menus.show_shortcuts":
         assert all(QKeySequence(row.shortcut).toString() in " ".join(texts) for row in ACTIONS)
     if way == "dialogs.show_about":
         assert any("CC BY 4.0" in text for text in texts)
@@ -454,8 +454,8 @@ def test_dialogs_open_and_close(qtbot, window: MainWindow, way: str) -> None:
 def test_training_with_problems_leads_to_them(window: MainWindow, server: FakeServer) -> None:
     window.show_tab("train")
     run(window, "run.train")
-    assert window.stack.currentWidget() is window.canvas
-    assert window.bottom.currentWidget() is window.problems
+    assert window.tabs.stack.currentWidget() is window.design.canvas
+    assert window.design.bottom.currentWidget() is window.design.problems
     assert "before training" in window.status.hints.text()
     assert server.count("train") == 0
 
@@ -472,7 +472,7 @@ def test_training_without_data_leads_to_the_data_tab(window: MainWindow, server:
 def test_a_refused_run_says_why_in_the_train_tab(window: MainWindow, server: FakeServer) -> None:
     window.open_path(DIGITS)
     run(window, "run.train")
-    monitor = window.page("train")
+    monitor = window.tabs.page("train")
     assert isinstance(monitor, Monitor)
     panel = monitor.facts
     assert window.bar.train.text() == "Stop"
@@ -540,9 +540,9 @@ def test_the_table_of_layers_is_made_when_its_page_is_seen(qtbot, server: FakeSe
     window.open_path(DIGITS)
     assert "table" not in vars(window.design)  # the first picture does not show it
     window.show()
-    window.bottom.setCurrentIndex(1)
-    qtbot.waitUntil(lambda: window.table.model.rowCount() == len(window.editor.network), timeout=60_000)
-    assert window.bottom.currentWidget().isAncestorOf(window.table)
+    window.design.bottom.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: window.design.table.model.rowCount() == len(window.editor.network), timeout=60_000)
+    assert window.design.bottom.currentWidget().isAncestorOf(window.design.table)
     window._is_leaving = True
     window.close()
     window.shutdown()

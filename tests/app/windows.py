@@ -31,7 +31,7 @@ def shown_windows(qtbot: QtBot) -> Iterator[MakeWindow]:
         window.resize(1200, 800)
         with qtbot.waitExposed(window):
             window.show()
-        qtbot.waitUntil(lambda: window.facts._is_started)
+        qtbot.waitUntil(lambda: window.dataset._is_started)
         return window
 
     yield make

@@ -45,13 +45,13 @@ def main() -> None:
     window.editor.apply("Options", training)
     window.show_tab("data")
     wait_for(lambda: window.editor.facts is not None, "facts of the data")
-    window.show_train()
+    window.show_tab("train")
     window.training.start()
     wait_for(lambda: window.training.run_folder is not None and not window.training.is_running, "the end of the run")
     folder = window.training.run_folder
     assert folder is not None
-    window.show_experiments()
-    tab = window.page("experiments")
+    window.show_tab("experiments")
+    tab = window.tabs.page("experiments")
     assert isinstance(tab, ExperimentsTab)
     wait_for(lambda: tab.history.is_read and folder.path in tab.history.runs, "the run in the list")
     libraries = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from app.block_library import BlockLibrary
-from app.runs.curve_export import write_csv
+from app.plots.curve_export import write_csv
 from app.runs.monitor import Monitor
 from app.runs.supervisor import Outcome, Supervisor
 from app.start_page.sketch import sketch_of

@@ -26,14 +26,14 @@ class WindowHand(Hand):
 
     def __init__(self, qtbot, window: MainWindow) -> None:
         self.qtbot, self.window = qtbot, window
-        self.editor, self.view = window.editor, window.canvas
+        self.editor, self.view = window.editor, window.design.canvas
 
     def add(self, words: str) -> None:
         """Search the palette and take what is found."""
         self.qtbot.keyClick(self.window, Qt.Key.Key_K, CONTROL)
-        self.qtbot.waitUntil(self.window.palette_panel.search.hasFocus)
-        self.qtbot.keyClicks(self.window.palette_panel.search, words)
-        self.qtbot.keyClick(self.window.palette_panel.search, Qt.Key.Key_Return)
+        self.qtbot.waitUntil(self.window.design.palette.search.hasFocus)
+        self.qtbot.keyClicks(self.window.design.palette.search, words)
+        self.qtbot.keyClick(self.window.design.palette.search, Qt.Key.Key_Return)
 
     def type(self, inside: QWidget, name: str, text: str) -> None:
         """Type over the field of this name."""
@@ -62,8 +62,8 @@ def hand(qtbot) -> Iterator[WindowHand]:
 
 
 def design(hand: WindowHand) -> None:
-    window, properties = hand.window, hand.window.properties
-    hand.press_button(window.canvas, "Add an image input")
+    window, properties = hand.window, hand.window.design.properties
+    hand.press_button(window.design.canvas, "Add an image input")
     hand.type(properties, "Size", "8")
     hand.add("2-d conv")
     hand.type(properties, "Filters", "8")
@@ -73,8 +73,8 @@ def design(hand: WindowHand) -> None:
     hand.type(properties, "Outputs", "10")
     hand.add("softmax")
     assert hand.links() == {("image_1", "conv_1"), ("conv_1", "relu_1"), ("fc_1", "softmax_1")}
-    window.canvas.fit()
-    hand.qtbot.waitUntil(lambda: window.canvas.zoom > 0.35)
+    window.design.canvas.fit()
+    hand.qtbot.waitUntil(lambda: window.design.canvas.zoom > 0.35)
     assert any("not connected" in problem.message for problem in window.editor.problems)
     hand.drag(hand.port("relu_1", "out"), hand.port("fc_1", "in"))
     assert ("relu_1", "fc_1") in hand.links()
@@ -85,7 +85,7 @@ def design(hand: WindowHand) -> None:
 def choose_data(hand: WindowHand) -> None:
     window = hand.window
     hand.qtbot.mouseClick(window.bar._tabs["data"], LEFT)
-    tab = window.page("data")
+    tab = window.tabs.page("data")
     assert isinstance(tab, DataTab)
     hand.press_button(tab, "Digits example")
     hand.qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.preview, timeout=PATIENCE_MS)
@@ -105,7 +105,7 @@ def choose_options(hand: WindowHand) -> None:
         assert "2 workers" in dialog.sentence.text()
         hand.press_button(dialog, "OK")
 
-    hand.qtbot.waitUntil(lambda: window.training.inventory is not None, timeout=PATIENCE_MS)
+    hand.qtbot.waitUntil(lambda: window.environment.inventory is not None, timeout=PATIENCE_MS)
     with Modal(work):
         hand.press_button(window.bar, "Training options…")
     assert window.editor.project.training.max_epochs == 2
@@ -115,7 +115,7 @@ def choose_options(hand: WindowHand) -> None:
 def train(hand: WindowHand) -> None:
     window = hand.window
     hand.qtbot.mouseClick(window.bar.train, LEFT)
-    monitor = window.page("train")
+    monitor = window.tabs.page("train")
     assert isinstance(monitor, Monitor)
     hand.qtbot.waitUntil(lambda: bool(list(monitor.loss_card.rows())), timeout=PATIENCE_MS)
     hand.qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
@@ -136,7 +136,7 @@ def export(hand: WindowHand, target: Path) -> None:
         hand.press_button(dialog, "Close")
 
     with Modal(work):
-        hand.press_button(hand.window.page("train"), "Export network…")
+        hand.press_button(hand.window.tabs.page("train"), "Export network…")
 
 
 def test_from_an_empty_canvas_to_a_trained_network(hand: WindowHand, tmp_path: Path) -> None:

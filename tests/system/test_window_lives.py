@@ -82,8 +82,8 @@ application = QApplication(sys.argv)
 window = MainWindow("light")
 window.open_path(Path(sys.argv[1]))
 window.show()
-window.show_train()
-monitor = window.page("train")
+window.show_tab("train")
+monitor = window.tabs.page("train")
 was_paused = False
 
 def look():
@@ -140,7 +140,7 @@ def window(qtbot) -> Iterator[MainWindow]:
 
 def monitor_of(window: MainWindow) -> Monitor:
     window.show_tab("train")
-    monitor = window.page("train")
+    monitor = window.tabs.page("train")
     assert isinstance(monitor, Monitor)
     return monitor
 
@@ -241,7 +241,7 @@ def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindo
     qtbot.waitUntil(lambda: panel.pause.isEnabled() and panel.pause.isVisible(), timeout=PATIENCE_MS)
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.status.text() == "‖ Paused", timeout=PATIENCE_MS)
-    window.actions_by_id["run.resume"].trigger()
+    window.menus.actions_by_id["run.resume"].trigger()
     qtbot.waitUntil(lambda: panel.status.text() == "● Training", timeout=PATIENCE_MS)
     window.training.stop()
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
@@ -278,8 +278,8 @@ def test_a_project_that_waits_is_trained_when_the_run_has_ended(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     first = start(qtbot, window, tmp_path / "net.netwright")
-    window.actions_by_id["run.queue"].trigger()
-    keeper = window.training.turns.keeper
+    window.menus.actions_by_id["run.queue"].trigger()
+    keeper = window.training.queue_follower.queue
     assert [entry.title for entry in keeper.waiting] == ["net"]
     window.training.stop()
     qtbot.waitUntil(lambda: window.training.run_folder != first, timeout=PATIENCE_MS)
@@ -296,7 +296,7 @@ def test_stop_pressed_before_the_run_has_a_folder_still_stops_it(qtbot, window: 
     window.open_path(tmp_path / "net.netwright")
     window.training.start()
     assert window.training.run_folder is None
-    window.actions_by_id["run.stop"].trigger()
+    window.menus.actions_by_id["run.stop"].trigger()
     assert monitor_of(window).facts.status.text() == "◐ Stopping"
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     assert monitor_of(window).facts.status.text() == "■ Stopped"

@@ -46,11 +46,11 @@ def train(window: MainWindow, **values: Any) -> None:
 
 def open_tab(window: MainWindow) -> DataTab:
     window.show_tab("data")
-    tab = window.page("data")
+    tab = window.tabs.page("data")
     assert isinstance(tab, DataTab)
     project = window.editor.project
     window.editor.apply("Choose data", replace(project, data=project.data.replace(source="digits")))
-    window.facts.refresh()
+    window.dataset.refresh()
     return tab
 
 

@@ -16,7 +16,7 @@ from app.data.preview import Preview
 from app.data.tab import DataTab
 from app.data.tiles import Picture, Sparkline
 from app.window import MainWindow
-from tests.app.data.test_dataset_info import facts
+from tests.app.data.test_dataset_tracker import facts
 from tests.app.fake_server import FakeServer
 from tests.app.windows import shown_windows
 
@@ -25,7 +25,7 @@ PATIENCE_MS = 60_000
 
 def tab_of(window: MainWindow) -> DataTab:
     window.show_tab("data")
-    tab = window.page("data")
+    tab = window.tabs.page("data")
     assert isinstance(tab, DataTab)
     return tab
 
@@ -37,7 +37,7 @@ def words(preview: Preview) -> str:
 def choose(window: MainWindow, **values: Any) -> None:
     project = window.editor.project
     window.editor.apply("Choose data", replace(project, data=project.data.replace(**values)))
-    window.facts.refresh()
+    window.dataset.refresh()
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ def test_the_window_compares_with_a_file(window: MainWindow, tmp_path: Path, mon
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "old.netwright"), ""))
     seen: list[CompareDialog] = []
     monkeypatch.setattr(CompareDialog, "exec", lambda dialog: seen.append(dialog))
-    window.actions_by_id["file.compare"].trigger()
+    window.menus.actions_by_id["file.compare"].trigger()
     (dialog,) = seen
     assert dialog.views[0].accessibleName() == "Before: old.netwright"
     assert "fc_1.outputs: 8 → 12" in rows(dialog)

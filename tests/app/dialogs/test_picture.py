@@ -26,7 +26,7 @@ def test_the_ending_is_what_was_typed_or_chosen(typed: str, chosen: str, expecte
 def test_the_picture_is_saved_where_the_person_says(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    action = window.actions_by_id["file.picture"]
+    action = window.menus.actions_by_id["file.picture"]
     assert not action.isEnabled(), "there is nothing to draw yet"
     network = classifier()
     window.editor.open(Project(network, arrange(network)))
@@ -45,5 +45,5 @@ def test_a_place_that_cannot_be_written_is_said_in_words(
     said: list[str] = []
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "none" / "net.pdf"), ""))
     monkeypatch.setattr(window, "show_error", lambda title, text: said.append(text))
-    window.actions_by_id["file.picture"].trigger()
+    window.menus.actions_by_id["file.picture"].trigger()
     assert "cannot be written" in said[0]

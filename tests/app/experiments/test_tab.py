@@ -51,8 +51,8 @@ def tab(qtbot: QtBot, window: MainWindow, project: Path, runs: list[RunFolder]) 
 
 
 def shown(qtbot: QtBot, window: MainWindow) -> ExperimentsTab:
-    window.show_experiments()
-    tab = window.page("experiments")
+    window.show_tab("experiments")
+    tab = window.tabs.page("experiments")
     assert isinstance(tab, ExperimentsTab)
     qtbot.waitUntil(lambda: tab.history.is_read)
     return tab
@@ -245,7 +245,7 @@ def test_another_project_has_other_runs(qtbot: QtBot, window: MainWindow, tab: E
     other = tmp_path / "two.netwright"
     save(Project(classifier()), other)
     window.open_path(other)
-    window.show_experiments()
+    window.show_tab("experiments")
     qtbot.waitUntil(lambda: names(tab) == ["other"])
 
 
@@ -302,10 +302,10 @@ def test_runs_are_compared(
     assert page.across.part is None
     for kind in ("png", "svg"):
         monkeypatch.setattr(
-            "app.runs.curve_export.QFileDialog.getSaveFileName", lambda *_, k=kind: (str(target / f"c.{k}"), "")
+            "app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_, k=kind: (str(target / f"c.{k}"), "")
         )
         page.export.export_pictures(kind)
-    monkeypatch.setattr("app.runs.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(target / "c.csv"), ""))
+    monkeypatch.setattr("app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(target / "c.csv"), ""))
     page.export.export_csv()
     names = ["c-accuracy.png", "c-accuracy.svg", "c-loss.png", "c-loss.svg", "c.csv"]
     assert sorted(file.name for file in target.iterdir()) == names

@@ -18,7 +18,7 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 @pytest.fixture
 def digits(window: MainWindow) -> MainWindow:
     window.open_path(DIGITS)
-    window.canvas.setFocus()
+    window.design.canvas.setFocus()
     return window
 
 
@@ -27,33 +27,33 @@ def ids(window: MainWindow, *names: str) -> list[str]:
 
 
 def run(window: MainWindow, id: str) -> None:
-    assert window.actions_by_id[id].isEnabled()
-    window.actions_by_id[id].trigger()
+    assert window.menus.actions_by_id[id].isEnabled()
+    window.menus.actions_by_id[id].trigger()
 
 
 def test_ctrl_f_finds_a_layer(qtbot: QtBot, digits: MainWindow) -> None:
-    qtbot.keyClick(digits.canvas, Qt.Key.Key_F, CONTROL)
-    bar = digits.find_bar
+    qtbot.keyClick(digits.design.canvas, Qt.Key.Key_F, CONTROL)
+    bar = digits.canvas_commands.find_bar
     qtbot.waitUntil(bar.field.hasFocus)
     qtbot.keyClicks(bar.field, "pool")
     assert digits.editor.selection == set(ids(digits, "pool"))
-    assert digits.properties.header.title.text() == "pool"
+    assert digits.design.properties.header.title.text() == "pool"
     qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
     assert bar.isHidden()
-    qtbot.keyClick(digits.canvas, Qt.Key.Key_F, CONTROL)
-    assert digits.find_bar is bar
+    qtbot.keyClick(digits.design.canvas, Qt.Key.Key_F, CONTROL)
+    assert digits.canvas_commands.find_bar is bar
     assert bar.isVisible()
 
 
 def test_f3_goes_on_from_the_canvas_and_opens_a_closed_bar(qtbot: QtBot, digits: MainWindow) -> None:
-    qtbot.keyClick(digits.canvas, Qt.Key.Key_F3)
-    bar = digits.find_bar
+    qtbot.keyClick(digits.design.canvas, Qt.Key.Key_F3)
+    bar = digits.canvas_commands.find_bar
     assert bar.isVisible()
     qtbot.keyClicks(bar.field, "conv_")
-    digits.canvas.setFocus()
+    digits.design.canvas.setFocus()
     found = []
     for keys in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.NoModifier, SHIFT):
-        qtbot.keyClick(digits.canvas, Qt.Key.Key_F3, keys)
+        qtbot.keyClick(digits.design.canvas, Qt.Key.Key_F3, keys)
         found += [digits.editor.network.layers[id].name for id in digits.editor.selection]
     assert found == ["conv_2", "conv_3", "conv_2"]
 
@@ -61,7 +61,7 @@ def test_f3_goes_on_from_the_canvas_and_opens_a_closed_bar(qtbot: QtBot, digits:
 def test_keys_of_the_canvas_and_the_window_are_letters_in_the_find_bar(qtbot: QtBot, digits: MainWindow) -> None:
     before = digits.editor.project
     run(digits, "edit.find")
-    field = digits.find_bar.field
+    field = digits.canvas_commands.find_bar.field
     qtbot.waitUntil(field.hasFocus)
     qtbot.keyClicks(field, "conv_1 abf")
     for key in (Qt.Key.Key_Backspace, Qt.Key.Key_Home, Qt.Key.Key_Delete):
@@ -84,11 +84,11 @@ def test_undo_in_the_find_bar_is_the_projects(qtbot: QtBot, digits: MainWindow) 
 def test_the_tint_goes_round_by_its_key(qtbot: QtBot, digits: MainWindow) -> None:
     shown = []
     for _ in range(4):
-        qtbot.keyClick(digits.canvas, Qt.Key.Key_H, CONTROL | SHIFT)
-        shown.append(digits.canvas.network_scene.tint.kind)
+        qtbot.keyClick(digits.design.canvas, Qt.Key.Key_H, CONTROL | SHIFT)
+        shown.append(digits.design.canvas.network_scene.tint.kind)
     assert shown == ["parameters", "flops", "memory", ""]
-    assert digits.canvas_actions.legend is not None
-    assert digits.canvas_actions.legend.isHidden()
+    assert digits.canvas_commands.legend is not None
+    assert digits.canvas_commands.legend.isHidden()
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ def test_what_is_in_line_already_is_no_step(digits: MainWindow) -> None:
 
 def test_aligning_needs_several_layers(digits: MainWindow) -> None:
     digits.editor.set_selection(ids(digits, "conv_2"))
-    assert not digits.actions_by_id["align.left"].isEnabled()
+    assert not digits.menus.actions_by_id["align.left"].isEnabled()
     digits.editor.set_selection(ids(digits, "conv_2", "bn_2"))
-    assert digits.actions_by_id["align.left"].isEnabled()
-    assert not digits.actions_by_id["distribute.vertically"].isEnabled()
+    assert digits.menus.actions_by_id["align.left"].isEnabled()
+    assert not digits.menus.actions_by_id["distribute.vertically"].isEnabled()
 
 
 def test_only_the_selection_is_arranged(digits: MainWindow) -> None:
@@ -146,7 +146,9 @@ def test_the_context_menu_aligns_too(digits: MainWindow) -> None:
     chosen = ids(digits, "conv_2", "skip")
     digits.editor.set_selection(chosen)
     x, y = digits.editor.layout.at(chosen[0])
-    menu = digits.canvas.menu_at(digits.canvas.mapToScene(digits.canvas.mapFromScene(x + 20, y + 20)))
+    menu = digits.design.canvas.menu_at(
+        digits.design.canvas.mapToScene(digits.design.canvas.mapFromScene(x + 20, y + 20))
+    )
     (align,) = [action.menu() for action in menu.actions() if action.text() == "Align"]
     assert isinstance(align, QMenu)
     next(action for action in align.actions() if action.text() == "Align top").trigger()
@@ -176,7 +178,7 @@ def test_a_fix_is_one_step_to_undo(digits: MainWindow) -> None:
     (problem,) = [p for p in digits.editor.problems if p.severity == "error"]
     assert problem.fix is not None
     assert problem.fix.label == "Set filters of skip to 16"
-    digits.problems.fix(problem)
+    digits.design.problems.fix(problem)
     assert [p for p in digits.editor.problems if p.severity == "error"] == []
     run(digits, "edit.undo")
     assert digits.editor.project == before
@@ -186,7 +188,7 @@ def test_sums_behind_an_error_are_at_least_what_is_said(digits: MainWindow) -> N
     assert "at least" not in digits.status.summary.text()
     digits.editor.set_fields(ids(digits, "skip"), {"filters": 5})
     assert digits.status.summary.text().count("at least ") == 3
-    shown = dict(digits.properties.facts.facts)
+    shown = dict(digits.design.properties.facts.facts)
     assert not digits.editor.selection
     for label in ("Parameters", "FLOPs a sample", "Weights", "Memory to train"):
         assert shown[label].startswith("at least "), label

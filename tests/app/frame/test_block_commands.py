@@ -24,7 +24,7 @@ def window(make_window: MakeWindow, server, monkeypatch: pytest.MonkeyPatch, tmp
     window = make_window(server)
     network = classifier()
     window.editor.open(Project(network, arrange(network)))
-    window.canvas.fit()
+    window.design.canvas.fit()
     window.editor.set_selection({network.layer("fc_1").id, network.layer("relu_1").id})
     window.editor.group()
     return window
@@ -39,14 +39,14 @@ def keep(window: MainWindow, qtbot, name: str) -> None:
         qtbot.keyClicks(dialog.line, name)
         qtbot.mouseClick(dialog.ok, Qt.MouseButton.LeftButton)
 
-    action = window.actions_by_id["block.keep"]
+    action = window.menus.actions_by_id["block.keep"]
     assert action.isEnabled()
     with Modal(work):
         action.trigger()
 
 
 def own(window: MainWindow) -> list[str]:
-    found = [index.data(OWN_ROLE) for index in window.palette_panel.view.entries()]
+    found = [index.data(OWN_ROLE) for index in window.design.palette.view.entries()]
     return [entry.name for entry in found if isinstance(entry, OwnEntry)]
 
 
@@ -69,8 +69,8 @@ def question(words: str, asked: list[str]) -> None:
 
 
 def menu_entry(window: MainWindow, words: str):
-    index = next(one for one in window.palette_panel.view.entries() if one.data(OWN_ROLE))
-    menu = window.palette_panel.view.menu_of(index)
+    index = next(one for one in window.design.palette.view.entries() if one.data(OWN_ROLE))
+    menu = window.design.palette.view.menu_of(index)
     assert isinstance(menu, QMenu)
     return menu, next(action for action in menu.actions() if action.text() == words)
 
@@ -81,10 +81,10 @@ def test_a_block_is_saved_shown_and_added_again(window: MainWindow, qtbot) -> No
     assert own(window) == ["Mine"]
     before = window.editor.project
     window.editor.set_selection({block})
-    window.palette_panel.view.setCurrentIndex(
-        next(one for one in window.palette_panel.view.entries() if one.data(OWN_ROLE))
+    window.design.palette.view.setCurrentIndex(
+        next(one for one in window.design.palette.view.entries() if one.data(OWN_ROLE))
     )
-    qtbot.keyClick(window.palette_panel.view, Qt.Key.Key_Return)
+    qtbot.keyClick(window.design.palette.view, Qt.Key.Key_Return)
     layer = window.editor.network.layer("Mine")
     assert layer.type == window.editor.network.layers[block].type
     assert window.editor.project.layout.inside[layer.id] == window.editor.project.layout.inside[block]
@@ -131,7 +131,7 @@ def test_a_name_that_cannot_be_is_refused_while_it_is_typed(window: MainWindow, 
 def test_it_is_dropped_at_a_place_and_into_a_connection(window: MainWindow, qtbot) -> None:
     keep(window, qtbot, "Mine")
     (entry,) = window.blocks.library.entries
-    canvas = window.canvas
+    canvas = window.design.canvas
 
     def drop(at: QPoint) -> None:
         data = QMimeData()
@@ -157,8 +157,8 @@ def test_it_is_dropped_at_a_place_and_into_a_connection(window: MainWindow, qtbo
 def test_quick_add_finds_it(window: MainWindow, qtbot) -> None:
     keep(window, qtbot, "Mine")
     window.editor.set_selection(())
-    window.canvas.suggestions.at_ground(QPoint(50, 300))
-    popup = window.canvas.suggestions.popup
+    window.design.canvas.suggestions.at_ground(QPoint(50, 300))
+    popup = window.design.canvas.suggestions.popup
     assert popup is not None
     qtbot.keyClicks(popup.search, "mine")
     qtbot.keyClick(popup.search, Qt.Key.Key_Return)
@@ -167,7 +167,7 @@ def test_quick_add_finds_it(window: MainWindow, qtbot) -> None:
 
 def test_it_is_offered_where_it_fits(window: MainWindow, qtbot) -> None:
     keep(window, qtbot, "Mine")
-    network, offering = window.editor.network, window.canvas.suggestions
+    network, offering = window.editor.network, window.design.canvas.suggestions
 
     def offered(line: int) -> list[str]:
         offering.into(network.connections[line], QPoint(50, 300))
@@ -219,14 +219,14 @@ def test_where_there_is_no_bin_deleting_is_asked_about(
 
 
 def test_the_ports_of_a_block_can_be_added_inside_one_only(window: MainWindow, qtbot) -> None:
-    palette = window.palette_panel
+    palette = window.design.palette
 
     def usable(key: str) -> bool:
         return next(item for item in palette.model._items() if item.data(Qt.ItemDataRole.UserRole) == key).isEnabled()
 
     def offered() -> set[str]:
-        window.canvas.suggestions.at_ground(QPoint(50, 300))
-        popup = window.canvas.suggestions.popup
+        window.design.canvas.suggestions.at_ground(QPoint(50, 300))
+        popup = window.design.canvas.suggestions.popup
         assert popup is not None
         found = {index.data(Qt.ItemDataRole.UserRole) for index in popup.view.entries()}
         popup.hide()
@@ -234,7 +234,7 @@ def test_the_ports_of_a_block_can_be_added_inside_one_only(window: MainWindow, q
 
     assert not usable("block_input")
     assert "block_output" not in offered()
-    assert window.canvas.open_selected()
+    assert window.design.canvas.open_selected()
     assert usable("block_input")
     assert usable("block_output")
     assert {"block_input", "block_output"} <= offered()

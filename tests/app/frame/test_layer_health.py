@@ -8,8 +8,8 @@ from tests.builders import chain, layer
 
 def test_layers_are_marked_while_it_is_on(window: MainWindow, qtbot) -> None:
     window.editor.edit_network("Make", lambda _: chain(layer("feature_input", channels=4), layer("fully_connected")))
-    health, scene = window.layer_health, window.canvas.network_scene
-    action = window.actions_by_id["run.watch"]
+    health, scene = window.layer_health, window.design.canvas.network_scene
+    action = window.menus.actions_by_id["run.watch"]
     assert not action.isChecked()
     action.trigger()
     assert action.isChecked()

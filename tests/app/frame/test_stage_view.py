@@ -13,40 +13,40 @@ def test_there_are_as_many_stages_as_the_machine_has_workers(window: MainWindow,
     full = layer("fully_connected", outputs=8)
     network = chain(layer("feature_input", channels=8), full, full, full)
     window.editor.edit_network("Make", lambda _: network)
-    action = window.actions_by_id["view.stages"]
+    action = window.menus.actions_by_id["view.stages"]
     qtbot.waitUntil(action.isEnabled, timeout=60_000)
     action.trigger()
     assert action.isChecked()
-    assert max(window.canvas.network_scene.stages.values()) == 1
-    window.training.inventory = DeviceInventory(3, backends=("gloo",))
-    window.training.inventory_changed.emit(window.training.inventory)
-    qtbot.waitUntil(lambda: sorted(window.canvas.network_scene.stages.values()) == [0, 0, 1, 2], timeout=60_000)
-    card = window.canvas.findChild(StageLegend)
+    assert max(window.design.canvas.network_scene.stages.values()) == 1
+    window.environment.inventory = DeviceInventory(3, backends=("gloo",))
+    window.environment.inventory_changed.emit(window.environment.inventory)
+    qtbot.waitUntil(lambda: sorted(window.design.canvas.network_scene.stages.values()) == [0, 0, 1, 2], timeout=60_000)
+    card = window.design.canvas.findChild(StageLegend)
     assert card is not None
     assert len(card.lines) == 3
-    assert window.properties.findChild(StageRow) is None
+    assert window.design.properties.findChild(StageRow) is None
     card.use_button.click()
-    row = window.properties.findChild(StageRow)
+    row = window.design.properties.findChild(StageRow)
     assert row is not None
     window.editor.set_selection({"id3"})
     assert not row.isHidden()
     assert row.words.text() == "3 stages, balanced by the engine."
-    window.actions_by_id["stages.balance"].trigger()
+    window.menus.actions_by_id["stages.balance"].trigger()
     assert window.editor.project.environment.stages == "fc_2: 2, fc_3: 3"
-    window.actions_by_id["stages.clear"].trigger()
+    window.menus.actions_by_id["stages.clear"].trigger()
     assert window.editor.project.environment.stages == ""
     action.trigger()
     assert not action.isChecked()
-    assert window.canvas.network_scene.stages == {}
+    assert window.design.canvas.network_scene.stages == {}
 
 
 def test_a_project_with_stages_has_their_field_at_once(window: MainWindow, qtbot) -> None:
     full = layer("fully_connected", outputs=8)
     environment = EnvironmentOptions(target="multi-cpu", num_workers=2, strategy="pipeline", stages="fc_2: 2")
     window.editor.open(Project(chain(layer("feature_input", channels=8), full, full), environment=environment))
-    qtbot.waitUntil(lambda: window.properties.findChild(StageRow) is not None, timeout=60_000)
-    row = window.properties.findChild(StageRow)
+    qtbot.waitUntil(lambda: window.design.properties.findChild(StageRow) is not None, timeout=60_000)
+    row = window.design.properties.findChild(StageRow)
     assert row is not None
     window.editor.set_selection({"id3"})
     assert row.words.text() == "2 stages, put by hand."
-    assert window.canvas.network_scene.stages == {}
+    assert window.design.canvas.network_scene.stages == {}

@@ -88,7 +88,7 @@ def test_every_point_is_in_the_csv_file(monitor: Monitor, tmp_path: Path, monkey
     monitor.take(points("training", 1))
     monitor.take(Points(split="training", first_step=3, steps_apart=1, values={"loss": [float("nan")]}))
     monitor.take(progress(10))
-    monkeypatch.setattr("app.runs.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(tmp_path / "c.csv"), ""))
+    monkeypatch.setattr("app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (str(tmp_path / "c.csv"), ""))
     monitor.export.export_csv()
     with open(tmp_path / "c.csv", encoding="utf-8") as file:
         rows = list(csv.reader(file))
@@ -107,7 +107,7 @@ def test_pictures_leave_one_a_curve(
     monitor.take(STARTED)
     monitor.take(points("training", 1))
     target = str(tmp_path / f"run.{kind}")
-    monkeypatch.setattr("app.runs.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
+    monkeypatch.setattr("app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
     monitor.export.export_pictures(kind)
     files = sorted(tmp_path.iterdir())
     assert [file.name for file in files] == [f"run-accuracy.{kind}", f"run-loss.{kind}"]
@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_written_is_told(
     said: list[str] = []
     monkeypatch.setattr("app.messages.show_error", lambda parent, title, text: said.append(text))
     target = str(tmp_path / "none" / "c.csv")
-    monkeypatch.setattr("app.runs.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
+    monkeypatch.setattr("app.plots.curve_export.QFileDialog.getSaveFileName", lambda *_: (target, ""))
     monitor.export.export_csv()
     assert len(said) == 1
     assert "c.csv" in said[0]

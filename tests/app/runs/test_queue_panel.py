@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.runs.queue import QueueKeeper
+from app.runs.queue import QueueController
 from app.runs.queue_panel import MOST_ROWS, QueuePanel
 from engine.runs.create import create
 from engine.runs.folder import RunFolder
@@ -15,14 +15,14 @@ from engine.runs.queue import Queue
 
 
 @pytest.fixture
-def keeper(qtbot: QtBot, tmp_path: Path) -> Iterator[QueueKeeper]:
-    made = QueueKeeper(queue=Queue(tmp_path / "queue"), look_ms=20)
+def keeper(qtbot: QtBot, tmp_path: Path) -> Iterator[QueueController]:
+    made = QueueController(queue=Queue(tmp_path / "queue"), look_ms=20)
     yield made
     made.close()
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, keeper: QueueKeeper) -> Iterator[QueuePanel]:
+def panel(qtbot: QtBot, keeper: QueueController) -> Iterator[QueuePanel]:
     holder, made = QWidget(), QueuePanel(keeper)
     qtbot.addWidget(holder)
     QVBoxLayout(holder).addWidget(made)
@@ -38,7 +38,7 @@ def press(panel: QueuePanel, id: int, words: str) -> None:
 
 
 def test_nothing_is_shown_without_a_queue_and_what_others_add_is_seen(
-    qtbot: QtBot, keeper: QueueKeeper, panel: QueuePanel
+    qtbot: QtBot, keeper: QueueController, panel: QueuePanel
 ) -> None:
     assert panel.isHidden()
     keeper.queue.add("{}", "one")
@@ -60,7 +60,7 @@ def test_nothing_is_shown_without_a_queue_and_what_others_add_is_seen(
 
 
 def test_a_run_of_the_queue_is_told_once_and_its_curves_are_offered(
-    qtbot: QtBot, keeper: QueueKeeper, panel: QueuePanel, tmp_path: Path
+    qtbot: QtBot, keeper: QueueController, panel: QueuePanel, tmp_path: Path
 ) -> None:
     entry = keeper.queue.add("{}", "one")
     run = create(tmp_path / "run", "{}", {})
@@ -79,7 +79,7 @@ def test_a_run_of_the_queue_is_told_once_and_its_curves_are_offered(
     assert panel.isHidden()
 
 
-def test_what_cannot_be_done_is_said(qtbot: QtBot, keeper: QueueKeeper) -> None:
+def test_what_cannot_be_done_is_said(qtbot: QtBot, keeper: QueueController) -> None:
     with qtbot.waitSignal(keeper.refused) as refused:
         keeper.remove(7)
     assert "There is no entry 7" in refused.args[0]
@@ -93,7 +93,7 @@ def test_other_runs_that_are_under_way_are_listed_but_not_the_one_shown(panel: Q
     assert panel.isHidden()
 
 
-def test_of_a_long_queue_the_next_ones_are_shown(keeper: QueueKeeper, panel: QueuePanel) -> None:
+def test_of_a_long_queue_the_next_ones_are_shown(keeper: QueueController, panel: QueuePanel) -> None:
     for number in range(MOST_ROWS + 3):
         keeper.queue.add("{}", f"net {number}")
     keeper.look()

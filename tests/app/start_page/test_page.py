@@ -69,11 +69,11 @@ def test_nothing_recent_at_first_and_the_examples_as_pictures(qtbot, page: Start
 
 
 def test_the_page_hides_what_belongs_to_a_project(window: MainWindow, page: StartPage) -> None:
-    assert not any(dock.isVisible() for dock in window.docks)
+    assert not any(dock.isVisible() for dock in window.design.docks)
     assert not any(button.isChecked() for button in window.bar._tabs.values())
     assert not window.status.summary.isVisible()
     window.show_tab("design")
-    assert all(dock.isVisible() for dock in window.docks)
+    assert all(dock.isVisible() for dock in window.design.docks)
     assert window.bar._tabs["design"].isChecked()
     assert window.status.summary.isVisible()
 
@@ -96,15 +96,15 @@ def test_cards_are_painted_in_both_schemes(qtbot, window: MainWindow, page: Star
 
 def test_an_example_is_opened_by_a_click(window: MainWindow, page: StartPage) -> None:
     click(card(page, "examples", "digits"))
-    assert window.stack.currentWidget() is window.canvas
+    assert window.tabs.stack.currentWidget() is window.design.canvas
     assert window.documents.title == "digits"
     assert window.documents.path is None
 
 
 def test_the_network_is_fitted_once_the_canvas_has_its_size(qtbot, window: MainWindow, page: StartPage) -> None:
     click(card(page, "examples", "digits"))
-    box = window.canvas.network_scene.content_box()
-    qtbot.waitUntil(lambda: window.canvas.visible_area().contains(box))
+    box = window.design.canvas.network_scene.content_box()
+    qtbot.waitUntil(lambda: window.design.canvas.visible_area().contains(box))
 
 
 def test_a_template_is_opened_as_a_copy_without_a_file(
@@ -139,17 +139,17 @@ def test_a_blank_project_and_a_file(
     window: MainWindow, page: StartPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page.blank.click()
-    assert window.stack.currentWidget() is window.canvas
+    assert window.tabs.stack.currentWidget() is window.design.canvas
     assert len(window.editor.network) == 0
     path = keep(window, tmp_path, "net")
     window.show_start()
     monkeypatch.setattr("app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: ("", ""))
     page.browse.click()
-    assert window.stack.currentWidget() is page
+    assert window.tabs.stack.currentWidget() is page
     monkeypatch.setattr("app.frame.document_commands.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
     page.browse.click()
     assert window.documents.path == path
-    assert window.stack.currentWidget() is window.canvas
+    assert window.tabs.stack.currentWidget() is window.design.canvas
 
 
 def test_unsaved_work_is_asked_about_and_kept(
@@ -158,12 +158,12 @@ def test_unsaved_work_is_asked_about_and_kept(
     window.show_tab("design")
     window.editor.add_layer("relu")
     monkeypatch.setattr(messages, "ask_to_save", lambda parent, title: "cancel")
-    window.actions_by_id["file.new"].trigger()
+    window.menus.actions_by_id["file.new"].trigger()
     assert page.back.text() == "Back to untitled"
     click(card(page, "examples", "digits"))
-    assert window.stack.currentWidget() is page
+    assert window.tabs.stack.currentWidget() is page
     page.back.click()
-    assert window.stack.currentWidget() is window.canvas
+    assert window.tabs.stack.currentWidget() is window.design.canvas
     assert len(window.editor.network) == 1
 
 
@@ -188,7 +188,7 @@ def test_a_broken_file_says_why_on_its_card_and_when_opened(
     monkeypatch.setattr(messages, "show_error", lambda parent, title, text: said.append(text))
     click(broken)
     assert len(said) == 1
-    assert window.stack.currentWidget() is page
+    assert window.tabs.stack.currentWidget() is page
 
 
 # ---- searching ----
@@ -210,7 +210,7 @@ def test_the_search_filters_cards_and_headings(page: StartPage) -> None:
 
 def test_enter_opens_the_first_that_is_found(window: MainWindow, page: StartPage) -> None:
     QTest.keyClick(page.search, Key.Key_Return)
-    assert window.stack.currentWidget() is page, "nothing was typed"
+    assert window.tabs.stack.currentWidget() is page, "nothing was typed"
     QTest.keyClicks(page.search, "heating")
     QTest.keyClick(page.search, Key.Key_Return)
     assert window.documents.title == "heating"
@@ -221,7 +221,7 @@ def test_escape_clears_the_search_then_leaves(window: MainWindow, page: StartPag
     QTest.keyClick(page.search, Key.Key_Escape)
     assert page.search.text() == ""
     QTest.keyClick(page.search, Key.Key_Escape)
-    assert window.stack.currentWidget() is window.canvas
+    assert window.tabs.stack.currentWidget() is window.design.canvas
 
 
 # ---- by keyboard ----
@@ -271,12 +271,12 @@ def test_the_focused_card_is_in_sight(qtbot, window: MainWindow, page: StartPage
 def test_the_page_is_reached_by_menu_and_shortcut(qtbot, window: MainWindow) -> None:
     for id in ("file.new", "view.start"):
         window.show_tab("design")
-        window.actions_by_id[id].trigger()
-        assert window.stack.currentWidget() is window.start_page
+        window.menus.actions_by_id[id].trigger()
+        assert window.tabs.stack.currentWidget() is window.start_page
     window.show_tab("design")
-    window.canvas.setFocus()
+    window.design.canvas.setFocus()
     qtbot.keyClick(window, Key.Key_Home, Qt.KeyboardModifier.AltModifier)
-    assert window.stack.currentWidget() is window.start_page
+    assert window.tabs.stack.currentWidget() is window.start_page
 
 
 # ---- recent files ----
@@ -293,7 +293,7 @@ def test_a_recent_file_that_is_gone_stays_until_it_is_taken_away(
     assert "No longer there" in gone.accessibleName()
     assert "Del" in gone.toolTip()
     click(gone)
-    assert window.stack.currentWidget() is page
+    assert window.tabs.stack.currentWidget() is page
     click(gone, gone._cross().center())
     assert shown(page, "recent") == []
     assert window.documents.known() == []

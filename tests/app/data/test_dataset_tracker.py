@@ -26,11 +26,11 @@ def facts(samples: int) -> dict[str, Any]:
 def choose(window: MainWindow, **values: object) -> None:
     project = window.editor.project
     window.editor.apply("Choose data", replace(project, data=project.data.replace(**values)))
-    window.facts.refresh()
+    window.dataset.refresh()
 
 
 def is_current(window: MainWindow) -> bool:
-    return window.facts.is_current
+    return window.dataset.is_current
 
 
 def known(window: MainWindow) -> int | None:
@@ -56,7 +56,7 @@ def test_a_late_answer_of_an_older_choice_is_ignored(window: MainWindow, server:
     choose(window, split_seed=4)
     choose(window, split_seed=5)
     server.refuse("facts", "There is no such file.")
-    assert window.facts.error == ""
+    assert window.dataset.error == ""
 
 
 def test_facts_of_another_choice_are_not_current_even_before_the_engine_is_asked(
@@ -79,17 +79,17 @@ def test_an_error_is_told_and_goes_with_the_next_choice(window: MainWindow, serv
     assert window.status.hints.text() == "There is no file none.csv."
     assert known(window) is None
     choose(window, source="none")
-    assert window.facts.error == ""
+    assert window.dataset.error == ""
     assert server.count("facts") == 1, "no data, nothing to ask"
 
 
 def test_the_same_choice_is_asked_once_unless_read_again(window: MainWindow, server: FakeServer) -> None:
     choose(window, source="digits")
-    window.facts.refresh()
+    window.dataset.refresh()
     server.answer("facts", facts(1))
-    window.facts.refresh()
+    window.dataset.refresh()
     assert server.count("facts") == 1
-    window.facts.refresh(again=True)
+    window.dataset.refresh(again=True)
     assert server.count("facts") == 2
 
 
@@ -107,7 +107,7 @@ def test_refused_data_is_a_problem_with_a_way_out_until_it_can_be_read(
     assert problem.severity == "error"
     assert problem.message == "There is no file gone.csv. Choose another one."
     assert way_out(problem) == "Choose data…"
-    window.problems.fix(problem)
+    window.design.problems.fix(problem)
     assert window.tabs.current == "data"
     asked = server.count("facts")
     app = QGuiApplication.instance()

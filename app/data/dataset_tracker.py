@@ -1,0 +1,94 @@
+"""Tracks the dataset of the open project: asks the engine about it when the choice of data changes."""
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+
+from app.documents import Documents
+from app.engine_server import EngineServer
+from designer.editor import Editor
+from engine.project.data import DataOptions
+from engine.project.dataset_info import DataFacts
+
+DELAY_MS = 200
+
+
+class DatasetTracker(QObject):
+    """Gives the editor the `DataFacts` of the dataset, or the reason why it cannot be read."""
+
+    changed = Signal(object)
+    """The new `DataFacts`, or None."""
+    failed = Signal(str)
+    """What is wrong with the data."""
+
+    def __init__(self, editor: Editor, documents: Documents, server: EngineServer) -> None:
+        super().__init__(editor)
+        self._editor = editor
+        self._documents = documents
+        self._server = server
+        self._last_question: tuple[DataOptions, str] | None = None
+        self._answered: tuple[DataOptions, str] | None = None
+        self._is_started = False
+        self.info: DataFacts | None = None
+        self.error = ""
+        self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
+        self._delay.timeout.connect(self.refresh)
+        editor.project_changed.connect(self._on_project_changed)
+
+    def start(self) -> None:
+        """Ask the engine from now on: not before the window is up, because that starts a process. Data that was refused
+        is asked about again whenever the window becomes active: the files may be there now."""
+        self._is_started = True
+        app = QGuiApplication.instance()
+        if isinstance(app, QGuiApplication):
+            # A method and no lambda, so that Qt disconnects it with the window.
+            app.applicationStateChanged.connect(self._on_state_changed)
+        self.refresh()
+
+    def _on_state_changed(self, state: Qt.ApplicationState) -> None:
+        if self.error and state == Qt.ApplicationState.ApplicationActive:
+            self.refresh(again=True)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether `info` and `error` are about the current choice of data."""
+        return self._answered is not None and self._answered == self._question()
+
+    def _on_project_changed(self, _project: object = None) -> None:
+        if self._is_started and (self._last_question is None or self._question() != self._last_question):
+            self._delay.start()
+
+    def _question(self) -> tuple[DataOptions, str]:
+        return self._editor.project.data, str(self._documents.base)
+
+    def refresh(self, *, again: bool = False) -> None:
+        """Ask the engine about the current choice of data; with `again` even if it was asked before."""
+        if not self._is_started:
+            return  # the question needs imports that the first paint of the window must not wait for
+        question = self._question()
+        if question == self._last_question and not again:
+            if self.is_current:
+                self._editor.set_facts(self.info, self.error)  # a project that was just opened has none yet
+            return
+        self._last_question = question
+        options, base = question
+        if options.source == "none" or options.problems():
+            self._take(question, None, "")
+            return
+        self._server.request(
+            "facts",
+            {"data": options.write(), "base": base},
+            lambda result: self._answer(question, DataFacts.read(result), ""),
+            lambda message: self._answer(question, None, message),
+        )
+
+    def _answer(self, question: tuple[DataOptions, str], info: DataFacts | None, error: str) -> None:
+        if question == self._last_question:  # else the choice has changed since, and another answer is on its way
+            self._take(question, info, error)
+
+    def _take(self, question: tuple[DataOptions, str], info: DataFacts | None, error: str) -> None:
+        self._answered = question
+        self.info, self.error = info, error
+        self._editor.set_facts(info, error)
+        self.changed.emit(info)
+        if error:
+            self.failed.emit(error)
