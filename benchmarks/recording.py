@@ -35,8 +35,8 @@ from engine.project.training import TrainingOptions
 from engine.training.fast.garbage import looked_for_at_reports
 from engine.training.losses import loss_for
 from engine.training.metrics import Accuracy
-from engine.training.recording import Clock, Recorder
-from engine.training.reporting import NoRequests, Reporter
+from engine.training.recorder import Clock, Recorder
+from engine.training.reporter import NoRequests, Reporter
 from engine.training.solvers import Solver
 from engine.training.step import Unit
 

@@ -21,12 +21,12 @@ from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
-from engine.training.clipping import Population
 from engine.training.gradient_checkpointing import Recomputing
+from engine.training.gradient_clipping import BatchStatistics
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
 from engine.training.step import Fittings, Unit
-from engine.training.weight_averaging import averaging
+from engine.training.weight_averaging import average_for
 
 CPU = torch.device("cpu")
 ROUNDS = 5
@@ -104,7 +104,7 @@ def by_engine(work: Work, given: dict[str, Any]) -> Callable[[int], object]:
         rate=lambda step: 0.01,
         fittings=Fittings(
             precision=precision,
-            average=averaging(options, network, 10, Population(network, share, precision, lambda: iter(()))),
+            average=average_for(options, network, 10, BatchStatistics(network, share, precision, lambda: iter(()))),
         ),
     )
     return partial(unit.train, batch)

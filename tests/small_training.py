@@ -15,17 +15,17 @@ from engine.parallel.sync_batch_norm import Share
 from engine.project import user_code
 from engine.project.bindings import alone
 from engine.project.dataset_info import DataFacts, InputFacts, classes_of
-from engine.project.training import TrainingOptions, extent
+from engine.project.training import TrainingOptions, training_length
 from engine.runs.events import Event
 from engine.runs.requests import NOTHING, Asked
+from engine.training.best_model import BestModelTracker, NullStore
 from engine.training.evaluation import metrics_for, named
 from engine.training.layer_statistics import LayerWatch, Watch
 from engine.training.losses import loss_for
-from engine.training.recording import Clock, Recorder
-from engine.training.reporting import Reporter
-from engine.training.savers import Keeper, NoShelf
+from engine.training.recorder import Clock, Recorder
+from engine.training.reporter import Reporter
 from engine.training.solvers import Solver
-from engine.training.state import Plan
+from engine.training.state import TrainingPlan
 from engine.training.step import Fittings, Unit
 from engine.training.trainer import Outcome, Trainer
 from engine.training.user_code import hooks_for
@@ -99,9 +99,11 @@ class Small:
         steps = self._epochs * STEPS_PER_EPOCH
         recorder = Recorder(metrics, group, lambda: 0, clock)
         reporter = Reporter(metrics, recorder, self.outbox, Asks(self.asked), clock, steps, unit.watch)
-        keeper = Keeper(unit, options, named(options.objective_metric, metrics), NoShelf(), has_validation=True)
-        whole = extent(options, 9)
-        hooks = hooks_for(options, network, self._folder, whole, group, rate=unit.rate, clock=clock)
-        plan = Plan(whole, options.validation_frequency, 0, part, part)
+        keeper = BestModelTracker(
+            unit, options, named(options.objective_metric, metrics), NullStore(), has_validation=True
+        )
+        length = training_length(options, 9)
+        hooks = hooks_for(options, network, self._folder, length, group, rate=unit.rate, clock=clock)
+        plan = TrainingPlan(length, options.validation_frequency, 0, part, part)
         batches = Batches(part, Order(9, 3, options.shuffle, 0), group)
         return Trainer(plan, unit, batches, reporter, keeper, hooks).run()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from designer import theme
 from engine.core.errors import plural
 from engine.project.schedules import rate_at
-from engine.project.training import Extent, TrainingOptions, extent
+from engine.project.training import TrainingLength, TrainingOptions, training_length
 
 STAND_IN = 100
 """Iterations an epoch where no data says how many."""
@@ -51,26 +51,26 @@ class RatePlot(QWidget):
         self.setAccessibleDescription(f"{self.caption}. From {from_to}, at most {_figure(max(rates))}.")
 
     @property
-    def extent(self) -> Extent:
+    def length(self) -> TrainingLength:
         """How long the run is, or would be."""
         if self.samples or self.options.is_full_batch:
-            return extent(self.options, self.samples or 1)
-        return Extent(self.options.mini_batch_size, STAND_IN, self.options.max_epochs)
+            return training_length(self.options, self.samples or 1)
+        return TrainingLength(self.options.mini_batch_size, STAND_IN, self.options.max_epochs)
 
     @property
     def caption(self) -> str:
         """What the curve shows, and what it goes by."""
-        whole = self.extent
-        run = f"Learn rate over {plural(whole.epochs, 'epoch')}, {plural(whole.total_steps, 'iteration')}"
-        if whole.is_full_batch:
-            return f"Learn rate over {plural(whole.epochs, 'iteration')}, each of all samples"
+        length = self.length
+        run = f"Learn rate over {plural(length.epochs, 'epoch')}, {plural(length.total_steps, 'iteration')}"
+        if length.is_full_batch:
+            return f"Learn rate over {plural(length.epochs, 'iteration')}, each of all samples"
         if "plateau" in self.options.schedules:
             return f"{run}, as long as validations get better"
         return run if self.samples else f"{run}: {STAND_IN} an epoch are assumed, as there is no data yet"
 
     def points(self, most: int) -> Iterator[tuple[float, float]]:
         """Share of the run and rate, of all steps or of so many of them, evenly spread with both ends."""
-        total, per_epoch = self.extent.total_steps, self.extent.steps_per_epoch
+        total, per_epoch = self.length.total_steps, self.length.steps_per_epoch
         count = min(total, most)
         for number in range(count):
             step = round(number * (total - 1) / max(1, count - 1))
@@ -111,7 +111,7 @@ class RatePlot(QWidget):
             painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
             painter.setPen(palette.muted)
             painter.drawText(QRectF(0, y - 10, _LEFT - 10, 20), right, _figure(share * top))
-        epochs, unit = self.extent.epochs, "iteration" if self.extent.is_full_batch else "epoch"
+        epochs, unit = self.length.epochs, "iteration" if self.length.is_full_batch else "epoch"
         for epoch in ticks(epochs, max(2, int(frame.width() / 90))):
             x = frame.left() + epoch / epochs * frame.width()
             text = f"{epoch:,}" if epoch else f"{unit} 0"

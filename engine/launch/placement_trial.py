@@ -30,7 +30,7 @@ from engine.placement.candidates import LEAST_RUN_S, decided, is_undecided, name
 from engine.placement.inventory import can_share
 from engine.project.check_strategies import pieces_of_batch
 from engine.project.data_loading import Loading
-from engine.project.training import extent
+from engine.project.training import training_length
 from engine.training.assembling import loss_of, network_for, part_for, unit_for
 from engine.training.precision import Precision
 from engine.training.setting import Setting
@@ -108,15 +108,15 @@ class _Steps:
         self._precision.begin()
         self.part = part_for(setting, self._precision, "training")
         assert self.part is not None  # `prepare` refuses a project whose training part is empty
-        self.extent = extent(options, len(self.part))
+        self.length = training_length(options, len(self.part))
 
     def of(self, group: ProcessGroup, share: float) -> Callable[[], Any]:
         """A step of the first batch, or of this share of it. A collective."""
         setting, options, part = self._setting, self._setting.project.training, self.part
         assert part is not None
         network = copy.deepcopy(self._network)
-        order = Order(len(part), self.extent.batch, options.shuffle, options.seed)
-        schedule = Schedule(options, self.extent.steps_per_epoch, self.extent.total_steps, 1.0)
+        order = Order(len(part), self.length.batch, options.shuffle, options.seed)
+        schedule = Schedule(options, self.length.steps_per_epoch, self.length.total_steps, 1.0)
         pieces = pieces_of_batch(setting.project.environment, options.gradient_accumulation, group.size)
         batches = Batches(part, order, group, cut=options.sequence_length == "shortest", pieces=pieces)
         loss = loss_of(setting, network, part.targets)
@@ -151,12 +151,12 @@ class _Probe:
         try:
             self._twins.fork([len(way.places) for way in ways])
             self._find_share(ways[0])
-            if ways[0].seconds * self._steps.extent.total_steps / self._share < LEAST_RUN_S:
+            if ways[0].seconds * self._steps.length.total_steps / self._share < LEAST_RUN_S:
                 return Choice()
             self._race(ways)
         finally:
             self._twins.end()
-        steps = self._steps.extent.total_steps / self._share
+        steps = self._steps.length.total_steps / self._share
         return verdict(ways, steps, time.perf_counter() - self._began, several=len(self._info["places"]) > 1)
 
     def _ways(self) -> list[Tried]:
@@ -176,7 +176,7 @@ class _Probe:
 
     def _find_share(self, way: Tried) -> None:
         """How much of a batch is computed in each step that is tried; also what the yardstick takes."""
-        self._share = min(1.0, max(1 / 16, 8 / self._steps.extent.batch))
+        self._share = min(1.0, max(1 / 16, 8 / self._steps.length.batch))
         self._time(way, 1)
         most = self._time(way, 1) / self._share
         self._own.clear()
@@ -238,12 +238,12 @@ def verdict(ways: Sequence[Tried], steps: float, took_s: float, *, several: bool
         return Choice()
     one, *_ = tried = [way for way in ways if way.seconds]
     alone = [way for way in tried if len(way.places) == 1]
-    together = [way for way in tried if len(way.places) > 1]
+    concatenated = [way for way in tried if len(way.places) > 1]
     best = min(alone, key=lambda way: way.seconds)
     if best.seconds * LEAST_GAIN > one.seconds:
         best = one
-    if together:
-        fastest = min(together, key=lambda way: way.seconds)
+    if concatenated:
+        fastest = min(concatenated, key=lambda way: way.seconds)
         # Against all threads it is one use of the same cores or another: what is measured as faster is more likely so.
         is_faster = fastest.seconds * (LEAST_GAIN if best is one else 1.0) < best.seconds
         if several or (is_faster and (best.seconds - fastest.seconds) * steps > START_S):

@@ -29,25 +29,25 @@ from engine.project.bindings import in_order
 from engine.project.check_strategies import pieces_of_batch
 from engine.project.data_loading import Loading
 from engine.project.dataset_info import PARTS
-from engine.project.training import Extent, extent
+from engine.project.training import TrainingLength, training_length
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.confusion import write_confusions
 from engine.runs.events import Message, Started, to_json
 from engine.runs.folder import RunFolder
 from engine.training import out_of_memory
 from engine.training.assembling import augmentation_of, choose_threads, loss_of, network_for, part_for, unit_for
+from engine.training.best_model import BestModelTracker, CheckpointSaver, FolderStore, NullStore, nowhere
 from engine.training.checkpoints import RandomStates
 from engine.training.evaluation import metrics_for, named
 from engine.training.fast import garbage
 from engine.training.metrics import Metric
-from engine.training.nan_replay import Replay
+from engine.training.nan_replay import NanReplay
 from engine.training.precision import Precision
-from engine.training.recording import Clock, Recorder
-from engine.training.reporting import NoOutbox, NoRequests, Reporter
-from engine.training.savers import FolderShelf, Keeper, NoShelf, Saver, nowhere
+from engine.training.recorder import Clock, Recorder
+from engine.training.reporter import NoRequests, NullEventSink, Reporter
 from engine.training.setting import Setting, known_of, process_group_for, set_up
 from engine.training.solvers import Schedule
-from engine.training.state import Plan, limits_for, validation_steps
+from engine.training.state import TrainingPlan, limits_for, validation_steps
 from engine.training.step import State, Unit
 from engine.training.trainer import NonFiniteLossError, Outcome, Trainer
 from engine.training.user_code import hooks_for
@@ -116,26 +116,26 @@ def _train(spec: WorkerSpec, reports: Reports) -> tuple[Outcome, ProcessGroup]:
     assert training is not None  # `prepare` refuses a project whose training part is empty
     notes = [*choice, *_loading_note(setting), *precision.notes]
     notes += choose_threads(setting, network, precision, training, spec.rank)
-    whole = extent(options, len(training))
+    length = training_length(options, len(training))
     scale = rate_factor(setting.project.environment, group.size)
-    schedule = Schedule(options, whole.steps_per_epoch, whole.total_steps, scale)
+    schedule = Schedule(options, length.steps_per_epoch, length.total_steps, scale)
     loss = loss_of(setting, network, training.targets)
     facts = in_order(setting.project.network, setting.facts)
     metrics = metrics_for(options, facts, training.targets)
-    batches = _batches_of(setting, training, whole, group)
+    batches = _batches_of(setting, training, length, group)
     parameters = sum(p.numel() for p in network.parameters())
     unit = unit_for(setting, spec, network, precision, schedule, loss, metrics, group, batches, notes)
     network = unit.network  # of a pipeline this stage, so that the others are let go
     keeper = _keeper_for(setting, unit, is_first=is_first, has_validation=validation is not None)
     if is_first:
-        _announce(setting, parameters, whole, named("metric", unit.metrics), reports, notes)
-    plan = _plan_for(setting, unit, whole, schedule, validation, test)
+        _announce(setting, parameters, length, named("metric", unit.metrics), reports, notes)
+    plan = _plan_for(setting, unit, length, schedule, validation, test)
     clock = Clock(plan.limits.time_s, partial(_sending_s, setting, unit, group))
-    reporter = _reporter_for(setting, spec, reports, unit, group, clock, whole.total_steps)
+    reporter = _reporter_for(setting, spec, reports, unit, group, clock, length.total_steps)
     # From here on each worker has random numbers of its own: for dropout.
     _seed_own(options.seed, group.rank)
-    hooks = hooks_for(options, network, setting.folder.path, whole, group, rate=schedule, clock=clock)
-    saver = Saver(options, partial(beside, setting.folder) if is_first else nowhere)
+    hooks = hooks_for(options, network, setting.folder.path, length, group, rate=schedule, clock=clock)
+    saver = CheckpointSaver(options, partial(beside, setting.folder) if is_first else nowhere)
     replay = _replay_for(setting, precision, unit, batches, group, saver)
     trainer = Trainer(plan, unit, batches, reporter, keeper, hooks, saver, replay)
     random = RandomStates(group, setting.device)
@@ -163,26 +163,28 @@ def _loading_note(setting: Setting) -> list[str]:
     return [loading.sentence()] if loading.is_streamed or loading.because else []
 
 
-def _keeper_for(setting: Setting, unit: Unit, *, is_first: bool, has_validation: bool) -> Keeper:
+def _keeper_for(setting: Setting, unit: Unit, *, is_first: bool, has_validation: bool) -> BestModelTracker:
     """Who remembers the best network; only the first worker puts it down."""
     options = setting.project.training
-    shelf = FolderShelf(setting.folder.path, known_of(setting)) if is_first else NoShelf()
-    return Keeper(unit, options, named(options.objective_metric, unit.metrics), shelf, has_validation=has_validation)
+    shelf = FolderStore(setting.folder.path, known_of(setting)) if is_first else NullStore()
+    return BestModelTracker(
+        unit, options, named(options.objective_metric, unit.metrics), shelf, has_validation=has_validation
+    )
 
 
 def _plan_for(
     setting: Setting,
     unit: Unit,
-    whole: Extent,
+    length: TrainingLength,
     schedule: Schedule,
     validation: Resident | None,
     test: Resident | None,
-) -> Plan:
+) -> TrainingPlan:
     """How long the run goes on, and when it validates."""
     options = setting.project.training
-    return Plan(
-        whole,
-        validation_steps(options, whole.steps_per_epoch),
+    return TrainingPlan(
+        length,
+        validation_steps(options, length.steps_per_epoch),
         options.validation_patience,
         validation,
         test,
@@ -192,13 +194,13 @@ def _plan_for(
     )
 
 
-def _batches_of(setting: Setting, training: Resident, whole: Extent, group: ProcessGroup) -> Batches:
+def _batches_of(setting: Setting, training: Resident, length: TrainingLength, group: ProcessGroup) -> Batches:
     """The training part, batch by batch."""
     options = setting.project.training
     order = Order(
         len(training),
-        whole.batch,
-        "never" if whole.is_full_batch else options.shuffle,
+        length.batch,
+        "never" if length.is_full_batch else options.shuffle,
         options.seed,
         keep_last=options.last_batch == "keep",
         lengths=training.longest if options.bucket_by_length else None,
@@ -227,7 +229,9 @@ def _reporter_for(
     busy = utilisation_of(setting.device, group.size)
     recorder = Recorder(unit.metrics, group, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
     is_first = group.rank == 0
-    outbox, requests = (reports, RequestPipe(spec.requests, spec.asked)) if is_first else (NoOutbox(), NoRequests())
+    outbox, requests = (
+        (reports, RequestPipe(spec.requests, spec.asked)) if is_first else (NullEventSink(), NoRequests())
+    )
     return Reporter(unit.metrics, recorder, outbox, requests, clock, total_steps, unit.watch)
 
 
@@ -244,8 +248,8 @@ def _seed_own(seed: int, rank: int) -> None:
 
 
 def _replay_for(
-    setting: Setting, precision: Precision, unit: Unit, batches: Batches, group: ProcessGroup, saver: Saver
-) -> Replay | None:
+    setting: Setting, precision: Precision, unit: Unit, batches: Batches, group: ProcessGroup, saver: CheckpointSaver
+) -> NanReplay | None:
     """Who looks where a loss that is no number came from; none where a guard finds it at once, and where least squares
     are solved, which moves no weight by what is no number: the network as it is tells."""
     options = setting.project.training
@@ -257,13 +261,13 @@ def _replay_for(
         _seed_own(options.seed, group.rank)
         return state
 
-    return Replay(unit, batches, group, saver.pieces, initial, partial(all_checkpoints, setting.folder))
+    return NanReplay(unit, batches, group, saver.pieces, initial, partial(all_checkpoints, setting.folder))
 
 
 def _announce(
     setting: Setting,
     parameters: int,
-    whole: Extent,
+    length: TrainingLength,
     metric: Metric,
     reports: Reports,
     notes: Sequence[str],
@@ -274,9 +278,9 @@ def _announce(
         Started(
             environment=setting.info["environment"],
             hardware=setting.info["hardware"],
-            epochs=whole.epochs,
-            iterations=whole.total_steps,
-            steps_per_epoch=whole.steps_per_epoch,
+            epochs=length.epochs,
+            iterations=length.total_steps,
+            steps_per_epoch=length.steps_per_epoch,
             metric=metric.name,
             samples=setting.facts.samples,
             parameters=parameters,

@@ -13,7 +13,7 @@ from engine.placement.inventory import DeviceInventory, can_share
 from engine.project.check_strategies import pieces_of_batch, stages_of
 from engine.project.environment import EnvironmentOptions
 from engine.project.project import Project
-from engine.project.training import TrainingOptions, batch_size, extent
+from engine.project.training import TrainingOptions, batch_size, training_length
 
 _MEETING_S, _BYTES_S = 2.5e-4, 1.1e9
 """What adding up the gradients of two workers over gloo takes: so long, and so many bytes a second more. Measured on
@@ -65,7 +65,7 @@ def batch_words(
     16; 12 steps an epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
     said = [_batch(placement, environment, training, batch_size(training, samples))]
     if samples:
-        whole = extent(training, samples)
+        whole = training_length(training, samples)
         said.append("one step an epoch" if whole.is_full_batch else f"{plural(whole.steps_per_epoch, 'step')} an epoch")
     if training.is_visible("initial_learn_rate"):
         said.append(_rate(environment, training.initial_learn_rate, len(placement.workers)))

@@ -11,7 +11,7 @@ from engine.placement.choose import MOST_AUTOMATIC_WORKERS, Placement, refusal, 
 from engine.placement.inventory import DeviceInventory, can_share
 from engine.project import user_code
 from engine.project.project import Project
-from engine.project.training import extent
+from engine.project.training import training_length
 
 MOST_CANDIDATES = 3
 LEAST_RUN_S = 5.0
@@ -60,7 +60,7 @@ def _leaves_open(project: Project, placement: Placement) -> bool:
 
 def is_worthwhile(project: Project, analysis: Analysis, samples: int, steps: int) -> bool:
     """Whether a run over so many samples an epoch, in sequences of so many steps, may take long enough."""
-    whole = extent(project.training, samples)
+    whole = training_length(project.training, samples)
     work = work_of(analysis)
     work = replace(work, flops=max(work.flops, 2 * analysis.parameters * steps))
     return whole.total_steps * max(FAST_STEP_S, step_s(work, whole.batch, FAST_FLOPS_S)) >= LEAST_RUN_S / 2

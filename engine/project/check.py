@@ -35,7 +35,7 @@ from engine.project.project import Project, block_paths, lifted, lowered, projec
 from engine.project.schedules import plateau_begin
 from engine.project.stage_edits import stage_problems
 from engine.project.target_scale import target_scale_problems
-from engine.project.training import TrainingOptions, batch_size, extent
+from engine.project.training import TrainingOptions, batch_size, training_length
 from engine.project.user_code import with_code_fix
 
 
@@ -259,7 +259,7 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
 
 def _warmup_problem(options: TrainingOptions, samples: int) -> Iterator[Problem]:
     """A warm-up that the run ends before."""
-    total = extent(options, samples).total_steps if samples else 0
+    total = training_length(options, samples).total_steps if samples else 0
     if options.is_visible("warmup_iterations") and 0 < total <= options.warmup_iterations:
         message = (
             f"The run has {plural(total, 'iteration')} and ends within the warm-up of {options.warmup_iterations:,}: "

@@ -67,7 +67,7 @@ class TrainingOptions(
 
 
 @dataclass(frozen=True)
-class Extent:
+class TrainingLength:
     """Samples a batch over all workers, steps an epoch, epochs. For a full-batch solver an epoch is one iteration."""
 
     batch: int
@@ -93,10 +93,10 @@ def batch_size(options: TrainingOptions, samples: int | None) -> int:
     return samples if options.is_full_batch and samples else options.mini_batch_size
 
 
-def extent(options: TrainingOptions, samples: int) -> Extent:
+def training_length(options: TrainingOptions, samples: int) -> TrainingLength:
     """For so many training samples, at least one."""
     if options.is_full_batch:
-        return Extent(samples, 1, options.max_iterations, is_full_batch=True)
+        return TrainingLength(samples, 1, options.max_iterations, is_full_batch=True)
     whole, rest = divmod(samples, options.mini_batch_size)
     steps = whole + (1 if rest and options.last_batch == "keep" else 0)
-    return Extent(options.mini_batch_size, max(1, steps), options.max_epochs)
+    return TrainingLength(options.mini_batch_size, max(1, steps), options.max_epochs)

@@ -26,20 +26,20 @@ from engine.project.check_strategies import pieces_of_batch, stages_of
 from engine.project.target_scale import fitted_outputs
 from engine.project.training import TrainingOptions
 from engine.project.user_code import has_code
-from engine.training.clipping import Population, clipping
 from engine.training.compilation import Step, accelerate, all_learn
 from engine.training.evaluation import confusion_for
 from engine.training.gradient_checkpointing import Recomputing
+from engine.training.gradient_clipping import BatchStatistics, gradient_clip
 from engine.training.layer_statistics import LayerWatch, Watch
 from engine.training.levenberg_marquardt import LevenbergMarquardt
-from engine.training.losses import Ends, Loss, fit_inverse, loss_for, normalised, scale_of
+from engine.training.losses import Loss, OutputAdapters, fit_inverse, loss_for, normalised, scale_of
 from engine.training.metrics import Metric
-from engine.training.nan_check import guard_for
+from engine.training.nan_check import nan_check_for
 from engine.training.precision import Precision
 from engine.training.setting import Setting, layers_of, parameter_options_of
 from engine.training.solvers import Schedule, Solver, groups_by_name
 from engine.training.step import Fittings, Unit
-from engine.training.weight_averaging import averaging
+from engine.training.weight_averaging import average_for
 
 SHARDED = (
     "Of the layers outputs and dead units are shown, but no gradients: each worker has a part of each, and only the "
@@ -88,7 +88,7 @@ def unit_for(
     elif setting.project.environment.strategy != "fully-sharded" and options.solver != "lm":
         called, note = accelerate(options.acceleration, network, step, group, setting.device)
         notes.extend(filter(None, [note]))
-    population = Population(network, share, precision, batches.of_all)
+    population = BatchStatistics(network, share, precision, batches.of_all)
     least_squares = LevenbergMarquardt(options, network, said, group) if options.solver == "lm" else None
     return Unit(
         network,
@@ -111,14 +111,14 @@ def unit_for(
         share=share,
         rate=schedule,
         fittings=Fittings(
-            clip=clipping(options, network.parameters(), group),
+            clip=gradient_clip(options, network.parameters(), group),
             custom_step=user_code.target(options, "step_function"),
             precision=precision,
-            average=averaging(options, network, batches.order.steps_per_epoch, population),
+            average=average_for(options, network, batches.order.steps_per_epoch, population),
             population=population if options.batch_normalization_statistics == "population" else None,
-            ends=Ends(setting.wanted, mixes=options.mixes),
+            ends=OutputAdapters(setting.wanted, mixes=options.mixes),
             most_at_once=_most_at_once(options, group.size * options.gradient_accumulation),
-            guard=guard_for(options, network, group),
+            guard=nan_check_for(options, network, group),
             loads=setting.loads,
             watch=_watch(setting, network, group, called),
             new_solver=partial(Solver, options, network, said),
@@ -164,13 +164,13 @@ def _staged(
         share=share,
         rate=rate,
         fittings=Fittings(
-            clip=clipping(options, stage.parameters(), group, in_stages=True),
+            clip=gradient_clip(options, stage.parameters(), group, in_stages=True),
             precision=precision,
-            ends=Ends(setting.wanted, mixes=options.mixes),
+            ends=OutputAdapters(setting.wanted, mixes=options.mixes),
             most_at_once=_most_at_once(
                 options, pieces_of_batch(project.environment, options.gradient_accumulation, group.size)
             ),
-            guard=guard_for(options, stage, group),
+            guard=nan_check_for(options, stage, group),
             new_solver=partial(Solver, options, stage, said),
             # What each has of the squared norm adds up, since no two have the same weight.
             watch=_watch(setting, stage, SingleProcess()),

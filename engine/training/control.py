@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from engine.runs.events import Refused, Requested, StateChanged
 from engine.runs.requests import NOTHING, WATCHED, Asked
-from engine.training.reporting import Reporter
-from engine.training.state import Course, Plan
+from engine.training.reporter import Reporter
+from engine.training.state import TrainingPlan, TrainingState
 from engine.training.step import Unit
 
 PAUSE_S = 0.2
@@ -17,7 +17,7 @@ class Control:
     """Obeys. What is done is told, as an event at its step."""
 
     def __init__(
-        self, plan: Plan, course: Course, unit: Unit, reporter: Reporter, validate: Callable[[], None]
+        self, plan: TrainingPlan, course: TrainingState, unit: Unit, reporter: Reporter, validate: Callable[[], None]
     ) -> None:
         self._plan = plan
         self._course = course
@@ -61,7 +61,7 @@ class Control:
             self._reporter.tell(Requested(what="rate", iteration=step, value=self._unit.rate(step)))
         if asked.epochs:
             self.lengthen(max(asked.epochs, course.epochs_done + (not course.is_at_epoch_end)))
-            self._reporter.tell(Requested(what="epochs", iteration=step, value=course.extent.epochs))
+            self._reporter.tell(Requested(what="epochs", iteration=step, value=course.length.epochs))
         course.save_now |= factor != 1.0 or bool(asked.epochs)
 
     def _watch(self, asked: Asked) -> None:
@@ -77,9 +77,9 @@ class Control:
 
     def lengthen(self, epochs: int) -> None:
         """The run is to have so many epochs."""
-        extent = self._course.extent = replace(self._course.extent, epochs=epochs)
-        self._plan.pace.change_length(extent.total_steps)
-        self._reporter.total_steps = extent.total_steps
+        length = self._course.length = replace(self._course.length, epochs=epochs)
+        self._plan.pace.change_length(length.total_steps)
+        self._reporter.total_steps = length.total_steps
 
     def wait_while_paused(self, save_if_due: Callable[[], None]) -> None:
         """Let go of the processor until it is asked to go on, or to stop. What else is asked is done meanwhile."""

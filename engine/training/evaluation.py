@@ -26,7 +26,7 @@ from engine.training.metrics import (
     summed,
     whole,
 )
-from engine.training.user_code import OwnMetric
+from engine.training.user_code import UserMetric
 
 MOST_IN_TABLE = 100
 """With more classes the table of which is taken for which is not kept."""
@@ -75,7 +75,7 @@ def _metric(name: str, options: TrainingOptions, facts: DataFacts, targets: Tens
             return Mape()
         case "custom":
             target = user_code.target(options, "metric_function")
-            return OwnMetric(target, higher_is_better=options.metric_higher_is_better)
+            return UserMetric(target, higher_is_better=options.metric_higher_is_better)
         case "r2":
             return R2(centre_of(targets[0]))
     of_counts: dict[str, OfCounts] = {
@@ -89,7 +89,7 @@ def _metric(name: str, options: TrainingOptions, facts: DataFacts, targets: Tens
 Rows = tuple[torch.Tensor, torch.Tensor]
 
 
-class Jury:
+class MetricAccumulator:
     """Looks at this worker's share, piece by piece, and then says what all workers saw."""
 
     def __init__(

@@ -19,7 +19,7 @@ from engine.project import user_code
 from engine.project.bindings import Wanted, loss_of
 from engine.project.dataset_info import IGNORED
 from engine.project.training import TrainingOptions
-from engine.training.user_code import CustomLoss
+from engine.training.user_code import UserLoss
 
 
 def over_samples(each: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
@@ -210,7 +210,7 @@ def ctc(
     return functional.ctc_loss(log_p, numbers, steps, is_there.sum(1), blank=place, reduction="sum")
 
 
-class Ends:
+class OutputAdapters:
     """Makes class numbers whole numbers of 64 bits, ends targets where the padding of the outputs ends, and makes two
     logits of the single one that tells two classes apart: 0 for the first class. Done twice it changes nothing more."""
 
@@ -247,17 +247,17 @@ class Ends:
 
 
 Loss = Callable[[Tensors, Tensors], torch.Tensor]
-LossOfOne = Callable[..., torch.Tensor]
+OutputLoss = Callable[..., torch.Tensor]
 """Given an output, its target, and for transcripts the lengths of the output."""
 
-_OF_NUMBERS: dict[str, LossOfOne] = {"half-mse": half_mse, "mse": mse, "mae": mae}
+_OF_NUMBERS: dict[str, OutputLoss] = {"half-mse": half_mse, "mse": mse, "mae": mae}
 
 
 def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensors) -> Loss:
     """The loss that the options ask for: the sum over outputs of what each is to give, as often as its weight says.
     `targets` are those of the whole training part, on the device: class weights may follow from them."""
     if options.loss == "custom":
-        own, ends = CustomLoss(user_code.target(options, "loss_function")), Ends(wanted)
+        own, ends = UserLoss(user_code.target(options, "loss_function")), OutputAdapters(wanted)
         return lambda outputs, targets: own(outputs, ends(outputs, targets)[1])
     named = [loss_of(options, one) for one in wanted]
     chosen = zip(named, wanted, targets, strict=True)
@@ -265,14 +265,14 @@ def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensor
     weights = [weight for _, weight in named]
     first = wanted[0]
     is_plain = first.facts.per == "sample" and first.facts.task != "transcripts" and not first.is_binary
-    return OfFirst(losses[0]) if is_plain and weights == [1.0] else _Sum(wanted, losses, weights)
+    return SingleOutputLoss(losses[0]) if is_plain and weights == [1.0] else _Sum(wanted, losses, weights)
 
 
 @dataclass(frozen=True)
-class OfFirst:
+class SingleOutputLoss:
     """The loss of the first output, which is the only one."""
 
-    loss: LossOfOne
+    loss: OutputLoss
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
         """The sum over samples."""
@@ -282,9 +282,9 @@ class OfFirst:
 class _Sum:
     """The losses of all outputs, weighted."""
 
-    def __init__(self, wanted: Sequence[Wanted], losses: Sequence[LossOfOne], weights: Sequence[float]) -> None:
+    def __init__(self, wanted: Sequence[Wanted], losses: Sequence[OutputLoss], weights: Sequence[float]) -> None:
         self._wanted, self._losses, self._weights = tuple(wanted), losses, weights
-        self._ends = Ends(wanted)
+        self._ends = OutputAdapters(wanted)
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
         outputs, targets = self._ends(outputs, targets)
@@ -304,7 +304,7 @@ class _Sum:
         return found[0] if count == 1 else torch.stack(found).sum()
 
 
-def _of_one(name: str, options: TrainingOptions, one: Wanted, targets: torch.Tensor) -> LossOfOne:
+def _of_one(name: str, options: TrainingOptions, one: Wanted, targets: torch.Tensor) -> OutputLoss:
     smoothing = options.label_smoothing
     is_labels = one.facts.task == "labels"
     if name == "ctc":
@@ -313,7 +313,7 @@ def _of_one(name: str, options: TrainingOptions, one: Wanted, targets: torch.Ten
         return partial(huber, delta=options.huber_delta) if name == "huber" else _OF_NUMBERS[name]
     if is_labels:
         weight = positive_weights(options, targets, one.facts.type.dim("C"))
-        base: LossOfOne = partial(binary_cross_entropy, weight=weight, smoothing=smoothing)
+        base: OutputLoss = partial(binary_cross_entropy, weight=weight, smoothing=smoothing)
     else:
         weight = class_weights(options, targets.flatten(), len(one.facts.classes))
         base = cross_entropy

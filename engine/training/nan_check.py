@@ -13,7 +13,7 @@ from engine.parallel.process_group import ProcessGroup
 from engine.project.training import TrainingOptions
 
 
-class Guard:
+class NanCheck:
     """Looks at every step before the weights move. All workers come to the same answer.
 
     It waits for the device at every step. Statistics of batch normalisation are put back for a step that is left out.
@@ -52,11 +52,11 @@ class Guard:
             buffer.copy_(kept)
 
 
-def guard_for(options: TrainingOptions, network: nn.Module, group: ProcessGroup) -> Guard | None:
+def nan_check_for(options: TrainingOptions, network: nn.Module, group: ProcessGroup) -> NanCheck | None:
     """The guard that the options ask for, if any."""
     if options.non_finite_loss == "stop":
         return None
-    return Guard(network, group, skips=options.non_finite_loss == "skip")
+    return NanCheck(network, group, skips=options.non_finite_loss == "skip")
 
 
 def own(x: torch.Tensor) -> torch.Tensor:

@@ -20,7 +20,7 @@ TAKEN_BACK = ("unit", "schedule", "random")
 """What of a checkpoint decides how the steps go. The rest, which says where the run is and what was best, stays."""
 
 
-class Replay:
+class NanReplay:
     """Goes through the steps again, all workers together. Nothing of the run is of use afterwards: it has failed.
 
     Workers that have a part of the network each, or go their own way for some steps, do here what they did there.

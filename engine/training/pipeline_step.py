@@ -8,7 +8,7 @@ from torch import nn
 
 from engine.data.batches import Batch, Resident, Tensors, as_tuple
 from engine.parallel.strategies.pipeline import Pipeline
-from engine.training.state import Done, together
+from engine.training.state import StepResult, concatenated
 from engine.training.step import Unit, refuse_without_gradient
 
 MOST_OF_STAGE = 10**8
@@ -34,28 +34,28 @@ class StagedUnit(Unit):
     def _along(self, number: int) -> int:
         return self._group.rank * MOST_OF_STAGE + number
 
-    def _differentiate_all(self, batch: Batch) -> Done:
+    def _differentiate_all(self, batch: Batch) -> StepResult:
         self._share.is_empty = False
         pieces = list(batch.apart())
-        done: list[Done] = []
+        done: list[StepResult] = []
 
         def loss_of(number: int, outputs: Tensors) -> torch.Tensor:
             targets, total = pieces[number].targets, batch.total
             loss = self._loss(outputs, targets) / total
             refuse_without_gradient(loss)
             outputs, targets = self._ends(tuple(x.detach() for x in outputs), targets)
-            done.append(Done(loss.detach(), outputs, targets, pieces[number].count, total))
+            done.append(StepResult(loss.detach(), outputs, targets, pieces[number].count, total))
             return loss
 
         self._pipeline.differentiate([piece.inputs for piece in pieces], self._call, loss_of)
         first = pieces[0].inputs
         if done:
-            whole = together(done)
+            whole = concatenated(done)
             self._pipeline.tell_results(first, (*whole.outputs, *whole.targets))
             return whole
         empty = self._pipeline.tell_results(first, None)
         outputs, targets = empty[: -len(batch.targets)], empty[-len(batch.targets) :]
-        return Done(torch.zeros((), device=batch.targets[0].device), outputs, targets, 0, batch.total)
+        return StepResult(torch.zeros((), device=batch.targets[0].device), outputs, targets, 0, batch.total)
 
     def _looks(self, part: Resident) -> Iterator[tuple[Batch, Tensors]]:
         for piece in part.pieces(0, 1, self._most_at_once):

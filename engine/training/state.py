@@ -8,12 +8,12 @@ from typing import Protocol
 import torch
 
 from engine.data.batches import Resident, Tensors
-from engine.project.training import Extent, TrainingOptions
+from engine.project.training import TrainingLength, TrainingOptions
 from engine.training.metrics import Metric
 
 
 @dataclass(frozen=True)
-class Done:
+class StepResult:
     """What one step gave, left on the device: this worker's part of the loss of the whole batch, and its outputs.
     `count` of the samples are this worker's, `total` those of all."""
 
@@ -27,7 +27,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Scores:
+class Evaluation:
     """How good the network is on a part of the data, all of its samples: the loss, and each metric by its name.
 
     `confusion` counts how often each class (rows) was taken for each (columns), where the data has not too many.
@@ -43,11 +43,11 @@ class Scores:
         return {"loss": self.loss, **self.metrics}
 
 
-def together(pieces: Sequence[Done]) -> Done:
+def concatenated(pieces: Sequence[StepResult]) -> StepResult:
     """What a step gave that was computed in pieces."""
     if len(pieces) == 1:
         return pieces[0]
-    return Done(
+    return StepResult(
         torch.stack([done.loss for done in pieces]).sum(),
         tuple(torch.cat(parts) for parts in zip(*(done.outputs for done in pieces), strict=True)),
         tuple(torch.cat(parts) for parts in zip(*(done.targets for done in pieces), strict=True)),
@@ -67,7 +67,7 @@ class Target:
     value: float
     higher_is_better: bool
 
-    def reached(self, scores: Scores) -> str:
+    def reached(self, scores: Evaluation) -> str:
         """Why the run ends with these scores, or nothing."""
         found = scores.named[self.name]
         if not (found >= self.value if self.higher_is_better else found <= self.value):
@@ -85,7 +85,7 @@ class Limits:
     """The reason, in words."""
     target: Target | None = None
 
-    def reached(self, step: int, scores: Scores) -> str:
+    def reached(self, step: int, scores: Evaluation) -> str:
         """Why the run ends after a validation, or nothing. What a network can before its first step ends no run."""
         return self.target.reached(scores) if self.target is not None and step > 0 else ""
 
@@ -112,10 +112,10 @@ def validation_steps(options: TrainingOptions, steps_per_epoch: int) -> int:
 
 
 @dataclass
-class Course:
+class TrainingState:
     """What the trainer does and what is asked of it both change."""
 
-    extent: Extent
+    length: TrainingLength
     steps_per_epoch: int
     step: int = 0
     """So many steps are done."""
@@ -145,7 +145,7 @@ class Course:
     @property
     def is_complete(self) -> bool:
         """Whether every epoch is done."""
-        return self.epochs_done >= self.extent.epochs
+        return self.epochs_done >= self.length.epochs
 
     def pause(self, *, release: bool) -> None:
         """No step is done until somebody asks for it. To give back all memory takes a checkpoint first, for which the
@@ -171,7 +171,7 @@ class Course:
         self.ends_because, self.is_stopped = because, True
 
 
-class Pace(Protocol):
+class LearnRateSchedule(Protocol):
     """What the learn rate follows beside the step."""
 
     def validated(self, step: int, value: float, higher_is_better: bool) -> None:
@@ -184,7 +184,7 @@ class Pace(Protocol):
         """The run will have so many steps."""
 
 
-class Steady:
+class ConstantSchedule:
     """A rate that nothing changes."""
 
     def validated(self, step: int, value: float, higher_is_better: bool) -> None:
@@ -202,17 +202,17 @@ def _release_nothing() -> None:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """How long it goes on, and when it validates. Parts of the data may be missing.
 
     `pace` is told of each validation and of what is asked for; `release` gives back memory while the run is paused.
     """
 
-    extent: Extent
+    length: TrainingLength
     validation_frequency: int
     patience: int
     validation: Resident | None
     test: Resident | None
-    pace: Pace = field(default_factory=Steady)
+    pace: LearnRateSchedule = field(default_factory=ConstantSchedule)
     release: Callable[[], None] = _release_nothing
     limits: Limits = NO_LIMITS

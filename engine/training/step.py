@@ -18,18 +18,18 @@ from engine.parallel.strategies.strategy import Strategy
 from engine.parallel.sync_batch_norm import Share
 from engine.training.checkpoints import all_gather_bytes
 from engine.training.classwise_metrics import Confusion
-from engine.training.clipping import Clip, Population
-from engine.training.evaluation import Jury
+from engine.training.evaluation import MetricAccumulator
 from engine.training.fast.manual_backward import Answer, Checked, direct_for
+from engine.training.gradient_clipping import BatchStatistics, Clip
 from engine.training.layer_statistics import Watch
 from engine.training.levenberg_marquardt import LevenbergMarquardt
-from engine.training.losses import Ends, Loss
+from engine.training.losses import Loss, OutputAdapters
 from engine.training.metrics import Metric
-from engine.training.nan_check import Guard, first_bad, has_weights, own, recording
+from engine.training.nan_check import NanCheck, first_bad, has_weights, own, recording
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
-from engine.training.state import Done, Scores, together
-from engine.training.user_step import CustomStep
+from engine.training.state import Evaluation, StepResult, concatenated
+from engine.training.user_step import UserStep
 from engine.training.weight_averaging import Average
 
 State = dict[str, torch.Tensor]
@@ -45,14 +45,14 @@ class Fittings:
     precision: Precision | None = None
     average: Average | None = None
     """Is judged and kept in the place of the weights."""
-    population: Population | None = None
+    population: BatchStatistics | None = None
     """Makes the statistics of batch normalisation of what is kept in the end."""
     custom_step: str = ""
     """Names a function of the user's that gives the loss of a batch."""
-    guard: Guard | None = None
+    guard: NanCheck | None = None
     watch: Watch | None = None
     confusion: Confusion | None = None
-    ends: Ends | None = None
+    ends: OutputAdapters | None = None
     """Brings outputs and targets into the form that metrics take."""
     loads: Sequence[float] = ()
     """What the shares of the workers in what is judged are in proportion to; none: equal ones."""
@@ -104,9 +104,9 @@ class Unit:
         self._average = fitted.average
         self._population = fitted.population
         self._most_at_once, self._loads = fitted.most_at_once, fitted.loads
-        self._ends = fitted.ends or Ends(())
+        self._ends = fitted.ends or OutputAdapters(())
         called = partial(self._precision.call, strategy.module)
-        self._custom = CustomStep(fitted.custom_step, network, called, loss) if fitted.custom_step else None
+        self._custom = UserStep(fitted.custom_step, network, called, loss) if fitted.custom_step else None
         self._confusion = fitted.confusion
         self._guard = fitted.guard
         self._new_solver = fitted.new_solver
@@ -159,12 +159,12 @@ class Unit:
     def _device(self) -> torch.device:
         return next(self.network.parameters()).device
 
-    def train(self, batch: Batch, step: int) -> Done:
+    def train(self, batch: Batch, step: int) -> StepResult:
         """Forward, loss, backward, and one move of the weights. `step` counts from 0."""
         if isinstance(self._solver, LevenbergMarquardt):
             loss, output = self._solver.step(batch)
             targets = tuple(x[: batch.count] for x in batch.targets)
-            done = Done(loss, (output,), targets, batch.count, batch.total)
+            done = StepResult(loss, (output,), targets, batch.count, batch.total)
         else:
             done = self._evaluate_and_move(batch, step)
         self._strategy.after_step(self._solver)
@@ -172,7 +172,7 @@ class Unit:
             self._average.after_step(step)
         return done
 
-    def _evaluate_and_move(self, batch: Batch, step: int) -> Done:
+    def _evaluate_and_move(self, batch: Batch, step: int) -> StepResult:
         """Forward, backward and the move, unless the guard finds that the weights would be lost by it."""
         assert isinstance(self._solver, Solver)
         if self._guard is not None:
@@ -197,7 +197,7 @@ class Unit:
         """Why the solver has nothing left to do, or nothing. The same on all workers."""
         return self._solver.finished
 
-    def _search(self, batch: Batch, done: Done) -> Callable[[], float]:
+    def _search(self, batch: Batch, done: StepResult) -> Callable[[], float]:
         """Gradients and loss of the whole batch for a solver that asks more than once; the first answer is there."""
         known = [done]
 
@@ -207,7 +207,7 @@ class Unit:
 
         return look
 
-    def _evaluate(self, batch: Batch) -> Done:
+    def _evaluate(self, batch: Batch) -> StepResult:
         """Forward, loss and backward, piece by piece."""
         self._strategy.zero_grad()
         self._share.part = batch.count / batch.total
@@ -220,7 +220,7 @@ class Unit:
             self._clip()
         return whole
 
-    def _differentiate_all(self, batch: Batch) -> Done:
+    def _differentiate_all(self, batch: Batch) -> StepResult:
         """Forward, loss and backward of all pieces."""
         *before, last = batch.apart()
         if self._direct is not None and not before and not self.watch.sees_layers:
@@ -230,9 +230,9 @@ class Unit:
             with self._strategy.no_sync():
                 done.append(self._differentiate(piece))
         done.append(self._differentiate(last))
-        return together(done)
+        return concatenated(done)
 
-    def _differentiate_directly(self, direct: Checked, batch: Batch) -> Done:
+    def _differentiate_directly(self, direct: Checked, batch: Batch) -> StepResult:
         """The same for a network that needs no autograd."""
 
         def by_autograd() -> Answer:
@@ -240,9 +240,9 @@ class Unit:
             return Answer(done.loss, done.outputs[0])
 
         answer = direct(batch, by_autograd)
-        return Done(answer.loss, *self._ends((answer.output,), batch.targets), batch.count, batch.total)
+        return StepResult(answer.loss, *self._ends((answer.output,), batch.targets), batch.count, batch.total)
 
-    def _differentiate(self, batch: Batch) -> Done:
+    def _differentiate(self, batch: Batch) -> StepResult:
         """Forward, loss and backward of one piece; the gradients add up."""
         self._share.is_empty = batch.count == 0
         if self._custom is not None:
@@ -256,24 +256,24 @@ class Unit:
         scale = self._precision.scale
         self._strategy.backward(loss if scale is None else scale.scale(loss))
         outputs, targets = self._ends(tuple(x.detach() for x in outputs), targets)
-        return Done(loss.detach(), outputs, targets, batch.count, batch.total)
+        return StepResult(loss.detach(), outputs, targets, batch.count, batch.total)
 
     @torch.no_grad()
-    def judge(self, part: Resident) -> Scores:
+    def judge(self, part: Resident) -> Evaluation:
         """Loss and metrics over a part of the data; every worker looks at its share and gets the whole answer."""
         self._strategy.synchronize(self._solver)
         with self._averaged(fresh=True):
             return self._judge(part)
 
-    def _judge(self, part: Resident) -> Scores:
+    def _judge(self, part: Resident) -> Evaluation:
         self.network.eval()
-        jury = Jury(self.metrics, self._group, part.device, self._confusion)
+        jury = MetricAccumulator(self.metrics, self._group, part.device, self._confusion)
         for piece, outputs in self._looks(part):
             if piece.count:
                 jury.see(self._loss(outputs, piece.targets), *self._ends(outputs, piece.targets))
         self.network.train()
         loss, metrics, confusion = jury.verdict()
-        return Scores(loss / len(part), metrics, confusion)
+        return Evaluation(loss / len(part), metrics, confusion)
 
     def _looks(self, part: Resident) -> Iterator[tuple[Batch, Tensors]]:
         """This worker's share of a part of the data, and what the network gives for it, piece by piece."""
@@ -336,7 +336,7 @@ class Unit:
 
     def keep_guard(self) -> None:
         """From now on a step whose loss or gradients are no numbers is not made."""
-        self._guard = Guard(self.network, self._group, skips=False, exact=True)
+        self._guard = NanCheck(self.network, self._group, skips=False, exact=True)
 
     def begin_again(self, state: State, scale: dict[str, Any]) -> None:
         """Be as before the first step, with these weights, and keep guard. Raises `ValueError` where the solver cannot

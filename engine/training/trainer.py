@@ -13,13 +13,13 @@ from engine.core.errors import RunError, UserError, plural
 from engine.data.batches import Batch, Batches
 from engine.project.training import TrainingOptions
 from engine.runs.events import Checkpointed, Message
+from engine.training.best_model import BestModelTracker, CheckpointSaver
 from engine.training.control import Control
 from engine.training.metrics import on_curve
-from engine.training.nan_replay import Replay
-from engine.training.recording import Report
-from engine.training.reporting import Reporter
-from engine.training.savers import Keeper, Saver
-from engine.training.state import Course, Plan, Scores
+from engine.training.nan_replay import NanReplay
+from engine.training.recorder import Report
+from engine.training.reporter import Reporter
+from engine.training.state import Evaluation, TrainingPlan, TrainingState
 from engine.training.step import Unit
 from engine.training.user_code import Hooks, NoHooks
 
@@ -41,8 +41,8 @@ class Outcome:
     iterations: int
     loss: float
     metrics: Mapping[str, float]
-    validation: Scores | None
-    test: Scores | None
+    validation: Evaluation | None
+    test: Evaluation | None
     kept: str
     samples_per_second: float
     seconds: float
@@ -58,14 +58,14 @@ class Trainer:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: TrainingPlan,
         unit: Unit,
         batches: Batches,
         reporter: Reporter,
-        keeper: Keeper,
+        keeper: BestModelTracker,
         hooks: Hooks | None = None,
-        saver: Saver | None = None,
-        replay: Replay | None = None,
+        saver: CheckpointSaver | None = None,
+        replay: NanReplay | None = None,
     ) -> None:
         """`replay` looks where a loss that is no number came from, if the weights are lost by then."""
         self._plan = plan
@@ -74,12 +74,12 @@ class Trainer:
         self._batches = batches
         self._reporter = reporter
         self._keeper = keeper
-        self._saver = saver or Saver(TrainingOptions(checkpoint_unit="never"))
+        self._saver = saver or CheckpointSaver(TrainingOptions(checkpoint_unit="never"))
         self._replay = replay
-        self._course = Course(plan.extent, batches.order.steps_per_epoch)
+        self._course = TrainingState(plan.length, batches.order.steps_per_epoch)
         self._control = Control(plan, self._course, unit, reporter, self._validate)
         self._validated_step = -1
-        self._last_scores: Scores | None = None
+        self._last_scores: Evaluation | None = None
         self._loss = math.nan
         self._recent: deque[list[float]] = deque(maxlen=batches.order.steps_per_epoch)
         self._batch: Batch | None = None
@@ -179,8 +179,8 @@ class Trainer:
             "step": course.step,
             "epochs_done": course.epochs_done,
             "steps_per_epoch": self._batches.order.steps_per_epoch,
-            "epochs": course.extent.epochs,
-            "planned_epochs": self._plan.extent.epochs,
+            "epochs": course.length.epochs,
+            "planned_epochs": self._plan.length.epochs,
             "validated_step": self._validated_step,
             "last_scores": None if self._last_scores is None else asdict(self._last_scores),
             "loss": self._loss,
@@ -197,10 +197,10 @@ class Trainer:
                 f"{steps_per_epoch:,} now, so the data is not what it was. Give it back its data, or train anew."
             )
         course.step, course.epochs_done = int(state["step"]), int(state["epochs_done"])
-        if state["planned_epochs"] == self._plan.extent.epochs:  # else the project says something newer
+        if state["planned_epochs"] == self._plan.length.epochs:  # else the project says something newer
             self._control.lengthen(int(state["epochs"]))
         self._validated_step = int(state["validated_step"])
-        self._last_scores = None if state["last_scores"] is None else Scores(**state["last_scores"])
+        self._last_scores = None if state["last_scores"] is None else Evaluation(**state["last_scores"])
         self._loss = float(state["loss"])
         self._recent.extend(state["recent"].tolist())
 
@@ -210,7 +210,7 @@ class Trainer:
         """Call the user's function of a moment, which may end the run."""
         course = self._course
         with self._reporter.clock.aside():
-            ends = self._hooks.at(moment, course.epoch, course.step, epochs=course.extent.epochs, **seen)
+            ends = self._hooks.at(moment, course.epoch, course.step, epochs=course.length.epochs, **seen)
         if ends:
             course.end(self._hooks.ended_by(moment))
 
@@ -276,7 +276,7 @@ class Trainer:
         test = self._unit.judge(self._plan.test) if self._plan.test is not None else None
         if test is not None:
             self._reporter.tested(self._keeper.best_step if kept == "best" else course.step, test)
-        reason = course.extent.all_done if is_complete else course.ends_because
+        reason = course.length.all_done if is_complete else course.ends_because
         self._tell("on_end", reason=reason, test=test)
         return Outcome(
             state="stopped" if course.is_stopped and not is_complete else "finished",

@@ -14,11 +14,11 @@ from engine.core.errors import RunError, UserError
 from engine.data.batches import Tensors, plain
 from engine.lowering.user_code import defined, find, in_running_words
 from engine.parallel.process_group import ProcessGroup, is_peer_failure
-from engine.project.training import Extent, TrainingOptions
+from engine.project.training import TrainingLength, TrainingOptions
 from engine.project.user_code import HOOKS, STATE
 from engine.training.checkpoints import to_json_state
 from engine.training.metrics import ratio, sums_of_runs
-from engine.training.state import Done, Scores
+from engine.training.state import Evaluation, StepResult
 from engine.user_code.expression import split_code
 
 
@@ -40,7 +40,7 @@ class Hooks(Protocol):
     def ended_by(self, moment: str) -> str:
         """Why the run ends, where the function of this moment ends it."""
 
-    def step(self, epoch: int, step: int, done: Done) -> bool:
+    def step(self, epoch: int, step: int, done: StepResult) -> bool:
         """After a step: this worker's answer alone."""
 
     def at(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
@@ -56,7 +56,7 @@ class NoHooks:
         """Never asked."""
         return moment
 
-    def step(self, epoch: int, step: int, done: Done) -> bool:
+    def step(self, epoch: int, step: int, done: StepResult) -> bool:
         """Never called."""
         return False
 
@@ -95,7 +95,7 @@ class Run:
     validation: Mapping[str, float] | None = None
     test: Mapping[str, float] | None = None
     reason: str = ""
-    done: Done | None = None
+    done: StepResult | None = None
 
     @property
     def is_first(self) -> bool:
@@ -137,7 +137,7 @@ class FileHooks:
         """Why the run ends, where the function of this moment ends it."""
         return f"ended by {moment} of {self._file}"
 
-    def step(self, epoch: int, step: int, done: Done) -> bool:
+    def step(self, epoch: int, step: int, done: StepResult) -> bool:
         """This worker's answer after a step."""
         run = self._run
         run.epoch, run.step, run.done = epoch, step, done
@@ -153,7 +153,7 @@ class FileHooks:
         run = self._run
         run.epoch, run.step = epoch, step
         for name, value in seen.items():
-            setattr(run, name, value.named if isinstance(value, Scores) else value)
+            setattr(run, name, value.named if isinstance(value, Evaluation) else value)
         answer = self._call(moment, run) if function is not None else None
         if moment == "on_start" and self._kept:
             self._call("load_state_dict", self._kept["own"])
@@ -199,7 +199,7 @@ def hooks_for(
     options: TrainingOptions,
     network: nn.Module,
     folder: Path,
-    whole: Extent,
+    whole: TrainingLength,
     group: ProcessGroup,
     *,
     rate: Callable[[int], float],
@@ -212,7 +212,7 @@ def hooks_for(
     return FileHooks(options.hooks_file, run, group)
 
 
-class CustomLoss:
+class UserLoss:
     """The sum over samples of what the user's function gives: one number a sample, or their mean."""
 
     def __init__(self, target: str) -> None:
@@ -240,7 +240,7 @@ class CustomLoss:
         return found.sum() if found.dim() == 1 and count > 1 else found.reshape(()) * count
 
 
-class OwnMetric:
+class UserMetric:
     """The mean over samples of what the user's function gives: one number a sample, or their mean."""
 
     name = "custom"

@@ -51,7 +51,7 @@ class Called:
         return given
 
 
-class CustomStep:
+class UserStep:
     """Calls the user's function for a batch."""
 
     def __init__(self, target: str, network: nn.Module, call: Call, loss: Loss) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from engine.project.training import TrainingOptions
-from engine.training.clipping import Population
+from engine.training.gradient_clipping import BatchStatistics
 
 
 class Average:
@@ -27,7 +27,7 @@ class Average:
         network: nn.Module,
         is_due: Callable[[int], bool],
         share: Callable[[int], float],
-        population: Population | None = None,
+        population: BatchStatistics | None = None,
     ) -> None:
         self._weights = [p for p in network.parameters() if p.requires_grad]
         self._is_due = is_due
@@ -101,8 +101,8 @@ def _copy(tensors: list[Any], values: list[torch.Tensor]) -> None:
         torch._foreach_copy_(tensors, values)
 
 
-def averaging(
-    options: TrainingOptions, network: nn.Module, steps_per_epoch: int, population: Population
+def average_for(
+    options: TrainingOptions, network: nn.Module, steps_per_epoch: int, population: BatchStatistics
 ) -> Average | None:
     """The average that the options ask for, or None. swa takes the weights in at the end of each epoch from its first
     one on, and has the statistics made anew."""

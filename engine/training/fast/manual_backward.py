@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from engine.data.batches import Batch
 from engine.lowering.modules.normalization import Normalize
-from engine.training.losses import Loss, OfFirst, cross_entropy, half_mse, mse
+from engine.training.losses import Loss, SingleOutputLoss, cross_entropy, half_mse, mse
 
 aten = torch.ops.aten
 _SUM = 2
@@ -142,7 +142,7 @@ def _mse(output: torch.Tensor, target: torch.Tensor, part: torch.Tensor) -> tupl
 
 def _slope_of(loss: Loss) -> tuple[LossAndSlope, int] | None:
     """The same loss with its gradient, and how many dimensions its targets have; None where it is another one."""
-    if not isinstance(loss, OfFirst):
+    if not isinstance(loss, SingleOutputLoss):
         return None
     of_one = loss.loss
     if isinstance(of_one, partial) and of_one.func is cross_entropy and not of_one.keywords.get("smoothing"):

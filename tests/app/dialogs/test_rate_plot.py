@@ -18,18 +18,18 @@ def plot(qtbot) -> RatePlot:
 def test_it_draws_the_rate_of_every_step(plot: RatePlot) -> None:
     options = TrainingOptions(schedule="cosine", warmup_iterations=3, mini_batch_size=100, max_epochs=4)
     plot.show_options(options, 250)
-    assert (plot.extent.steps_per_epoch, plot.extent.total_steps) == (3, 12)
+    assert (plot.length.steps_per_epoch, plot.length.total_steps) == (3, 12)
     points = list(plot.points(1000))
     assert [rate for _, rate in points] == [rate_at(options, step, 3, 12) for step in range(12)]
     assert (points[0][0], points[-1][0]) == (0.0, 1.0)
     assert len(list(plot.points(5))) == 5
     plot.show_options(options.replace(last_batch="discard"), 250)
-    assert plot.extent.steps_per_epoch == 2
+    assert plot.length.steps_per_epoch == 2
 
 
 def test_without_data_it_says_what_it_assumes(plot: RatePlot) -> None:
     plot.show_options(TrainingOptions(max_epochs=1), None)
-    assert plot.extent.total_steps == STAND_IN
+    assert plot.length.total_steps == STAND_IN
     assert plot.caption == "Learn rate over 1 epoch, 100 iterations: 100 an epoch are assumed, as there is no data yet"
     plot.show_options(TrainingOptions(schedule="plateau"), 1280)
     assert plot.caption == "Learn rate over 30 epochs, 300 iterations, as long as validations get better"

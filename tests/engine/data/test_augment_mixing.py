@@ -19,7 +19,7 @@ from engine.project.bindings import alone
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputFacts, classes_of
 from engine.project.training import TrainingOptions
-from engine.training.losses import Ends, cross_entropy
+from engine.training.losses import OutputAdapters, cross_entropy
 
 SAMPLES, CLASSES = 19, 3
 WANTED = alone(*classes_of("a", "b", "c"))
@@ -137,7 +137,7 @@ def test_cross_entropy_takes_each_class_by_its_share() -> None:
 
 
 def test_metrics_go_by_the_larger_share() -> None:
-    ends = Ends(WANTED, mixes=True)
+    ends = OutputAdapters(WANTED, mixes=True)
     output = torch.zeros(2, CLASSES)
     assert ends((output,), (torch.tensor([[0.4, 0.6, 0.0], [0.1, 0.2, 0.7]]),))[1][0].tolist() == [1, 2]
     assert ends((output,), (torch.tensor([2, 0]),))[1][0].tolist() == [2, 0], "what is judged is not mixed"

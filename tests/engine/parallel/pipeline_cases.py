@@ -26,8 +26,8 @@ from engine.project.bindings import alone
 from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from engine.project.pipeline_stages import stages_by_hand
 from engine.project.training import TrainingOptions
-from engine.training.clipping import clipping
 from engine.training.evaluation import metrics_for
+from engine.training.gradient_clipping import gradient_clip
 from engine.training.losses import loss_for
 from engine.training.pipeline_step import StagedUnit
 from engine.training.precision import Precision
@@ -120,7 +120,7 @@ def trained(case: Case, group: ProcessGroup) -> dict[str, Any]:
         network, make = pipeline.module, partial(StagedUnit, pipeline)
     else:
         network, make = whole, partial(Unit, whole, Single(whole))
-    clip = clipping(options, network.parameters(), group, in_stages=group.size > 1)
+    clip = gradient_clip(options, network.parameters(), group, in_stages=group.size > 1)
     unit = make(
         Solver(options, network), loss, metrics, group, fittings=Fittings(clip=clip, precision=precision), **common
     )

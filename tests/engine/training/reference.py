@@ -23,16 +23,16 @@ from engine.project.bindings import alone
 from engine.project.dataset_info import classes_of, numbers_of
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
-from engine.training.clipping import Population, clipping
 from engine.training.gradient_checkpointing import Recomputing
+from engine.training.gradient_clipping import BatchStatistics, gradient_clip
 from engine.training.levenberg_marquardt import LevenbergMarquardt
 from engine.training.losses import loss_for
 from engine.training.precision import Precision
 from engine.training.solvers import Schedule, Solver
 from engine.training.step import Fittings, Unit
-from engine.training.weight_averaging import averaging
-from tests.engine.training.by_the_book import BookLm
-from tests.engine.training.places import Ending
+from engine.training.weight_averaging import average_for
+from tests.engine.training.lm_by_hand import BookLm
+from tests.engine.training.target_cases import Ending
 
 SAMPLES, BATCH, EPOCHS = 23, 8, 4
 STEPS_PER_EPOCH = 3
@@ -180,7 +180,7 @@ def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]
     join_batch_norms(model, group, share)
     called = Recomputing(model, "auto", share) if isinstance(model, fx.GraphModule) else model
     kind = LevenbergMarquardt(options, model, case.said, group) if options.solver == "lm" else None
-    population = Population(model, share, precision, lambda: batches.of_all())
+    population = BatchStatistics(model, share, precision, lambda: batches.of_all())
     plain = classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3)
     wanted = (case.ending.wanted,) if case.ending else alone(*plain)
     schedule = Schedule(options, STEPS_PER_EPOCH, STEPS)
@@ -196,10 +196,10 @@ def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]
         share=share,
         rate=schedule,
         fittings=Fittings(
-            clip=clipping(options, model.parameters(), group),
+            clip=gradient_clip(options, model.parameters(), group),
             precision=precision,
             population=population if options.batch_normalization_statistics == "population" else None,
-            average=averaging(options, model, STEPS_PER_EPOCH, population),
+            average=average_for(options, model, STEPS_PER_EPOCH, population),
         ),
     )
     order = Order(SAMPLES, BATCH, "never", 0)

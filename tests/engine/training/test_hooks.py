@@ -9,7 +9,7 @@ import torch
 from engine.core.errors import RunError
 from engine.lowering.user_code import defined
 from engine.parallel.process_group import SingleProcess
-from engine.training.recording import Clock
+from engine.training.recorder import Clock
 from engine.training.trainer import Outcome
 from engine.training.user_code import FileHooks, Run
 from engine.user_code import registry, trust

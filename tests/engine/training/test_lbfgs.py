@@ -12,7 +12,7 @@ from engine.layers.weighted import ParameterOptions
 from engine.project.training import TrainingOptions
 from engine.training.lbfgs import Tolerance
 from engine.training.solvers import Solver
-from tests.engine.training.by_the_book import BookLbfgs
+from tests.engine.training.lm_by_hand import BookLbfgs
 
 INPUTS = torch.randn(40, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 TARGETS = (INPUTS[:, :2].sin() + 0.1 * INPUTS[:, 1:] ** 2).detach()

@@ -11,15 +11,15 @@ from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.options.metrics import METRICS
-from engine.project.training import Extent, TrainingOptions
+from engine.project.training import TrainingLength, TrainingOptions
 from engine.runs.events import Event
-from engine.training.losses import OfFirst, half_mse
+from engine.training.best_model import BestModelTracker, NullStore
+from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.metrics import Rmse
-from engine.training.recording import Clock, Recorder
-from engine.training.reporting import NoRequests, Reporter
-from engine.training.savers import Keeper, NoShelf
+from engine.training.recorder import Clock, Recorder
+from engine.training.reporter import NoRequests, Reporter
 from engine.training.solvers import Solver
-from engine.training.state import Plan, Scores, Target, limits_for, validation_steps
+from engine.training.state import Evaluation, Target, TrainingPlan, limits_for, validation_steps
 from engine.training.step import Unit
 from engine.training.trainer import Outcome, Trainer
 
@@ -61,7 +61,7 @@ def train(epochs: int = 8, **given: object) -> Outcome:
         network,
         Single(network),
         Solver(options, network),
-        OfFirst(half_mse),
+        SingleOutputLoss(half_mse),
         [metric],
         group,
         share=Share(),
@@ -70,9 +70,9 @@ def train(epochs: int = 8, **given: object) -> Outcome:
     reporter = Reporter(
         [metric], Recorder([metric], group, lambda: 0, clock), Nobody(), NoRequests(), clock, epochs * 3
     )
-    keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
-    length = Extent(3, 3, epochs)
-    plan = Plan(length, validation_steps(options, 3), options.validation_patience, part, None, limits=limits)
+    keeper = BestModelTracker(unit, options, metric, NullStore(), has_validation=True)
+    length = TrainingLength(3, 3, epochs)
+    plan = TrainingPlan(length, validation_steps(options, 3), options.validation_patience, part, None, limits=limits)
     return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), group), reporter, keeper).run()
 
 
@@ -106,13 +106,16 @@ def test_a_target_ends_the_run_at_the_first_validation_that_reaches_it() -> None
 ])  # fmt: skip
 def test_the_target_knows_which_way_is_up(metric: str, value: float, found: float, is_reached: bool) -> None:
     target = Target(metric, value, METRICS[metric].higher_is_better)
-    assert bool(target.reached(Scores(0.0, {metric: found}))) == is_reached
+    assert bool(target.reached(Evaluation(0.0, {metric: found}))) == is_reached
 
 
 def test_what_a_network_can_before_its_first_step_ends_no_run() -> None:
     limits = limits_for(TrainingOptions(target_metric="loss", target_value=9.0), Rmse())
-    assert not limits.reached(0, Scores(1.0, {"rmse": 1.0}))
-    assert limits.reached(1, Scores(1.0, {"rmse": 1.0})) == "target reached: validation loss 1, at most 9 was asked for"
+    assert not limits.reached(0, Evaluation(1.0, {"rmse": 1.0}))
+    assert (
+        limits.reached(1, Evaluation(1.0, {"rmse": 1.0}))
+        == "target reached: validation loss 1, at most 9 was asked for"
+    )
 
 
 def test_the_units() -> None:

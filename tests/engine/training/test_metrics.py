@@ -14,7 +14,7 @@ from engine.data.batches import share_of
 from engine.project.dataset_info import DataFacts, classes_of, numbers_of
 from engine.project.training import TrainingOptions
 from engine.training.classwise_metrics import Auc, ClassFigure, f_score, precision
-from engine.training.evaluation import Jury, confusion_for, metrics_for
+from engine.training.evaluation import MetricAccumulator, confusion_for, metrics_for
 from engine.training.metrics import (
     R2,
     Accuracy,
@@ -61,7 +61,7 @@ def judged(metrics: Iterable[Metric], output: torch.Tensor, target: torch.Tensor
     chosen = tuple(metrics)
 
     def work(group: ThreadGroup) -> dict[str, float]:
-        jury = Jury(chosen, group, CPU)
+        jury = MetricAccumulator(chosen, group, CPU)
         begin, end = share_of(0, len(output), group.rank, group.size)
         for start in range(begin, end, 9):
             piece = slice(start, min(start + 9, end))
@@ -215,7 +215,7 @@ def test_the_table_says_which_class_was_taken_for_which(classes) -> None:
     output, target = classes
 
     def work(group: ThreadGroup) -> list[list[int]]:
-        jury = Jury((), group, CPU, confusion_for(class_facts()))
+        jury = MetricAccumulator((), group, CPU, confusion_for(class_facts()))
         begin, end = share_of(0, SAMPLES, group.rank, group.size)
         jury.see(torch.tensor(0.0), (output[begin:end],), (target[begin:end],))
         return jury.verdict()[2]

@@ -12,9 +12,9 @@ from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
-from engine.training.losses import OfFirst, half_mse
+from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.metrics import Rmse
-from engine.training.nan_check import first_bad, guard_for, recording
+from engine.training.nan_check import first_bad, nan_check_for, recording
 from engine.training.solvers import Solver
 from engine.training.step import Fittings, Unit
 
@@ -47,12 +47,12 @@ def unit(module: nn.Module, **options: Any) -> Unit:
         module,
         Single(module),
         Solver(chosen, module),
-        OfFirst(half_mse),
+        SingleOutputLoss(half_mse),
         [Rmse()],
         group,
         share=Share(),
         rate=lambda step: 0.01,
-        fittings=Fittings(guard=guard_for(chosen, module, group)),
+        fittings=Fittings(guard=nan_check_for(chosen, module, group)),
     )
 
 

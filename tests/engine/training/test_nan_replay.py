@@ -15,10 +15,10 @@ from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import Checkpoint
-from engine.training.losses import OfFirst, half_mse
+from engine.training.best_model import CheckpointSaver
+from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.metrics import Rmse
-from engine.training.nan_replay import Replay
-from engine.training.savers import Saver
+from engine.training.nan_replay import NanReplay
 from engine.training.solvers import Solver
 from engine.training.step import Fittings, State, Unit
 
@@ -48,7 +48,7 @@ class Run:
         network = self._network()
         solver = partial(Solver, self._options, network)
         fittings = Fittings(new_solver=solver)
-        loss, group = OfFirst(half_mse), SingleProcess()
+        loss, group = SingleOutputLoss(half_mse), SingleProcess()
         self.unit = Unit(
             network,
             Single(network),
@@ -60,7 +60,7 @@ class Run:
             rate=lambda step: rate,
             fittings=fittings,
         )
-        self._saver = Saver(self._options, lambda iteration: folder)
+        self._saver = CheckpointSaver(self._options, lambda iteration: folder)
         self._saver.register(unit=self.unit, schedule=Nothing(), random=Nothing())
         self._save_at = save_at
         self._checkpoints = [Checkpoint(folder, save_at)] if save_at else []
@@ -76,12 +76,12 @@ class Run:
     def _initial(self) -> State:
         return self._network().state_dict()
 
-    def until_lost(self, spoil: Callable[[torch.Tensor], None], *, epochs: int = 4) -> tuple[int, Replay]:
+    def until_lost(self, spoil: Callable[[torch.Tensor], None], *, epochs: int = 4) -> tuple[int, NanReplay]:
         """Train on, well behind the first loss that is no number: which step that is, and who looks for it."""
         spoil(self._x)
         part = Resident((self._x,), (torch.ones(32, 1),))
         batches, losses = Batches(part, Order(32, 4, "every-epoch", 3), SingleProcess()), [0.0]
-        replay = Replay(
+        replay = NanReplay(
             self.unit, batches, SingleProcess(), self._saver.pieces, self._initial, lambda: self._checkpoints
         )
         for epoch in range(1, epochs + 1):

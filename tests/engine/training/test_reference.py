@@ -17,9 +17,9 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from engine.layers.weighted import ParameterOptions
 from engine.parallel.process_group import SingleProcess
-from tests.engine.training.by_the_book import BookLbfgs, BookLm
-from tests.engine.training.places import ENDINGS
+from tests.engine.training.lm_by_hand import BookLbfgs, BookLm
 from tests.engine.training.reference import SAMPLES, STEPS, Case, by_engine, by_torch, data, weights_and_biases
+from tests.engine.training.target_cases import ENDINGS
 
 ROOT = Path(__file__).parents[3]
 SGD = partial(torch.optim.SGD, lr=0.1, momentum=0.9)

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from engine.lowering.modules.normalization import InverseNormalize
-from engine.training.losses import OfFirst, fit_inverse, half_mse, mae, normalised, scale_of
+from engine.training.losses import SingleOutputLoss, fit_inverse, half_mse, mae, normalised, scale_of
 
 
 def test_the_loss_is_that_of_responses_without_their_units() -> None:
@@ -14,7 +14,7 @@ def test_the_loss_is_that_of_responses_without_their_units() -> None:
     assert last.shift.tolist() == pytest.approx([300, 0.1])
     assert last.scale.tolist() == pytest.approx([deviation, 1.0]), "a response that is constant keeps its size"
     for loss in (half_mse, mae):
-        without = normalised(OfFirst(loss), {0: scale_of(last, torch.device("cpu"))})
+        without = normalised(SingleOutputLoss(loss), {0: scale_of(last, torch.device("cpu"))})
         inner = torch.tensor([[0.5, 0.0], [-1.0, 2.0], [0.0, 0.0]], requires_grad=True)
         found = without((last(inner),), (torch.from_numpy(targets),))
         plain = (torch.from_numpy(targets) - last.shift) / last.scale

@@ -11,16 +11,16 @@ from engine.data.batches import Batches, Order, Resident
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
-from engine.project.training import Extent, TrainingOptions
+from engine.project.training import TrainingLength, TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
 from engine.runs.requests import NOTHING, Asked
-from engine.training.losses import OfFirst, half_mse
+from engine.training.best_model import BestModelTracker, NullStore
+from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.metrics import Rmse
-from engine.training.recording import Clock, Recorder
-from engine.training.reporting import Reporter
-from engine.training.savers import Keeper, NoShelf
+from engine.training.recorder import Clock, Recorder
+from engine.training.reporter import Reporter
 from engine.training.solvers import Solver
-from engine.training.state import Done, Plan
+from engine.training.state import StepResult, TrainingPlan
 from engine.training.step import Unit
 from engine.training.trainer import Outcome, Trainer
 
@@ -54,7 +54,7 @@ class Listener:
 class EveryStep(Recorder):
     """Each step is a report point, so that a request is met where the test says."""
 
-    def hold(self, done: Done) -> bool:
+    def hold(self, done: StepResult) -> bool:
         super().hold(done)
         return True
 
@@ -73,12 +73,14 @@ def train(
         return rate
 
     solver = Solver(options, network)
-    unit = Unit(network, Single(network), solver, OfFirst(half_mse), [metric], group, share=Share(), rate=rate_at)
+    unit = Unit(
+        network, Single(network), solver, SingleOutputLoss(half_mse), [metric], group, share=Share(), rate=rate_at
+    )
     recorder = EveryStep([metric], group, lambda: 0, clock)
     reporter = Reporter([metric], recorder, listener, listener, clock, epochs * STEPS_PER_EPOCH)
-    keeper = Keeper(unit, options, metric, NoShelf(), has_validation=True)
-    length = Extent(3, STEPS_PER_EPOCH, epochs)
-    plan = Plan(length, options.validation_frequency, options.validation_patience, part, None)
+    keeper = BestModelTracker(unit, options, metric, NullStore(), has_validation=True)
+    length = TrainingLength(3, STEPS_PER_EPOCH, epochs)
+    plan = TrainingPlan(length, options.validation_frequency, options.validation_patience, part, None)
     return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), group), reporter, keeper).run()
 
 

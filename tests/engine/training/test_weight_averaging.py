@@ -12,12 +12,12 @@ from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.project.schedules import rate_at
 from engine.project.training import TrainingOptions
-from engine.training.clipping import Population
-from engine.training.losses import OfFirst, half_mse
+from engine.training.gradient_clipping import BatchStatistics
+from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
 from engine.training.step import Fittings, Unit
-from engine.training.weight_averaging import averaging
+from engine.training.weight_averaging import average_for
 
 PER_EPOCH = 3
 
@@ -39,18 +39,18 @@ class Run:
         self.part = Resident((torch.randn(9, 2, generator=drawn),), (torch.randn(9, 4, generator=drawn),))
         self.batches = Batches(self.part, Order(9, 3, "never", 0), group)
         precision = Precision("fp32", torch.device("cpu"), group)
-        self.population = Population(self.network, share, precision, self.batches.of_all)
+        self.population = BatchStatistics(self.network, share, precision, self.batches.of_all)
         self.unit = Unit(
             self.network,
             Single(self.network),
             Solver(options, self.network),
-            OfFirst(half_mse),
+            SingleOutputLoss(half_mse),
             [],
             group,
             share=share,
             rate=lambda step: rate_at(options, step, PER_EPOCH, 12),
             fittings=Fittings(
-                average=averaging(options, self.network, PER_EPOCH, self.population),
+                average=average_for(options, self.network, PER_EPOCH, self.population),
                 population=self.population if options.batch_normalization_statistics == "population" else None,
             ),
         )
@@ -139,7 +139,7 @@ def test_population_statistics_leave_frozen_layers_and_come_without_dropout() ->
 
 def test_a_network_without_batch_normalisation_has_no_statistics_to_make() -> None:
     bare = nn.Linear(2, 1)
-    measured = Population(bare, Share(), Precision("fp32", torch.device("cpu"), SingleProcess()), lambda: iter(()))
+    measured = BatchStatistics(bare, Share(), Precision("fp32", torch.device("cpu"), SingleProcess()), lambda: iter(()))
     assert not measured.measure()
 
 

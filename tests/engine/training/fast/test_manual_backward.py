@@ -16,7 +16,7 @@ from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
 from engine.training.fast import manual_backward
 from engine.training.fast.manual_backward import direct_for
-from engine.training.losses import Loss, OfFirst, cross_entropy, half_mse, huber, mse
+from engine.training.losses import Loss, SingleOutputLoss, cross_entropy, half_mse, huber, mse
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
 from engine.training.step import Fittings, Unit
@@ -55,7 +55,7 @@ def as_built(model: nn.Module) -> fx.GraphModule:
 
 def batches(loss: Loss) -> list[Batch]:
     drawn = torch.Generator().manual_seed(2)
-    is_classes = isinstance(loss, OfFirst) and loss.loss not in (half_mse, mse)
+    is_classes = isinstance(loss, SingleOutputLoss) and loss.loss not in (half_mse, mse)
     made = []
     for size in SIZES:
         inputs = torch.randn(size, 4, generator=drawn)
@@ -91,7 +91,7 @@ def goes_past_autograd(unit: Unit) -> bool:
 
 @pytest.mark.parametrize("middle", LAYERS.values(), ids=LAYERS)
 def test_a_training_is_the_same_to_the_bit(middle: Callable[[], nn.Module]) -> None:
-    loss = OfFirst(cross_entropy)
+    loss = SingleOutputLoss(cross_entropy)
     found, unit = trained(as_built(network(middle)), loss)
     wanted, other = trained(network(middle), loss, is_seen=True)
     assert goes_past_autograd(unit)
@@ -101,8 +101,8 @@ def test_a_training_is_the_same_to_the_bit(middle: Callable[[], nn.Module]) -> N
 
 @pytest.mark.parametrize("of_one", [WEIGHTED, half_mse, mse], ids=["weighted", "half-mse", "mse"])
 def test_so_it_is_for_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
-    found, unit = trained(network(), OfFirst(of_one))
-    wanted, _ = trained(network(), OfFirst(of_one), is_seen=True)
+    found, unit = trained(network(), SingleOutputLoss(of_one))
+    wanted, _ = trained(network(), SingleOutputLoss(of_one), is_seen=True)
     assert goes_past_autograd(unit)
     assert all(map(torch.equal, found, wanted))
 
@@ -118,7 +118,7 @@ def test_in_double_precision_and_with_frozen_layers_too() -> None:
     def doubled(batch: Batch) -> Batch:
         return Batch((batch.inputs[0].double(),), batch.targets, batch.count, batch.total)
 
-    loss, models = OfFirst(cross_entropy), [half_frozen(), half_frozen()]
+    loss, models = SingleOutputLoss(cross_entropy), [half_frozen(), half_frozen()]
     chain = direct_for(models[0], loss)
     assert chain is not None
     batch = doubled(batches(loss)[0])
@@ -142,9 +142,9 @@ def test_kernels_that_do_something_else_are_not_used(wrong: str, monkeypatch: py
     monkeypatch.setitem(
         manual_backward._MAKERS, nn.ReLU, lambda m: manual_backward._Activation(m, other, of_output=True)
     )
-    found, unit = trained(network(), OfFirst(cross_entropy))
+    found, unit = trained(network(), SingleOutputLoss(cross_entropy))
     monkeypatch.undo()
-    wanted, _ = trained(network(), OfFirst(cross_entropy), is_seen=True)
+    wanted, _ = trained(network(), SingleOutputLoss(cross_entropy), is_seen=True)
     assert not goes_past_autograd(unit)
     assert all(map(torch.equal, found, wanted))
 
@@ -183,25 +183,25 @@ OTHERS: dict[str, Callable[[], nn.Module]] = {
 
 @pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
 def test_what_is_not_known_stays_with_autograd(make: Callable[[], nn.Module]) -> None:
-    assert direct_for(network(), OfFirst(cross_entropy)) is not None
-    assert direct_for(make(), OfFirst(cross_entropy)) is None
+    assert direct_for(network(), SingleOutputLoss(cross_entropy)) is not None
+    assert direct_for(make(), SingleOutputLoss(cross_entropy)) is None
 
 
 @pytest.mark.parametrize("of_one", [huber, partial(cross_entropy, smoothing=0.1)], ids=["huber", "smoothing"])
 def test_so_do_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
-    assert direct_for(network(), OfFirst(of_one)) is None
+    assert direct_for(network(), SingleOutputLoss(of_one)) is None
     assert direct_for(network(), lambda outputs, targets: of_one(outputs[0], targets[0])) is None
 
 
 def test_so_does_what_is_rounded() -> None:
-    _, unit = trained(network(), OfFirst(cross_entropy), precision=Precision("bf16", CPU, SingleProcess()))
+    _, unit = trained(network(), SingleOutputLoss(cross_entropy), precision=Precision("bf16", CPU, SingleProcess()))
     assert not goes_past_autograd(unit)
 
 
 def test_pieces_add_up_in_the_usual_way() -> None:
-    whole = batches(OfFirst(cross_entropy))[0]
+    whole = batches(SingleOutputLoss(cross_entropy))[0]
     model, other = network(), network()
-    loss, (_, unit) = OfFirst(cross_entropy), trained(model, OfFirst(cross_entropy))
+    loss, (_, unit) = SingleOutputLoss(cross_entropy), trained(model, SingleOutputLoss(cross_entropy))
     other.load_state_dict(model.state_dict())
     unit._evaluate(Batch(whole.inputs, whole.targets, 32, 32, (16, 16)))
     for piece in (slice(16), slice(16, 32)):

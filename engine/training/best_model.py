@@ -14,7 +14,7 @@ from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import Checkpoint
 from engine.training.checkpoints import Piece, distribute, gathered, is_finite, read, write
 from engine.training.metrics import Metric
-from engine.training.state import Scores
+from engine.training.state import Evaluation
 from engine.training.step import State, Unit
 
 BEST_EVERY_S = 2.0
@@ -22,21 +22,21 @@ LAST_EVERY_S = 30.0
 MOST_OF_TIME = 0.05
 
 
-class Shelf(Protocol):
+class ModelStore(Protocol):
     """Where states of the network are put down."""
 
     def put(self, name: str, state: State, moment: Mapping[str, Any]) -> None:
         """Replace the folder `best` or `last`, whole."""
 
 
-class NoShelf:
+class NullStore:
     """Of all workers but the first."""
 
     def put(self, name: str, state: State, moment: Mapping[str, Any]) -> None:
         """Nothing is put down."""
 
 
-class FolderShelf:
+class FolderStore:
     """Weights folders in the run's folder. `known` goes into each manifest: classes, task, layers."""
 
     def __init__(self, folder: Path, known: Mapping[str, Any]) -> None:
@@ -48,7 +48,7 @@ class FolderShelf:
         weights.save(state, self._folder / name, {**self._known, **moment})
 
 
-class Sometimes:
+class Throttle:
     """Whether it is time again: at most so often, and never for more than a small share of all time."""
 
     def __init__(
@@ -69,19 +69,19 @@ class Sometimes:
         self._next = self._now() + max(self._every_s, seconds / self._most_of_time)
 
 
-class Keeper:
+class BestModelTracker:
     """Judges validations, remembers the best network, and puts down what must not be lost.
 
     Every worker judges alike and remembers for itself, since all see the same scores; the first one has a shelf.
     """
 
     def __init__(
-        self, unit: Unit, options: TrainingOptions, metric: Metric, shelf: Shelf, *, has_validation: bool
+        self, unit: Unit, options: TrainingOptions, metric: Metric, shelf: ModelStore, *, has_validation: bool
     ) -> None:
         self.objective = "loss" if options.objective_metric == "loss" else metric.name
         self.keeps_best = has_validation and options.output_network != "last-iteration"
         self.best_value = math.nan
-        self.best_scores: Scores | None = None
+        self.best_scores: Evaluation | None = None
         self.best_step = 0
         self.is_settled = False
         """Whether the kept network got other statistics in the end than those it was judged with."""
@@ -93,7 +93,7 @@ class Keeper:
         self._best: State | None = None
         self._best_moment: dict[str, Any] = {}
         self._best_waits = False
-        self._best_time, self._last_time = Sometimes(BEST_EVERY_S), Sometimes(LAST_EVERY_S)
+        self._best_time, self._last_time = Throttle(BEST_EVERY_S), Throttle(LAST_EVERY_S)
 
     @property
     def is_out_of_patience(self) -> bool:
@@ -105,11 +105,11 @@ class Keeper:
         """Which way the objective is up."""
         return self._sign < 0
 
-    def value(self, scores: Scores) -> float:
+    def value(self, scores: Evaluation) -> float:
         """The objective of a validation."""
         return scores.named[self.objective]
 
-    def consider(self, step: int, epoch: int, scores: Scores) -> bool:
+    def consider(self, step: int, epoch: int, scores: Evaluation) -> bool:
         """Whether the network of now is the best so far; it is remembered then."""
         value = self.value(scores)
         is_better = not math.isnan(value) and not self.best_value * self._sign <= value * self._sign
@@ -163,7 +163,7 @@ class Keeper:
         """Go on from there. What stands in the run's folder may be of a later moment, and is replaced."""
         scores = state["best_scores"]
         self.best_value, self.best_step = float(state["best_value"]), int(state["best_step"])
-        self.best_scores = None if scores is None else Scores(**scores)
+        self.best_scores = None if scores is None else Evaluation(**scores)
         self._worse_in_a_row = int(state["worse"])
         self._best, self._best_moment = state["best"], dict(state["best_moment"])
         self._best_waits = self._best is not None
@@ -178,7 +178,7 @@ class Keeper:
         return moment if value is None else {**moment, "objective": self.objective, "value": value}
 
     @staticmethod
-    def _timed(times: Sometimes, work: Callable[[], None]) -> None:
+    def _timed(times: Throttle, work: Callable[[], None]) -> None:
         began = time.monotonic()
         work()
         times.took(time.monotonic() - began)
@@ -199,7 +199,7 @@ def nowhere(iteration: int) -> Path | None:
     return None
 
 
-class Saver:
+class CheckpointSaver:
     """All pieces of a training, and when they are saved together.
 
     By count all workers know it by themselves; by time the first one does and tells the others at a report point.
@@ -213,7 +213,7 @@ class Saver:
         self._unit = options.checkpoint_unit
         self._every = options.checkpoint_frequency
         self._desk = desk
-        self._time = Sometimes(float(self._every), now, MOST_OF_TIME)
+        self._time = Throttle(float(self._every), now, MOST_OF_TIME)
 
     def register(self, **pieces: Piece) -> None:
         """These change while the run trains."""

@@ -11,9 +11,9 @@ from engine.parallel.process_group import SingleProcess
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.runs.requests import NOTHING, Asked
 from engine.training.metrics import Accuracy, Rmse
-from engine.training.recording import LATE_S, MOST_STEPS, Clock, Recorder
-from engine.training.reporting import Curve, Reporter
-from engine.training.state import Done, Scores
+from engine.training.recorder import LATE_S, MOST_STEPS, Clock, Recorder
+from engine.training.reporter import Curve, Reporter
+from engine.training.state import Evaluation, StepResult
 
 
 class FakeClock(Clock):
@@ -58,7 +58,7 @@ class Setup:
         self.clock.now += 0.01
         output = torch.eye(2)[torch.tensor([1] * right + [0] * (of - right), dtype=torch.long)]
         targets = torch.ones(of, dtype=torch.long)
-        return self.reporter.record(Done(torch.tensor(float(self.steps)), (output,), (targets,), of, of))
+        return self.reporter.record(StepResult(torch.tensor(float(self.steps)), (output,), (targets,), of, of))
 
 
 def test_where_steps_become_slow_a_report_does_not_wait_for_as_many_as_before() -> None:
@@ -93,8 +93,8 @@ def test_what_is_no_number_or_huge_stays_in_its_own_step() -> None:
     recorder = Recorder([Rmse()], SingleProcess(), lambda: 0, FakeClock())
     for error in (1e12, 0.5, math.nan, 0.25, math.inf, 2.0):
         output = torch.full((2, 1), error, dtype=torch.float64)
-        recorder.hold(Done(torch.tensor(0.0), (output,), (torch.zeros_like(output),), 2, 2))
-    recorder.hold(Done(torch.tensor(0.0), (torch.zeros(0, 1),), (torch.zeros(0, 1),), 0, 2))  # an empty share
+        recorder.hold(StepResult(torch.tensor(0.0), (output,), (torch.zeros_like(output),), 2, 2))
+    recorder.hold(StepResult(torch.tensor(0.0), (torch.zeros(0, 1),), (torch.zeros(0, 1),), 0, 2))  # an empty share
     sums = recorder.exchange(NOTHING).metrics["rmse"]
     squares = [2e24, 0.5, math.nan, 0.125, math.inf, 8.0, 0.0]
     assert [square for square, _ in sums] == pytest.approx(squares, rel=1e-12, nan_ok=True)
@@ -143,9 +143,9 @@ def test_progress_in_numbers() -> None:
 
 def test_validations_best_and_epochs_wait_for_the_next_report() -> None:
     setup = Setup()
-    setup.reporter.validated(0, Scores(2.0, {"accuracy": 0.1}))
+    setup.reporter.validated(0, Evaluation(2.0, {"accuracy": 0.1}))
     for step in (50, 100):
-        setup.reporter.validated(step, Scores(1.0, {"accuracy": 0.5}))
+        setup.reporter.validated(step, Evaluation(1.0, {"accuracy": 0.5}))
         setup.reporter.found_best(step, "loss", 1.0)
     setup.reporter.epoch_ended(1, 100)
     assert setup.kept.events == []

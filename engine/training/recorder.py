@@ -18,7 +18,7 @@ from engine.parallel.process_group import ProcessGroup
 from engine.runs.requests import Asked
 from engine.training.fast import garbage
 from engine.training.metrics import Metric, on_curve
-from engine.training.state import Done
+from engine.training.state import StepResult
 
 
 class Clock:
@@ -138,7 +138,7 @@ class Recorder:
         self._memory = memory
         self._clock = clock
         self._device = device
-        self._held: list[Done] = []
+        self._held: list[StepResult] = []
         self._interval = 1
         self._first_step = 1
         self._last_exchange_s = 0.0
@@ -151,7 +151,7 @@ class Recorder:
         self._wishes_to_end = True
         return self._group.size == 1
 
-    def hold(self, done: Done) -> bool:
+    def hold(self, done: StepResult) -> bool:
         """Keep what a step gave. Whether this is a report point, which is the same on all workers. One that is alone
         also reports where steps have become slow, as they do where data comes late: it is to hear of a stop without
         waiting for many of them."""

@@ -12,11 +12,11 @@ from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_
 from engine.runs.requests import NOTHING, Asked
 from engine.training.layer_statistics import Watch
 from engine.training.metrics import Metric, on_curve
-from engine.training.recording import Clock, Recorder, Report
-from engine.training.state import Done, Scores
+from engine.training.recorder import Clock, Recorder, Report
+from engine.training.state import Evaluation, StepResult
 
 
-class Outbox(Protocol):
+class EventSink(Protocol):
     """Takes events to whoever follows the run."""
 
     def put(self, *events: Event) -> None:
@@ -30,7 +30,7 @@ class Requests(Protocol):
         """What was asked for since the last call, at once."""
 
 
-class NoOutbox:
+class NullEventSink:
     """Of all workers but the first."""
 
     def put(self, *events: Event) -> None:
@@ -96,7 +96,7 @@ class Reporter:
         self,
         metrics: Sequence[Metric],
         recorder: Recorder,
-        outbox: Outbox,
+        outbox: EventSink,
         requests: Requests,
         clock: Clock,
         total_steps: int,
@@ -133,7 +133,7 @@ class Reporter:
         """Whether there are steps that were not reported yet. The same on all workers."""
         return self._recorder.has_steps
 
-    def record(self, done: Done) -> bool:
+    def record(self, done: StepResult) -> bool:
         """Take what a step gave; whether it is time to report."""
         self._samples += done.total
         return self._recorder.hold(done)
@@ -142,7 +142,7 @@ class Reporter:
         """A hook wants the run to end: whether it is time to report."""
         return self._recorder.wish_to_end()
 
-    def validated(self, step: int, scores: Scores) -> None:
+    def validated(self, step: int, scores: Evaluation) -> None:
         """A validation after this step."""
         self._validation.add(step, scores.named)
 
@@ -178,7 +178,7 @@ class Reporter:
         self.send_waiting()
         return report
 
-    def tested(self, step: int, scores: Scores) -> None:
+    def tested(self, step: int, scores: Evaluation) -> None:
         """The kept network on the test part."""
         curve = Curve("test")
         curve.add(step, scores.named)

@@ -2,23 +2,23 @@
 
 import pytest
 
-from engine.project.training import TrainingOptions, batch_size, extent
+from engine.project.training import TrainingOptions, batch_size, training_length
 
 
 @pytest.mark.parametrize(("last", "steps"), [("keep", 3), ("discard", 2)])
 def test_an_epoch_has_its_batches(last: str, steps: int) -> None:
-    whole = extent(TrainingOptions(mini_batch_size=10, max_epochs=4, last_batch=last), 25)
-    assert (whole.batch, whole.steps_per_epoch, whole.total_steps) == (10, steps, 4 * steps)
-    assert whole.all_done == "all 4 epochs done"
+    length = training_length(TrainingOptions(mini_batch_size=10, max_epochs=4, last_batch=last), 25)
+    assert (length.batch, length.steps_per_epoch, length.total_steps) == (10, steps, 4 * steps)
+    assert length.all_done == "all 4 epochs done"
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "lm"])
 def test_a_full_batch_solver_takes_all_samples_and_counts_iterations(solver: str) -> None:
     """MATLAB: the entire training set in a single iteration, at most 1000 of them."""
     options = TrainingOptions(solver=solver, mini_batch_size=10, max_epochs=4, last_batch="discard")
-    whole = extent(options, 25)
-    assert (whole.batch, whole.steps_per_epoch, whole.total_steps) == (25, 1, 1000)
-    assert whole.all_done == "all 1,000 iterations done"
-    assert extent(options.replace(max_iterations=1), 25).all_done == "1 iteration done"
+    length = training_length(options, 25)
+    assert (length.batch, length.steps_per_epoch, length.total_steps) == (25, 1, 1000)
+    assert length.all_done == "all 1,000 iterations done"
+    assert training_length(options.replace(max_iterations=1), 25).all_done == "1 iteration done"
     assert (batch_size(options, 25), batch_size(options, None)) == (25, 10)
     assert not any(options.is_visible(name) for name in ("mini_batch_size", "max_epochs", "shuffle", "last_batch"))

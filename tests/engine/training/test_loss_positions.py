@@ -12,7 +12,7 @@ from engine.project.bindings import Wanted, alone
 from engine.project.dataset_info import IGNORED, TargetFacts, classes_of, numbers_of
 from engine.project.training import TrainingOptions
 from engine.training.losses import (
-    Ends,
+    OutputAdapters,
     binary_cross_entropy,
     class_weights,
     cross_entropy,
@@ -21,7 +21,7 @@ from engine.training.losses import (
     loss_for,
     positive_weights,
 )
-from tests.engine.training.places import ENDINGS
+from tests.engine.training.target_cases import ENDINGS
 
 
 @pytest.mark.parametrize("name", ENDINGS)
@@ -86,7 +86,7 @@ def test_balanced_labels_count_as_often_true_as_false() -> None:
 def test_one_logit_of_two_classes_is_two_logits_for_losses_and_metrics() -> None:
     two = Wanted("y", classes_of("a", "b")[0], features(1))
     output, target = torch.tensor([[0.7], [-2.0]]), torch.tensor([1, 1])
-    (both,), _ = Ends((two,))((output,), (target,))
+    (both,), _ = OutputAdapters((two,))((output,), (target,))
     assert both.tolist() == [[0, pytest.approx(0.7)], [0, -2]]
     loss = loss_for(TrainingOptions(class_weighting="given", class_weights=(1, 2)), (two,), (target,))
     expected = -2 * torch.sigmoid(output).log().sum()
@@ -96,10 +96,10 @@ def test_one_logit_of_two_classes_is_two_logits_for_losses_and_metrics() -> None
 def test_targets_end_where_the_padding_of_the_outputs_does() -> None:
     facts = TargetFacts("y", sequence(9, 3), "classes", ("a", "b", "c"))
     target = torch.zeros(2, 9, dtype=torch.int8)
-    _, (cut,) = Ends(alone(facts))((torch.zeros(2, 5, 3),), (target,))
+    _, (cut,) = OutputAdapters(alone(facts))((torch.zeros(2, 5, 3),), (target,))
     assert (tuple(cut.shape), cut.dtype) == ((2, 5), torch.long)
     with pytest.raises(UserError, match="Output 'y' has 10 steps where its target has 9"):
-        Ends(alone(facts))((torch.zeros(2, 10, 3),), (target,))
+        OutputAdapters(alone(facts))((torch.zeros(2, 10, 3),), (target,))
 
 
 def test_outputs_have_losses_of_their_own_weighted() -> None:

@@ -7,14 +7,14 @@ import torch
 from torch import nn
 
 from engine.project.training import TrainingOptions
-from engine.training.clipping import clipping
+from engine.training.gradient_clipping import gradient_clip
 
 
 def clipped(method: str, limit: float, *gradients: list[float]) -> list[list[float]]:
     parameters = [nn.Parameter(torch.zeros(len(g))) for g in gradients]
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = torch.tensor(gradient)
-    clip = clipping(TrainingOptions(gradient_threshold=limit, gradient_threshold_method=method), parameters)
+    clip = gradient_clip(TrainingOptions(gradient_threshold=limit, gradient_threshold_method=method), parameters)
     assert clip is not None
     clip()
     return [p.grad.tolist() for p in parameters if p.grad is not None]
@@ -41,4 +41,4 @@ def test_a_zero_gradient_stays_zero(method: str) -> None:
 
 
 def test_no_limit_is_no_clipping() -> None:
-    assert clipping(TrainingOptions(), []) is None
+    assert gradient_clip(TrainingOptions(), []) is None

@@ -10,7 +10,7 @@ from engine.core.errors import RunError
 from engine.project.check import check
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from engine.training.user_code import CustomLoss
+from engine.training.user_code import UserLoss
 from engine.user_code import registry, trust
 from tests.small_training import Small
 
@@ -23,13 +23,13 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     registry.forget()
 
 
-def custom(folder: Path, body: str) -> CustomLoss:
+def custom(folder: Path, body: str) -> UserLoss:
     """The loss that is written so."""
     text = f"import torch\nfrom torch.nn import functional\ndef loss(outputs, targets): {body}\n"
     (folder / "own.py").write_text(text)
     registry.look(["own.py"], folder)
     trust.grant(folder)
-    return CustomLoss("code:own.py:loss")
+    return UserLoss("code:own.py:loss")
 
 
 @pytest.mark.parametrize(

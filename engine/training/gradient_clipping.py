@@ -17,7 +17,7 @@ WholeNorms = Callable[[torch.Tensor], torch.Tensor]
 """From the norms of what this worker has of each gradient to those of the whole gradients."""
 
 
-def clipping(
+def gradient_clip(
     options: TrainingOptions,
     parameters: Iterable[nn.Parameter],
     group: ProcessGroup | None = None,
@@ -76,7 +76,7 @@ def each_element(gradients: list[torch.Tensor], limit: float, whole: WholeNorms 
     torch._foreach_clamp_max_(gradients, limit)
 
 
-class Population:
+class BatchStatistics:
     """Mean and variance of what enters each batch normalisation, by one pass over all samples.
 
     In the pass each normalises by the batch it sees, so that the ones behind see what they saw in training; all else

@@ -13,8 +13,8 @@ from engine.project.check import check
 from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
-from engine.training.evaluation import Jury, metrics_for, named
-from engine.training.user_code import OwnMetric
+from engine.training.evaluation import MetricAccumulator, metrics_for, named
+from engine.training.user_code import UserMetric
 from engine.user_code import registry, trust
 
 FACTS = DataFacts((InputFacts("x", features(3)),), {"training": 20}, classes_of("a", "b", "c"))
@@ -28,12 +28,12 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     registry.forget()
 
 
-def own(folder: Path, body: str) -> OwnMetric:
+def own(folder: Path, body: str) -> UserMetric:
     """The metric that is written so."""
     (folder / "own.py").write_text(f"def metric(outputs, targets): {body}\n")
     registry.look(["own.py"], folder)
     trust.grant(folder)
-    return OwnMetric("code:own.py:metric", higher_is_better=True)
+    return UserMetric("code:own.py:metric", higher_is_better=True)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_it_is_the_mean_over_samples_whatever_the_parts(tmp_path: Path, body: st
     sums = metric.sums(outputs, targets, counts)
     expected = torch.stack([part.sum() for part in right.split(counts.tolist())])
     torch.testing.assert_close(sums, torch.stack([expected, counts.double()], dim=1))
-    jury = Jury([metric], SingleProcess(), torch.device("cpu"))
+    jury = MetricAccumulator([metric], SingleProcess(), torch.device("cpu"))
     for at in (slice(0, 13), slice(13, 13), slice(13, 20)):
         jury.see(torch.zeros(()), (outputs[0][at],), (targets[0][at],))
     assert jury.verdict()[1] == {"custom": pytest.approx(right.mean().item())}

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from engine.project.training import TrainingOptions
+from engine.training.best_model import BestModelTracker, Throttle
 from engine.training.metrics import Accuracy, Metric, Rmse
-from engine.training.savers import Keeper, Sometimes
-from engine.training.state import Scores
+from engine.training.state import Evaluation
 from engine.training.step import State, Unit
 
 
@@ -32,7 +32,7 @@ class FakeUnit:
         return bool(self.settled)
 
 
-class Shelf:
+class ModelStore:
     """Remembers what was put down."""
 
     def __init__(self) -> None:
@@ -44,18 +44,18 @@ class Shelf:
 
 def keeper(
     metric: Metric | None = None, *, has_validation: bool = True, **options: Any
-) -> tuple[Keeper, FakeUnit, Shelf]:
-    unit, shelf = FakeUnit(), Shelf()
+) -> tuple[BestModelTracker, FakeUnit, ModelStore]:
+    unit, shelf = FakeUnit(), ModelStore()
     chosen = TrainingOptions(**options)
-    made = Keeper(cast(Unit, unit), chosen, metric or Accuracy(), shelf, has_validation=has_validation)
+    made = BestModelTracker(cast(Unit, unit), chosen, metric or Accuracy(), shelf, has_validation=has_validation)
     return made, unit, shelf
 
 
-def consider(kept: Keeper, unit: FakeUnit, *scores: tuple[float, float]) -> list[bool]:
+def consider(kept: BestModelTracker, unit: FakeUnit, *scores: tuple[float, float]) -> list[bool]:
     found = []
     for step, (loss, metric) in enumerate(scores):
         unit.weight = float(step)
-        found.append(kept.consider(step, 1, Scores(loss, {"accuracy": metric, "rmse": metric})))
+        found.append(kept.consider(step, 1, Evaluation(loss, {"accuracy": metric, "rmse": metric})))
     return found
 
 
@@ -124,7 +124,7 @@ def test_weights_that_are_no_numbers_replace_nothing() -> None:
 
 def test_putting_down_takes_a_small_share_of_all_time() -> None:
     now = [0.0]
-    times = Sometimes(2.0, lambda: now[0])
+    times = Throttle(2.0, lambda: now[0])
 
     def is_due_at(moment: float) -> bool:
         now[0] = moment

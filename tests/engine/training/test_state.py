@@ -1,11 +1,11 @@
 """Where a training is, and why it ends."""
 
-from engine.project.training import Extent
-from engine.training.state import Course
+from engine.project.training import TrainingLength
+from engine.training.state import TrainingState
 
 
-def course(**state: object) -> Course:
-    found = Course(Extent(batch=4, steps_per_epoch=3, epochs=2), 3)
+def course(**state: object) -> TrainingState:
+    found = TrainingState(TrainingLength(batch=4, steps_per_epoch=3, epochs=2), 3)
     for name, value in state.items():
         setattr(found, name, value)
     return found
