@@ -22,7 +22,8 @@ def built_in() -> dict[str, type[LayerType]]:
     for found in pkgutil.iter_modules(engine.layers.__path__):
         if found.name not in _NOT_FAMILIES:
             importlib.import_module(f"engine.layers.{found.name}")
-    ours = {key: type for key, type in REGISTRY.items() if type.__module__.startswith(f"{engine.layers.__name__}.")}
+    importlib.import_module("engine.network.block")  # blocks hold a network, so they are declared beside it
+    ours = {key: type for key, type in REGISTRY.items() if type.__module__.startswith("engine.")}
     return in_order(ours)
 
 
