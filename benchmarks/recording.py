@@ -22,8 +22,8 @@ import torch
 from benchmarks.peer import WORKLOADS, network
 from engine.core.types import features
 from engine.data.batches import Batches, Order, Resident
-from engine.launch.channel import Reports
-from engine.launch.start import PIPE_BYTES, widen
+from engine.launch.channel import ReportPipe
+from engine.launch.worker_process import PIPE_BYTES, widen
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.parallel.process_group import SingleProcess
@@ -83,7 +83,7 @@ class Training:
             reporter.report(self.epoch, self.step, 0.001)
         return time.thread_time() - began
 
-    def reporter(self, outbox: Reports, metrics: Sequence[Accuracy]) -> Reporter:
+    def reporter(self, outbox: ReportPipe, metrics: Sequence[Accuracy]) -> Reporter:
         """One that sends there."""
         clock = Clock()
         recorder = Recorder(metrics, self.group, lambda: 0, clock)
@@ -107,7 +107,7 @@ def cost(training: Training) -> None:
     """With a reader that reads."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as reader:
         assert reader.stdin is not None
-        pipe = Reports(reader.stdin.fileno())
+        pipe = ReportPipe(reader.stdin.fileno())
         losses, both = training.reporter(pipe, []), training.reporter(pipe, training.metrics)
         ways: dict[str, Callable[[], float]] = {
             "nothing": lambda: training.run(None),
@@ -134,7 +134,7 @@ def patience(training: Training) -> None:
     """With a reader that reads nothing: how many steps are made before the first has to wait."""
     read_end, write_end = os.pipe()
     widen(write_end)
-    reporter = training.reporter(Reports(write_end), training.metrics)
+    reporter = training.reporter(ReportPipe(write_end), training.metrics)
     before = training.step
     done = threading.Event()
 

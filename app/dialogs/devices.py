@@ -33,7 +33,7 @@ class DevicesDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
-        self._command = list(command or engine_command("engine.launch.examine"))
+        self._command = list(command or engine_command("engine.launch.machine_test"))
         self.trial = ThrowAway(self)
         self.trial.said.connect(self._take)
         self.trial.ended.connect(self._on_closed)

@@ -160,7 +160,7 @@ class Advisor(Trials):
         """The process that tries."""
         self._ways = []
         self.use_button.hide()
-        return engine_command("engine.launch.advise_program", [str(path)])
+        return engine_command("engine.launch.advisor", [str(path)])
 
     def take(self, line: dict[str, Any]) -> None:
         """A line for each way, and the advice above them."""

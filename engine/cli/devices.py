@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     inventory = probe()
     environments = available(inventory)
-    found: Iterator[dict[str, Any]] = lines_of("engine.launch.examine") if arguments.test else iter(())
+    found: Iterator[dict[str, Any]] = lines_of("engine.launch.machine_test") if arguments.test else iter(())
     if arguments.json:
         lists: dict[str, list[Any]] = {"device": [], "check": [], "figure": []}
         for one in found:

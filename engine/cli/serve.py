@@ -114,7 +114,7 @@ class Channel:
 def _coordinate(folder: RunFolder) -> int:
     """Be the coordinator of a run, in a session of its own, with the run's log as output."""
     from engine.launch.coordinator import coordinate
-    from engine.launch.detached import become_small
+    from engine.launch.detached_coordinator import become_small
 
     os.setsid()
     log = os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -173,7 +173,7 @@ def refuse_never(requirements: list[Requirement], project: Project, path: Path) 
 
 def leave(folder: RunFolder, arguments: argparse.Namespace) -> int:
     """Train in the background."""
-    from engine.launch.detached import start_detached
+    from engine.launch.detached_coordinator import start_detached
 
     start_detached(folder)
     print_json({"run_dir": str(folder.path)}) if arguments.json else print(folder.path)

@@ -49,7 +49,7 @@ def run_advise(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder:
         path = Path(folder) / "project.netwright"
         path.write_text(dumps(project), encoding="utf-8")
-        for line in lines_of("engine.launch.advise_program", str(path)):
+        for line in lines_of("engine.launch.advisor", str(path)):
             if "error" in line:
                 raise refusal(line)
             if "way" in line:

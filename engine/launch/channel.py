@@ -20,13 +20,13 @@ from typing import Any
 from engine.runs.events import Event
 from engine.runs.requests import Asked, asked
 
-BEAT_S = 1.0
+HEARTBEAT_S = 1.0
 SILENCE_S = 30.0
 """A thread that only says that it lives is held up by nothing but a process that is paused, or stuck in the system."""
 MOST_A_TURN_S = 1.0
 
 
-class Vigil:
+class HeartbeatMonitor:
     """How long each worker has been silent, in time that the coordinator itself has lived through.
 
     After a pause of the whole run (Ctrl-Z, a machine that slept) everybody is late and nobody is to blame, so a turn of
@@ -58,7 +58,7 @@ class Vigil:
 CHUNK_BYTES = 2**16
 
 
-class Reports:
+class ReportPipe:
     """The worker's end of the pipe for reports."""
 
     def __init__(self, descriptor: int) -> None:
@@ -73,7 +73,7 @@ class Reports:
                 data = data[os.write(self._descriptor, data) :]
 
     @contextlib.contextmanager
-    def beating(self, every_s: float = BEAT_S) -> Iterator[None]:
+    def heartbeat(self, every_s: float = HEARTBEAT_S) -> Iterator[None]:
         """In here a thread says again and again that this process lives."""
         done = threading.Event()
 
@@ -114,7 +114,7 @@ class RequestPipe:
         return asked(json.loads(line) for line in lines)
 
 
-class Lines:
+class ReportReader:
     """The coordinator's end of a worker's reports."""
 
     def __init__(self, descriptor: int) -> None:

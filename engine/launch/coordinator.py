@@ -18,13 +18,12 @@ from typing import Any
 from engine.core.errors import EXIT_RUN_FAILED, RunError, UserError
 from engine.core.files import remove, write_json
 from engine.hardware.threads import calm_threads
-from engine.launch import outcome
-from engine.launch import start as launch
+from engine.launch import outcome, worker_process
 from engine.launch.channel import SILENCE_S
-from engine.launch.offload import GivingWay, Released, lines, wait
-from engine.launch.outcome import Ending, Tally
+from engine.launch.offload import OffloadedRun, OffloadHandshake, lines, wait
+from engine.launch.outcome import AttemptOutcome, ResultTally
 from engine.launch.prepare import lock_of
-from engine.launch.worker_attempt import Attempt, Start
+from engine.launch.worker_attempt import StartPoint, WorkerAttempt
 from engine.parallel.process_group import WorkerSpec
 from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
@@ -34,7 +33,7 @@ from engine.runs.log import EventLog, read_all
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OnEvent = Callable[[Event], None]
-Shrink = Callable[[RunFolder, int, Released], None]
+Shrink = Callable[[RunFolder, int, OffloadedRun], None]
 
 
 def _tell_nobody(event: Event) -> None:
@@ -54,7 +53,7 @@ def coordinate(
     strategy: str = "",
     patience_s: float = SILENCE_S,
     shrink: Shrink | None = None,
-    released: Released | None = None,
+    released: OffloadedRun | None = None,
 ) -> dict[str, Any]:
     """Run a prepared run to its end and return what `result.json` holds.
 
@@ -114,7 +113,7 @@ class _Coordinator:
         strategy: str = "",
         patience_s: float = SILENCE_S,
         shrink: Shrink | None = None,
-        released: Released | None = None,
+        released: OffloadedRun | None = None,
     ) -> None:
         self._folder = folder
         self._lock = lock
@@ -125,11 +124,11 @@ class _Coordinator:
         self._shrink, self._released = shrink, released
         self._info = folder.read_info()
         self._log = EventLog(folder)
-        self._tally = Tally()
+        self._tally = ResultTally()
         self._restarts = released.restarts if released else 0
         self._rate_factor, self._lowered_at = 1.0, -2
         self._is_running = False
-        self._giving_way = GivingWay(folder)
+        self._offload = OffloadHandshake(folder)
         self._is_leaving = False
         self._stop_requests = 0
         self._signals = 0
@@ -142,7 +141,7 @@ class _Coordinator:
         finally:
             self._log.close()
 
-    def _safely(self) -> Ending:
+    def _safely(self) -> AttemptOutcome:
         """Whatever goes wrong is an end."""
         try:
             return self._train()
@@ -157,7 +156,7 @@ class _Coordinator:
             last = detail.strip().rpartition("\n")[2]
             return outcome.failed(f"A defect of Netwright: {last}", detail=detail, defect=True)
 
-    def _train(self) -> Ending:
+    def _train(self) -> AttemptOutcome:
         """Try, and try again from the last checkpoint while that can help."""
         update_info(self._folder, coordinator=os.getpid())  # another process may have prepared the run
         if self._released is not None:  # as a small process
@@ -168,9 +167,9 @@ class _Coordinator:
             self._clean_up()
             self._change_state("starting")
             work = preload(with_compiler=_uses_compiler(self._folder))
-            start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else Start()
+            start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else StartPoint()
         while True:
-            ending = Attempt(
+            ending = WorkerAttempt(
                 self._folder,
                 self._lock,
                 start,
@@ -193,11 +192,11 @@ class _Coordinator:
             self._restarts += 1
             if ending.remedy == "lower rate":
                 self._lower_rate()
-            self._is_running, self._giving_way = False, GivingWay(self._folder)
+            self._is_running, self._offload = False, OffloadHandshake(self._folder)
             self._change_state("starting", "restarting")
             start = replace(self._go_on(ending.reason), asked=asked)
 
-    def _may_try_again(self, ending: Ending) -> bool:
+    def _may_try_again(self, ending: AttemptOutcome) -> bool:
         """Whether the same again may go well, and nobody has asked for an end."""
         limit = self._info.get("max_restarts", 0)
         can_help = ending.remedy == "again" or (ending.remedy == "lower rate" and self._info.get("go_back", 0) > 0)
@@ -209,7 +208,7 @@ class _Coordinator:
         before = self._rate_factor if newest == self._lowered_at else 1.0
         self._rate_factor, self._lowered_at = before * float(self._info["go_back"]), newest
 
-    def _go_on(self, reason: str) -> Start:
+    def _go_on(self, reason: str) -> StartPoint:
         """Choose the checkpoint to go on from, and say so in the log; what came after it is superseded."""
         checkpoint, refused = newest_whole(self._folder)
         for text in refused:
@@ -221,22 +220,22 @@ class _Coordinator:
         resumed = Resumed(
             iteration=iteration, after=after, reason=outcome.shorten(reason, 1000), restarts=self._restarts
         )
-        self._tally = Tally()
+        self._tally = ResultTally()
         for event in standing([*before, replace(resumed, n=self._log.last + 1)]):
             self._tally.add(event)
         self._write(resumed)
         if (best := self._tally.best) is not None:
             self._write(replace(best, n=0))
         at = checkpoint.iteration if checkpoint else -1
-        return Start(at, self._rate_factor if at == self._lowered_at else 1.0)
+        return StartPoint(at, self._rate_factor if at == self._lowered_at else 1.0)
 
-    def _obey(self, attempt: Attempt) -> Ending | None:
+    def _obey(self, attempt: WorkerAttempt) -> AttemptOutcome | None:
         """Pass requests on. A stop before training began ends the run here, a second signal wherever it is."""
-        if self._giving_way.released is not None:
-            return outcome.released(self._giving_way.released.iteration)
-        if (refused := self._giving_way.answer(attempt.ask)) is not None:
+        if self._offload.released is not None:
+            return outcome.released(self._offload.released.iteration)
+        if (refused := self._offload.answer(attempt.ask)) is not None:
             self._write(refused)
-        requests = [] if self._giving_way.is_asked else self._take_requests()
+        requests = [] if self._offload.is_asked else self._take_requests()
         if self._signals > 1 and not attempt.is_complete:
             return outcome.stopped("ended at once on a second request; what was saved before is kept")
         if self._stop_requests and not (self._is_running or self._is_leaving):
@@ -263,10 +262,10 @@ class _Coordinator:
         self._stop_requests += any(request["do"] == "stop" for request in requests)
         return requests
 
-    def _wait_without_workers(self, reason: str) -> Start:
+    def _wait_without_workers(self, reason: str) -> StartPoint:
         """The run is paused, and nothing of it is in memory. A request to go on starts workers again, and one to stop
         as well: the end of the run is what it would have been with them."""
-        released, self._giving_way = self._giving_way.released, GivingWay(self._folder)
+        released, self._offload = self._offload.released, OffloadHandshake(self._folder)
         assert released is not None
         self._clean_up()
         self._is_running, self._lowered_at = False, -2  # what lowered the rate is in the checkpoint
@@ -276,11 +275,11 @@ class _Coordinator:
         if self._shrink is not None:
             signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # they wait until the new program can count them
             if not (self._stop_requests or self._signals):
-                self._shrink(self._folder, self._lock, Released(released.iteration, self._restarts))
+                self._shrink(self._folder, self._lock, OffloadedRun(released.iteration, self._restarts))
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         return self._wait_on(released.iteration)
 
-    def _wait_on(self, iteration: int) -> Start:
+    def _wait_on(self, iteration: int) -> StartPoint:
         """Without workers, until somebody asks to go on or to stop."""
         kept = wait(iteration, self._take_requests, self._log_and_tell)
         self._is_leaving = self._stop_requests > 0
@@ -291,7 +290,7 @@ class _Coordinator:
 
     def _write(self, event: Event) -> None:
         """Append to the log, and tell. The first worker's announcement is the moment when the run is running."""
-        if not self._giving_way.hears(event):
+        if not self._offload.handle(event):
             self._log_and_tell(event)
 
     def _log_and_tell(self, event: Event) -> None:
@@ -320,7 +319,7 @@ class _Coordinator:
     def _change_state(self, state: State, reason: str = "") -> None:
         self._write(StateChanged(state=state, reason=reason))
 
-    def _end(self, ending: Ending) -> dict[str, Any]:
+    def _end(self, ending: AttemptOutcome) -> dict[str, Any]:
         """Write the end: the result, the last events, and then the state, so that who sees an end finds all of it.
 
         On a full disk as much of it as can be, which the result says. Where the folder is gone, only into its log,
@@ -392,7 +391,7 @@ def preload(*, with_compiler: bool = True) -> Callable[[WorkerSpec], int]:
     is left to those who need it. Where workers are not forked they import all of it themselves.
     """
     if sys.platform != "linux":
-        return lambda spec: launch.EXIT_BROKEN
+        return lambda spec: worker_process.EXIT_BROKEN
     calm_threads()  # before torch is imported
     importlib.import_module("torch")
     if with_compiler:

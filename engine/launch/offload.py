@@ -23,14 +23,14 @@ NO_CHECKPOINT = "no checkpoint could be made, so the run waits with its memory"
 
 
 @dataclass(frozen=True)
-class Released:
+class OffloadedRun:
     """A run that waits without workers: after which iteration, and how often it was started again before."""
 
     iteration: int
     restarts: int = 0
 
 
-class GivingWay:
+class OffloadHandshake:
     """The coordinator's side."""
 
     def __init__(self, folder: RunFolder) -> None:
@@ -41,7 +41,7 @@ class GivingWay:
         self.released: Requested | None = None
         """Once they only wait to be ended."""
 
-    def hears(self, event: Event) -> bool:
+    def handle(self, event: Event) -> bool:
         """Whether this event belongs to this talk, and not into the log."""
         if isinstance(event, Requested) and event.what == "release":
             if self.is_asked:

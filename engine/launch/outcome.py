@@ -87,7 +87,7 @@ _OUT_OF_MEMORY_COUNTS = ("/sys/fs/cgroup/memory.events", "/proc/vmstat")
 
 
 @dataclass(frozen=True)
-class Ending:
+class AttemptOutcome:
     """What a run came to. `outcome` is what the first worker said of a training that ended well."""
 
     state: State
@@ -99,21 +99,23 @@ class Ending:
     """`again`: the same again from the last checkpoint may go well; `lower rate`: with a lower learn rate."""
 
 
-def well(outcome: Mapping[str, Any]) -> Ending:
+def well(outcome: Mapping[str, Any]) -> AttemptOutcome:
     """Finished, or stopped on request with everything kept."""
     if outcome["state"] == "stopped":
-        return Ending("stopped", outcome["reason"], EXIT_STOPPED, outcome=outcome)
-    return Ending("finished", outcome["reason"], outcome=outcome)
+        return AttemptOutcome("stopped", outcome["reason"], EXIT_STOPPED, outcome=outcome)
+    return AttemptOutcome("finished", outcome["reason"], outcome=outcome)
 
 
-def stopped(reason: str) -> Ending:
+def stopped(reason: str) -> AttemptOutcome:
     """Ended on request before the workers could keep everything."""
-    return Ending("stopped", reason, EXIT_STOPPED)
+    return AttemptOutcome("stopped", reason, EXIT_STOPPED)
 
 
-def released(iteration: int) -> Ending:
+def released(iteration: int) -> AttemptOutcome:
     """No end of the run: it is paused, and its workers are to go, since all that they know is in a checkpoint."""
-    return Ending("paused", f"its memory is given back; the checkpoint of iteration {iteration:,} has all of it")
+    return AttemptOutcome(
+        "paused", f"its memory is given back; the checkpoint of iteration {iteration:,} has all of it"
+    )
 
 
 def failed(
@@ -125,15 +127,15 @@ def failed(
     exit_code: int = EXIT_RUN_FAILED,
     remedy: str = "",
     offer: str = "",
-) -> Ending:
+) -> AttemptOutcome:
     """Failed, for this cause."""
     cause = shorten(cause, CAUSE_BYTES)
     detail = shorten(detail, DETAIL_BYTES, tail=True)
     failure = Failed(cause=cause, worker=worker, detail=detail, defect=defect, offer=offer)
-    return Ending("failed", cause, EXIT_DEFECT if defect else exit_code, failure, remedy=remedy)
+    return AttemptOutcome("failed", cause, EXIT_DEFECT if defect else exit_code, failure, remedy=remedy)
 
 
-def given_up(ending: Ending, restarts: int) -> Ending:
+def given_up(ending: AttemptOutcome, restarts: int) -> AttemptOutcome:
     """The end of a run that was restarted so often: one that another try might have helped says that there was none."""
     if not ending.remedy or ending.failure is None or not restarts:
         return ending
@@ -161,7 +163,7 @@ def out_of_memory_kills() -> int:
     return count
 
 
-def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> Ending:
+def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> AttemptOutcome:
     """A worker that ended without a word: killed, crashed, or gone."""
     who, log = f"Worker {rank}", folder.log
     if code == -signal.SIGKILL and memory_ran_out:
@@ -177,7 +179,7 @@ def death(rank: int, code: int, folder: RunFolder, *, memory_ran_out: bool) -> E
     return failed(cause, worker=rank, detail=_end_of(log), remedy="again")
 
 
-def hung(rank: int, pid: int, log: Path) -> Ending:
+def hung(rank: int, pid: int, log: Path) -> AttemptOutcome:
     """A worker that is there but gives no sign of life."""
     begin = f"Worker {rank} (process {pid}) has given no sign of life for too long"
     cause = f"{begin}: {why_silent(pid)}. What was saved before is kept."
@@ -227,7 +229,7 @@ def _end_of(log: Path) -> str:
 
 
 @dataclass
-class Tally:
+class ResultTally:
     """What the events so far say, for the result of a run whose workers cannot tell any more."""
 
     metric: str = "metric"
@@ -267,7 +269,7 @@ def _is_streamed(info: Mapping[str, Any]) -> bool:
     return bool((info.get("loading") or {}).get("is_streamed"))
 
 
-def result(folder: RunFolder, info: Mapping[str, Any], ending: Ending, tally: Tally) -> dict[str, Any]:
+def result(folder: RunFolder, info: Mapping[str, Any], ending: AttemptOutcome, tally: ResultTally) -> dict[str, Any]:
     """What `result.json` holds and `train --json` prints. What was not measured is null or empty."""
     told = ending.outcome
     measured: dict[str, Any]

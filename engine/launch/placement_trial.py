@@ -22,8 +22,8 @@ import torch
 
 from engine.data.batches import Batch, Batches, Order, Resident
 from engine.hardware.threads import LEAST_GAIN, keep_to
-from engine.launch.channel import Reports
-from engine.launch.start import die_with
+from engine.launch.channel import ReportPipe
+from engine.launch.worker_process import die_with_parent
 from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpec
 from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryGroup
 from engine.placement.candidates import LEAST_RUN_S, decided, is_undecided, names
@@ -77,7 +77,7 @@ class Choice:
     note: str = ""
 
 
-def choose_place(setting: Setting, spec: WorkerSpec, reports: Reports) -> tuple[Setting, list[str]]:
+def choose_place(setting: Setting, spec: WorkerSpec, reports: ReportPipe) -> tuple[Setting, list[str]]:
     """The setting with what was chosen in it, which the coordinator is told, and what is to be said of it."""
     if not is_undecided(setting.info):
         return setting, []
@@ -314,7 +314,7 @@ class _Twins:
     def _be_twin(self, rank: int, parent: int, reading: int, private: Sequence[int]) -> None:
         """The life of a twin. Nothing of it may reach the stack below."""
         try:
-            die_with(parent)
+            die_with_parent(parent)
             for descriptor in (*private, self.spec.reports, self.spec.requests):
                 os.close(descriptor)
             self._obey(rank, reading)

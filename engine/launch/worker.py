@@ -19,9 +19,9 @@ import torch
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.data.batches import Batches, Order, Resident
 from engine.hardware.accelerators import refusal_of, utilisation_of
-from engine.launch.channel import Reports, RequestPipe
+from engine.launch.channel import ReportPipe, RequestPipe
 from engine.launch.placement_trial import choose_place
-from engine.launch.start import begin
+from engine.launch.worker_process import begin
 from engine.lowering.user_code import blame
 from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpec, is_peer_failure
 from engine.placement.batch_arithmetic import rate_factor
@@ -58,9 +58,9 @@ _NOT_DETERMINISTIC = re.compile(r"(\w+) does not have a deterministic implementa
 
 def work(spec: WorkerSpec) -> int:
     """Train in this process. Every end but a crash is reported; returns the exit code."""
-    reports = Reports(spec.reports)
+    reports = ReportPipe(spec.reports)
     try:
-        with reports.beating():
+        with reports.heartbeat():
             outcome, group = _train(spec, reports)
     except Exception as error:  # whatever goes wrong in a worker, the coordinator is to know it
         traceback.print_exc()
@@ -103,7 +103,7 @@ def _describe(error: Exception, folder: RunFolder) -> dict[str, Any]:
     return {**known, "cause": f"{type(error).__name__}: {words}", "exit_code": EXIT_DEFECT, "defect": True}
 
 
-def _train(spec: WorkerSpec, reports: Reports) -> tuple[Outcome, ProcessGroup]:
+def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup]:
     """The outcome, and the group, which is still together."""
     setting, choice = choose_place(set_up(spec), spec, reports)
     group = process_group_for(spec, setting)
@@ -219,7 +219,7 @@ def _batches_of(setting: Setting, training: Resident, length: TrainingLength, gr
 def _reporter_for(
     setting: Setting,
     spec: WorkerSpec,
-    reports: Reports,
+    reports: ReportPipe,
     unit: Unit,
     group: ProcessGroup,
     clock: Clock,
@@ -269,7 +269,7 @@ def _announce(
     parameters: int,
     length: TrainingLength,
     metric: Metric,
-    reports: Reports,
+    reports: ReportPipe,
     notes: Sequence[str],
 ) -> None:
     """The first events of a run."""

@@ -11,10 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.launch import outcome
-from engine.launch import start as launch
-from engine.launch.channel import SILENCE_S, Lines, Vigil
-from engine.launch.outcome import Ending
+from engine.launch import outcome, worker_process
+from engine.launch.channel import SILENCE_S, HeartbeatMonitor, ReportReader
+from engine.launch.outcome import AttemptOutcome
 from engine.parallel.process_group import WorkerSpec
 from engine.placement.candidates import decided, is_undecided
 from engine.runs.events import Event, Message, read_event
@@ -32,7 +31,7 @@ LEAVING_S = 10.0
 
 
 @dataclass(frozen=True)
-class Start:
+class StartPoint:
     """Where a try begins: after how many iterations the checkpoint was made (negative: there is none), what its learn
     rates are multiplied by, and what is asked of it before its first step, as lines for the first worker."""
 
@@ -41,16 +40,16 @@ class Start:
     asked: str = ""
 
 
-class Attempt:
+class WorkerAttempt:
     """The workers of one try. `write` takes their events, `obey` what is asked of the run, which may end it."""
 
     def __init__(
         self,
         folder: RunFolder,
         lock: int,
-        start: Start,
+        start: StartPoint,
         write: Callable[[Event], None],
-        obey: Callable[["Attempt"], Ending | None],
+        obey: Callable[["WorkerAttempt"], AttemptOutcome | None],
         *,
         strategy: str = "",
         patience_s: float = SILENCE_S,
@@ -61,12 +60,12 @@ class Attempt:
         self._write = write
         self._obey = obey
         self._strategy = strategy
-        self._vigil = Vigil(patience_s)
+        self._monitor = HeartbeatMonitor(patience_s)
         self._patience_s = patience_s
         self._worrying: set[int] = set()
-        self._workers: list[launch.Worker] = []
+        self._workers: list[worker_process.WorkerProcess] = []
         self._start: Callable[[int], None] = lambda count: None
-        self._lines: dict[int, Lines] = {}
+        self._lines: dict[int, ReportReader] = {}
         self._outcome: dict[str, Any] | None = None
         self._errors: list[tuple[int, dict[str, Any]]] = []
         self._silent: list[int] = []
@@ -83,7 +82,7 @@ class Attempt:
         """Pass a request on to the first worker."""
         self._workers[0].ask(request)
 
-    def run(self, work: Callable[[WorkerSpec], int]) -> Ending:
+    def run(self, work: Callable[[WorkerSpec], int]) -> AttemptOutcome:
         """Start the workers and watch them until they have ended; none is left then."""
         meeting = self._folder.path / f".meeting-{secrets.token_hex(4)}"
         try:
@@ -111,7 +110,7 @@ class Attempt:
     def _start_worker(self, rank: int, meeting: Path, work: Callable[[WorkerSpec], int]) -> None:
         private = [self._lock]
         private += [d for worker in self._workers for d in (worker.reports, worker.requests)]
-        worker = launch.start(
+        worker = worker_process.start(
             self._folder.path,
             rank,
             meeting,
@@ -124,13 +123,13 @@ class Attempt:
             asked=self._begins.asked if rank == 0 else "",
         )
         self._workers.append(worker)
-        self._lines[rank] = Lines(worker.reports)
+        self._lines[rank] = ReportReader(worker.reports)
 
-    def _watch(self, selector: selectors.BaseSelector) -> Ending:
+    def _watch(self, selector: selectors.BaseSelector) -> AttemptOutcome:
         """Until all workers have ended, or the run has to."""
         failed_at: float | None = None
         while True:
-            self._vigil.turn()
+            self._monitor.turn()
             for key, _ in selector.select(POLL_S):
                 self._hear(key.data)
                 if not self._lines[key.data].is_open:
@@ -155,7 +154,7 @@ class Attempt:
     def _hear(self, rank: int) -> None:
         """Take what a worker reports."""
         for message in self._lines[rank].read():
-            self._vigil.heard(rank)
+            self._monitor.heard(rank)
             self._worrying.discard(rank)
             if "event" in message:
                 self._write(read_event(message["event"]))
@@ -188,9 +187,9 @@ class Attempt:
             if not known and worker.poll() is not None and not self._lines[worker.rank].is_open:
                 self._silent.append(worker.rank)
 
-    def _find_hung(self) -> Ending | None:
+    def _find_hung(self) -> AttemptOutcome | None:
         """The end that a worker brings about which is there but gives no sign of life."""
-        for rank in self._vigil.silent():
+        for rank in self._monitor.silent():
             worker = self._workers[rank]
             if rank not in self._told and worker.poll() is None:
                 return outcome.hung(rank, worker.pid, self._folder.log)
@@ -198,7 +197,7 @@ class Attempt:
 
     def _worry(self) -> None:
         """Say once of a worker that has been silent for a while, long before it is given up."""
-        for rank in self._vigil.silent(WORRY):
+        for rank in self._monitor.silent(WORRY):
             worker = self._workers[rank]
             if rank in self._worrying or rank in self._told or worker.poll() is not None:
                 continue
@@ -207,7 +206,7 @@ class Attempt:
             text = f"Worker {rank} (process {worker.pid}) gives no sign of life: {why}. It is ended after "
             self._write(Message(severity="warning", text=f"{text}{self._patience_s:g} seconds of that."))
 
-    def _cause(self) -> Ending:
+    def _cause(self) -> AttemptOutcome:
         """Why it failed: a worker that died, else an error of a worker's own, else a lost connection."""
         ran_out = outcome.out_of_memory_kills() > self._kills_before
         for rank in self._silent:

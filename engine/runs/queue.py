@@ -346,4 +346,4 @@ def start_work(queue: Queue, *arguments: str) -> None:
 
 def start_entry(queue: Queue, id: int, *arguments: str) -> "subprocess.Popen[bytes]":
     """Train an entry now, whatever else is under way. Raises `UserError`."""
-    return start(queue, "engine.launch.queue_entry", str(queue.folder), str(id), *arguments)
+    return start(queue, "engine.launch.queued_run", str(queue.folder), str(id), *arguments)

@@ -19,7 +19,7 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.hardware.threads import calm_threads
 from engine.launch.coordinator import coordinate, exit_code, preload
-from engine.launch.detached import become_small
+from engine.launch.detached_coordinator import become_small
 from engine.project.file import load
 from engine.runs.folder import RunFolder
 from tests.faults.seam import Durability, Seam

@@ -249,7 +249,7 @@ def test_a_detached_run_outlives_who_started_it(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from engine.project.file import load
-from engine.launch.detached import start_detached
+from engine.launch.detached_coordinator import start_detached
 from engine.launch.prepare import prepare
 file = Path(sys.argv[1])
 folder = prepare(load(file).project, file, file.parent / "run")

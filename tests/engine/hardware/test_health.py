@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from engine.core.errors import RunError
 from engine.hardware.health import Build, Readings, checks, rendezvous
-from engine.launch.examine import devices, examine
+from engine.launch.machine_test import devices, examine
 from tests.engine.hardware.test_accelerators import GIB, Fake
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from engine.runs.create import create
 from engine.launch import attempt
 from engine.launch import coordinator
-from engine.launch.channel import Reports
+from engine.launch.channel import ReportPipe
 
 OUTCOME = {"state": "finished", "reason": "1 epoch done", "epochs": 1, "iterations": 1,
            "loss": 0.5, "metrics": {"accuracy": 0.5},
@@ -29,7 +29,7 @@ LOST = {"cause": "Worker lost the others", "exit_code": 3, "defect": False, "is_
 OWN = {"cause": "The loss became NaN", "exit_code": 3, "defect": False, "is_peer_failure": False, "detail": ""}
 
 def act(spec):
-    reports = Reports(spec.reports)
+    reports = ReportPipe(spec.reports)
     told = lambda rank: Path(spec.folder, f"told{rank}")
     def wait_for_the_other(rank):
         while not told(1 - rank).exists():

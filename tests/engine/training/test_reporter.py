@@ -6,7 +6,7 @@ import os
 import pytest
 import torch
 
-from engine.launch.channel import Lines, Reports, RequestPipe
+from engine.launch.channel import ReportPipe, ReportReader, RequestPipe
 from engine.parallel.process_group import SingleProcess
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress
 from engine.runs.requests import NOTHING, Asked
@@ -178,7 +178,7 @@ def test_time_set_aside_is_not_training() -> None:
 
 def test_worker_and_coordinator_talk_over_pipes() -> None:
     reading, writing = os.pipe()
-    reports, lines = Reports(writing), Lines(reading)
+    reports, lines = ReportPipe(writing), ReportReader(reading)
     assert lines.read() == []
     reports.put(EpochEnded(epoch=3, iteration=30))
     reports.send({"done": {"ü": 1}})
@@ -193,9 +193,9 @@ def test_worker_and_coordinator_talk_over_pipes() -> None:
 
 def test_a_heartbeat_goes_between_other_reports_and_tears_none() -> None:
     reading, writing = os.pipe()
-    reports, lines = Reports(writing), Lines(reading)
+    reports, lines = ReportPipe(writing), ReportReader(reading)
     said: list[dict[str, object]] = []
-    with reports.beating(every_s=0.001):
+    with reports.heartbeat(every_s=0.001):
         while sum("alive" in message for message in said) < 20:
             reports.send({"done": {"long": "x" * 5000}})
             said += lines.read()

@@ -18,7 +18,7 @@ import torch
 
 from engine.core.errors import UserError
 from engine.core.files import write_json
-from engine.launch.channel import Lines
+from engine.launch.channel import ReportReader
 from engine.launch.prepare import lock_of, prepare
 from engine.launch.resume import prepare_resume
 from engine.launch.worker import work
@@ -92,7 +92,7 @@ def train(folder: RunFolder, *, checkpoint: int = -1, ask: tuple[dict[str, Any],
     events: list[Event] = []
 
     def listen() -> None:
-        lines = Lines(reading)
+        lines = ReportReader(reading)
         os.set_blocking(reading, True)
         while lines.is_open:
             for message in lines.read():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.launch import start
+from engine.launch import worker_process
 
 
 def test_no_worker_is_forked_from_a_process_that_has_a_driver_of_an_accelerator_open(
@@ -14,12 +14,12 @@ def test_no_worker_is_forked_from_a_process_that_has_a_driver_of_an_accelerator_
     """As `torch.cuda.is_available()` leaves it, after which torch still calls itself uninitialised."""
     driver = tmp_path / "nvidiactl"
     driver.touch()
-    monkeypatch.setattr(start, "_DRIVERS", (str(driver),))
-    assert start.can_fork()
+    monkeypatch.setattr(worker_process, "_DRIVERS", (str(driver),))
+    assert worker_process.can_fork()
     with driver.open():
         assert not torch.cuda.is_initialized()
-        assert not start.can_fork()
-    assert start.can_fork()
+        assert not worker_process.can_fork()
+    assert worker_process.can_fork()
 
 
 @pytest.mark.parametrize(
@@ -28,5 +28,5 @@ def test_no_worker_is_forked_from_a_process_that_has_a_driver_of_an_accelerator_
 def test_drivers_are_known_by_what_they_open(path: str, is_driver: bool, tmp_path: Path) -> None:
     (tmp_path / "3").symlink_to(path)
     (tmp_path / "4").write_text("no link: it has gone meanwhile")
-    assert start.has_driver_open(tmp_path) is is_driver
-    assert not start.has_driver_open(tmp_path / "nothing shows them")
+    assert worker_process.has_driver_open(tmp_path) is is_driver
+    assert not worker_process.has_driver_open(tmp_path / "nothing shows them")

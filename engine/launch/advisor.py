@@ -1,4 +1,4 @@
-"""Makes the advice in a throw-away process: `python -m engine.launch.advise_program PROJECT`.
+"""Makes the advice in a throw-away process: `python -m engine.launch.advisor PROJECT`.
 
 Prints `{"way": {...}}` for each way of dividing the work, then `{"advice": "..."}`, or `{"error": "..."}`.
 """

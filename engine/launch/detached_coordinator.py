@@ -1,6 +1,6 @@
 """A coordinator in a process of its own: the run goes on when whoever started it, or the terminal, has gone.
 
-python -m engine.launch.detached FOLDER LOCK [ITERATION RESTARTS]
+python -m engine.launch.detached_coordinator FOLDER LOCK [ITERATION RESTARTS]
 
 `LOCK` is the descriptor of the run's lock; the numbers are those of a run that waits without workers.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.core.files import ROOT
 from engine.launch.coordinator import coordinate, exit_code
-from engine.launch.offload import Released
+from engine.launch.offload import OffloadedRun
 from engine.launch.prepare import hold, lock_of
 from engine.runs.folder import RunFolder, open_run
 
@@ -28,7 +28,7 @@ def start_detached(folder: RunFolder) -> None:
     try:
         _started.append(
             subprocess.Popen(
-                [sys.executable, "-m", "engine.launch.detached", str(folder.path), str(lock)],
+                [sys.executable, "-m", "engine.launch.detached_coordinator", str(folder.path), str(lock)],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -42,7 +42,7 @@ def start_detached(folder: RunFolder) -> None:
         os.close(lock)
 
 
-def become_small(folder: RunFolder, lock: int, released: Released) -> None:
+def become_small(folder: RunFolder, lock: int, released: OffloadedRun) -> None:
     """Put a new program into this process, one without torch, that waits in its place: number, lock and output stay.
 
     It takes two seconds longer to go on, and a tenth of the memory until then. Returns where the system refuses.
@@ -51,7 +51,7 @@ def become_small(folder: RunFolder, lock: int, released: Released) -> None:
     os.set_inheritable(lock, True)
     with contextlib.suppress(OSError):
         os.chdir(ROOT)
-        os.execv(sys.executable, [sys.executable, "-m", "engine.launch.detached", *words])
+        os.execv(sys.executable, [sys.executable, "-m", "engine.launch.detached_coordinator", *words])
     os.set_inheritable(lock, False)
 
 
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
     os.set_inheritable(lock, False)
     hold(folder, lock)
     numbers = [int(text) for text in arguments[2:]]
-    coordinate(folder, shrink=become_small, released=Released(*numbers) if numbers else None)
+    coordinate(folder, shrink=become_small, released=OffloadedRun(*numbers) if numbers else None)
     return exit_code(folder)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.launch import outcome
-from engine.launch.outcome import Tally
+from engine.launch.outcome import ResultTally
 from engine.runs.events import Best, EpochEnded, Points, Progress
 from engine.runs.folder import RunFolder
 
@@ -52,7 +52,7 @@ def test_a_defect_has_exit_code_1_and_a_users_mistake_its_own() -> None:
 
 
 def test_the_result_of_a_run_that_cannot_tell_comes_from_its_events() -> None:
-    tally = Tally("accuracy")
+    tally = ResultTally("accuracy")
     for event in (
         Points(
             split="validation", first_step=0, steps_apart=5, values={"loss": [3.0, 1.0, 2.0], "accuracy": [0, 0.7, 1]}

@@ -35,7 +35,7 @@ _SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 @dataclass
-class Worker:
+class WorkerProcess:
     """One started worker, as the coordinator sees it."""
 
     rank: int
@@ -118,7 +118,7 @@ def start(
     checkpoint: int = -1,
     rate_factor: float = 1.0,
     asked: str = "",
-) -> Worker:
+) -> WorkerProcess:
     """Start one worker. `work` is what a forked one runs; `private` are descriptors of the coordinator's alone.
     `checkpoint`, `rate_factor` and `asked` are those of `WorkerSpec`.
 
@@ -133,9 +133,9 @@ def start(
     try:
         if can_fork():
             pid = _fork(spec, work, [*private, reports_in, requests_out], printing)
-            return Worker(rank, pid, reports_in, requests_out)
+            return WorkerProcess(rank, pid, reports_in, requests_out)
         process = _spawn(spec, printing)
-        return Worker(rank, process.pid, reports_in, requests_out, process)
+        return WorkerProcess(rank, process.pid, reports_in, requests_out, process)
     except OSError as error:
         for descriptor in (reports_in, requests_out):
             os.close(descriptor)
@@ -207,7 +207,7 @@ def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], private: Iter
 
 def begin(spec: WorkerSpec) -> None:
     """First thing in a worker, forked or fresh: die with the coordinator, leave its keyboard, tell of a crash."""
-    die_with(spec.parent)
+    die_with_parent(spec.parent)
     for number in _SIGNALS:
         # Ctrl-C, a closed terminal and a service manager reach the whole group; the coordinator decides what it means.
         signal.signal(number, signal.SIG_IGN)
@@ -215,7 +215,7 @@ def begin(spec: WorkerSpec) -> None:
     faulthandler.enable(file=2)
 
 
-def die_with(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
     """End when this process, which started this one, does."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

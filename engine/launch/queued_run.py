@@ -1,6 +1,6 @@
 """One entry of the queue, trained in a process of its own.
 
-python -m engine.launch.queue_entry FOLDER ID [DEVICES [SETTING ...]]
+python -m engine.launch.queued_run FOLDER ID [DEVICES [SETTING ...]]
 
 `DEVICES` are the accelerators it was given, with commas between them or `-`; settings are as for `--set`.
 """
