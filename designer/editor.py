@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from designer import clipboard, placement
 from designer.clipboard import Piece, piece
 from designer.document import Document
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.layers.base import LayerType
 from engine.network import annotations, blocks, edits
 from engine.network import blocks as grouping
@@ -96,8 +96,8 @@ class Editor(Document):
         if given is not None and len(type.input_ports()) == 1 and not type.is_measured:
             try:
                 type.output(given)
-            except MisfitError as misfit:
-                return f"{type.label} does not fit here. {misfit}"
+            except ShapeError as error:
+                return f"{type.label} does not fit here. {error}"
         return None
 
     def insert_layer(self, what: str | Piece, at: Position, into: Connection) -> str | None:
@@ -169,7 +169,7 @@ class Editor(Document):
         if given is not None and len(inputs) == 1 and not type.is_measured:
             try:
                 type.output(given)
-            except MisfitError:
+            except ShapeError:
                 return network
         return edits.connect(network, start, Port(target, inputs[0]))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from engine.core.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, ShapeError
 from engine.core.fields import Bool, Choice, Choices, Field, Float, Int
 from engine.core.list_fields import Ints, Padding, Range
 from engine.core.records import Record
@@ -136,7 +136,7 @@ def accepts(type: LayerType, inputs: tuple[TensorType, ...]) -> bool:
     """Whether the layer takes these."""
     try:
         type.output(*inputs)
-    except MisfitError:
+    except ShapeError:
         return False
     return True
 

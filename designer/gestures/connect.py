@@ -123,9 +123,9 @@ class Connect(Gesture):
 
     def _warning(self, goal: PortHit) -> str:
         """What will be wrong once it is connected: allowed, because a network is built in any order."""
-        return next(filter(None, (self._misfit(*ends) for ends in self._ends(goal))), "")
+        return next(filter(None, (self._refusal_between(*ends) for ends in self._ends(goal))), "")
 
-    def _misfit(self, source: Port, target: Port) -> str:
+    def _refusal_between(self, source: Port, target: Port) -> str:
         type = self._network.layers[target.layer].acting
         given = self.editor.analysis.type_at(source)
         if given is None or len(type.input_ports()) != 1:

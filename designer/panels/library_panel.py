@@ -235,7 +235,7 @@ class Palette(QWidget):
             self._is_restoring = True
             self.view.expandAll()
             self._is_restoring = False
-            self.view.select_best(text, self._misfits())
+            self.view.select_best(text, self._types_that_refuse())
         else:
             self._fold_again()
             self.view.setCurrentIndex(QModelIndex())
@@ -245,7 +245,7 @@ class Palette(QWidget):
         self.clear.setVisible(is_empty)
         self.view.setVisible(not is_empty)
 
-    def _misfits(self) -> set[str]:
+    def _types_that_refuse(self) -> set[str]:
         """The types that cannot take what leaves the selected layer, which a new one is connected to: of "max pooling"
         that of images is meant where images are."""
         layers = [self._editor.network.layers.get(id) for id in self._editor.selection]

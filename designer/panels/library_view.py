@@ -114,9 +114,9 @@ class LibraryView(QTreeView):
             at = entries.index(current) + step if current in entries else 0
             self.setCurrentIndex(entries[at % len(entries)])
 
-    def select_best(self, text: str, misfits: Collection[str] = ()) -> None:
+    def select_best(self, text: str, refusing: Collection[str] = ()) -> None:
         """Make the entry current whose name is nearest: begins with the text, contains it, or is described by it. One
-        that is refused stands back, and of equally near ones those with the keys in `misfits`."""
+        that is refused stands back, and of equally near ones those with the keys in `refusing`."""
         wanted = text.lower().strip()
 
         def rank(index: QModelIndex) -> int:
@@ -130,7 +130,7 @@ class LibraryView(QTreeView):
 
         entries = self.entries()
         if entries:
-            self.setCurrentIndex(min(entries, key=lambda index: (rank(index), index.data(KEY_ROLE) in misfits)))
+            self.setCurrentIndex(min(entries, key=lambda index: (rank(index), index.data(KEY_ROLE) in refusing)))
 
     def take_key(self, key: int) -> bool:
         """Do what a key means that was pressed in the search field; whether it means anything here."""

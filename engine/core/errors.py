@@ -53,7 +53,7 @@ class FieldErrors(UserError):
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
-class MisfitError(UserError):
+class ShapeError(UserError):
     """A layer cannot take what reaches it. `field` or `port` names what is at fault, where one is."""
 
     def __init__(self, message: str, *, field: str | None = None, port: str | None = None) -> None:
@@ -62,7 +62,7 @@ class MisfitError(UserError):
         self.port = port
 
 
-class UnknownSizesError(MisfitError):
+class UnknownSizesError(ShapeError):
     """What leaves a layer is not known yet, because it is code of the user's that was not measured. Only a warning."""
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 
 Kind = Literal["real", "index", "complex"]
 
@@ -94,17 +94,17 @@ class TensorType:
         return tuple(axis for axis in self.axes if axis in "DHWT")
 
     def known(self, axis: str, why: str) -> int:
-        """The size of an axis that must be a number. Raises `MisfitError`, which says why it must."""
+        """The size of an axis that must be a number. Raises `ShapeError`, which says why it must."""
         size = self[axis]
         if isinstance(size, Symbol):
-            raise MisfitError(f"The size of axis {axis} is not known before the network runs, but {why}.")
+            raise ShapeError(f"The size of axis {axis} is not known before the network runs, but {why}.")
         return size
 
     @property
     def channels(self) -> int:
         """The number of channels, which layers with weights must know."""
         if not self.has("C"):
-            raise MisfitError(f"Expected an input with channels, received {self}.")
+            raise ShapeError(f"Expected an input with channels, received {self}.")
         return self.known("C", "the number of channels decides the size of the weights")
 
     @property

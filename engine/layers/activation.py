@@ -1,6 +1,6 @@
 """Element-wise non-linearities."""
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Float
 from engine.core.types import Sizes, TensorType
 from engine.layers.base import LayerType, Lowered, channels_first, expect_real, function, module
@@ -284,7 +284,7 @@ class Hardtanh(Activation):
 
     def output(self, x: TensorType) -> TensorType:
         if self.low >= self.high:
-            raise MisfitError(
+            raise ShapeError(
                 f"The ceiling must lie above the floor: expected more than {self.low:g}, received {self.high:g}.",
                 field="high",
             )
@@ -313,7 +313,7 @@ class RRelu(Activation):
 
     def output(self, x: TensorType) -> TensorType:
         if self.lower_slope > self.upper_slope:
-            raise MisfitError(
+            raise ShapeError(
                 f"The upper slope must be at least the lower one, {self.lower_slope:g}; received {self.upper_slope:g}.",
                 field="upper_slope",
             )

@@ -1,6 +1,6 @@
 """Activations that look at several channels at once: gates, and softmax."""
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import TensorType, derive
 from engine.layers.activation import Activation
 from engine.layers.base import LayerType, Lowered, expect_real, function, module
@@ -12,7 +12,7 @@ class _Gated(LayerType):
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
         if x.channels % 2:
-            raise MisfitError(f"Expected an even number of channels to halve, received {x}.", port="in")
+            raise ShapeError(f"Expected an even number of channels to halve, received {x}.", port="in")
         return x.with_sizes(C=derive(lambda channels: channels // 2, x["C"]))
 
 
@@ -70,7 +70,7 @@ class _OverChannels(Activation):
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
         if not x.has("C"):
-            raise MisfitError(f"Expected an input with channels, received {x}.", port="in")
+            raise ShapeError(f"Expected an input with channels, received {x}.", port="in")
         return x
 
 

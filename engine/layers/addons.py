@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.layers.base import REGISTRY, LayerType
 
 GROUP: Final = "netwright.layers"
@@ -176,7 +176,7 @@ def _try_out(type: type[LayerType]) -> None:
 
 
 def _guard(cls: type[LayerType], add_on: AddOn) -> None:
-    """Make whatever its rules raise a misfit, which is shown at the layer."""
+    """Turn whatever its rules raise into a `ShapeError`, which is shown at the layer."""
     for one in cls.__mro__:
         if one.__module__.partition(".")[0] not in add_on.packages:
             continue
@@ -197,7 +197,7 @@ def _guarded(rule: Callable[..., Any], add_on: AddOn, label: str) -> Callable[..
             if rule.__name__ == "telling":
                 return ""
             failed = f"{type(error).__name__}: {error}".rstrip(": .")
-            raise MisfitError(
+            raise ShapeError(
                 f"The add-on '{add_on.title}' failed in `{rule.__name__}` of {label}: {failed}. Tell its makers."
             ) from error
 

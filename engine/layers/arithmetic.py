@@ -6,7 +6,7 @@ Functions of several inputs are in `combination`.
 import math
 from typing import Any
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Float
 from engine.core.list_fields import Ints
 from engine.core.types import LAYOUTS, Sizes, TensorType, with_article
@@ -194,7 +194,7 @@ class Quadratic(LayerType):
     def output(self, x: TensorType) -> TensorType:
         expect(x, "features", "sequence")
         if x.channels > MOST_SQUARED:
-            raise MisfitError(
+            raise ShapeError(
                 f"{x.channels:,} numbers have {math.comb(x.channels + 1, 2):,} products: expected at most "
                 f"{MOST_SQUARED:,} numbers. Use fewer, such as behind a fully connected layer.",
                 port="in",
@@ -228,9 +228,7 @@ _DIMENSION_NAMES = {"mean": "mean", "sum": "sum", "max": "amax", "min": "amin", 
 def _refuse_absent(axis: str, x: TensorType, field: str) -> None:
     """Refuse an axis that the input does not have."""
     if not x.has(axis):
-        raise MisfitError(
-            f"The input has no axis {axis}: received {x}. Choose one of {', '.join(x.axes)}.", field=field
-        )
+        raise ShapeError(f"The input has no axis {axis}: received {x}. Choose one of {', '.join(x.axes)}.", field=field)
 
 
 class Reduction(LayerType):
@@ -258,7 +256,7 @@ class Reduction(LayerType):
             _refuse_absent(self.over, x, "over")
         gone = self._axes(x)
         if not gone:
-            raise MisfitError(f"Expected an input with places, received {x}. Reduce it over C.", field="over")
+            raise ShapeError(f"Expected an input with places, received {x}. Reduce it over C.", field="over")
         if self.keep:
             return x.with_sizes(**dict.fromkeys(gone, 1))
         left = [(axis, size) for axis, size in zip(x.axes, x.sizes, strict=True) if axis not in gone]
@@ -266,7 +264,7 @@ class Reduction(LayerType):
         if axes not in LAYOUTS.values():
             named = " × ".join(axes)
             words = f"What is left has axes {named}, which no layer takes" if axes else "No axis is left"
-            raise MisfitError(f"{words}: received {x}. Keep the axis, or reduce over another.", field="keep")
+            raise ShapeError(f"{words}: received {x}. Keep the axis, or reduce over another.", field="keep")
         return TensorType(axes, tuple(size for _, size in left))
 
     def lower(self, x: TensorType) -> Lowered:
@@ -344,7 +342,7 @@ class _Source(LayerType):
     def output(self, x: TensorType) -> TensorType:
         axes = LAYOUTS[self.layout]
         if len(self.sizes) != len(axes):
-            raise MisfitError(
+            raise ShapeError(
                 f"{with_article(self.layout).capitalize()} need{'s' * (len(axes) > 1)} {len(axes)} "
                 f"size{'s' * (len(axes) > 1)} ({' × '.join(axes)}), received {self._shown() or 'none'}.",
                 field="sizes",

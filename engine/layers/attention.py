@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Float, Int, Visible
 from engine.core.types import Sizes, TensorType, derive, image, sequence
 from engine.layers.base import (
@@ -40,13 +40,13 @@ class Embedding(WithWeights):
 
     def output(self, x: TensorType) -> TensorType:
         if x.axes != ("T",) or x.kind != "index":
-            raise MisfitError(
+            raise ShapeError(
                 f"Expected tokens: a sequence of indices (T), received {x}. "
                 "Set the content of the sequence input to indices.",
                 port="in",
             )
         if self.padding_index >= self.vocabulary:
-            raise MisfitError(
+            raise ShapeError(
                 f"The padding index must be one of the vocabulary: expected at most {self.vocabulary - 1:,}, "
                 f"received {self.padding_index:,}.",
                 field="padding_index",
@@ -145,7 +145,7 @@ class SelfAttention(WithScores, WithWeightsAndBias):
         for count, what in ((keys, "key"), (values, "value")):
             if count % self.heads:
                 field = f"{what}_channels"
-                raise MisfitError(
+                raise ShapeError(
                     f"The {count:,} {what} channels cannot be divided among {self.heads:,} heads. "
                     f"Use a number of heads that divides {count:,}, or other {what} channels.",
                     field=field if getattr(self, field) else "heads",
@@ -229,7 +229,7 @@ class PositionEmbedding(WithWeights):
         expect(x, "sequence")
         steps = x["T"]
         if isinstance(steps, int) and steps > self.positions:
-            raise MisfitError(
+            raise ShapeError(
                 f"The sequence has {steps:,} steps, but only {self.positions:,} positions have a vector. "
                 f"Use at least {steps:,} positions.",
                 field="positions",
@@ -324,7 +324,7 @@ class SinusoidalPosition(LayerType):
             return sequence(x["T"], numbers)
         expect(x, *ENCODED_LAYOUTS)
         if x.channels != 1:
-            raise MisfitError(f"Expected tokens, or one channel that holds the position, received {x}.", port="in")
+            raise ShapeError(f"Expected tokens, or one channel that holds the position, received {x}.", port="in")
         return x.with_sizes(C=numbers)
 
     def lower(self, x: TensorType) -> Lowered:

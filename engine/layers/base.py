@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.records import Record
 from engine.core.types import LAYOUTS, Sizes, TensorType, with_article
 
@@ -102,7 +102,7 @@ def masked(lowered: Lowered, value: float = 0.0) -> tuple[Call, ...]:
 class LayerType(Record):
     """A declared layer type. An instance of it holds the field values of one placed layer.
 
-    The rules take one `TensorType` for each input port. `output` raises `MisfitError` for what does not fit; the other
+    The rules take one `TensorType` for each input port. `output` raises `ShapeError` for what does not fit; the other
     rules may rely on `output` having accepted the inputs. A subclass names its ports:
     `def output(self, x: TensorType)` (`*x: Any, **_: Any` is how typing says "any parameters", so it may).
     """
@@ -165,7 +165,7 @@ class LayerType(Record):
         return ""
 
     def output(self, *x: Any, **_: Any) -> TensorType:
-        """What leaves the layer. Raises `MisfitError`, which names what was expected and received."""
+        """What leaves the layer. Raises `ShapeError`, which names what was expected and received."""
         raise NotImplementedError
 
     def output_types(self, *x: Any, **_: Any) -> tuple[TensorType, ...]:
@@ -193,7 +193,7 @@ class LayerType(Record):
         leaves behind the end does not matter, as long as it is finite. So a layer that works on each step by itself, or
         looks back only, becomes what it is otherwise. One that looks further puts zeros there first (`masked`), or is
         told the lengths (`with_lengths`). Modules keep their places in the chain and the names of their weights.
-        Raises `MisfitError` where it cannot be. A layer type of an add-on or of the user's must say this itself.
+        Raises `ShapeError` where it cannot be. A layer type of an add-on or of the user's must say this itself.
         """
         return self.lower(*x)
 
@@ -211,7 +211,7 @@ def expect(x: TensorType, *layouts: str) -> None:
     if x.axes not in [LAYOUTS[name] for name in layouts]:
         named = [f"{with_article(name)} ({' × '.join(LAYOUTS[name])})" for name in layouts]
         wanted = " or ".join([", ".join(named[:-1]), named[-1]] if named[1:] else named)
-        raise MisfitError(f"Expected {wanted}, received {x}.", port="in")
+        raise ShapeError(f"Expected {wanted}, received {x}.", port="in")
     expect_real(x)
 
 
@@ -223,9 +223,9 @@ def expect_real(x: TensorType, port: str = "in") -> None:
             "complex": " Put a complex-to-real layer before it.",
         }
         hint = hints.get(x.kind, "")
-        raise MisfitError(f"Expected real numbers, received {x}.{hint}", port=port)
+        raise ShapeError(f"Expected real numbers, received {x}.{hint}", port=port)
     if 0 in x.sizes:
-        raise MisfitError(f"Expected at least one number along each axis, received {x}.", port=port)
+        raise ShapeError(f"Expected at least one number along each axis, received {x}.", port=port)
 
 
 def channels_first(x: TensorType, *calls: Call) -> Lowered:

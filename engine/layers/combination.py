@@ -8,7 +8,7 @@ import math
 import re
 from typing import ClassVar
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Float, Int, Text
 from engine.core.types import LAYOUTS, Size, Symbol, TensorType, clash, derive, sequence, volume, with_article
 from engine.layers.base import (
@@ -52,7 +52,7 @@ class _Several(LayerType):
         for port, type in zip(self.input_ports(), x, strict=True):
             expect_real(as_real(type) if self.takes_complex else type, port)
             if type.axes != x[0].axes:
-                raise MisfitError(
+                raise ShapeError(
                     f"The axes differ: {self.input_ports()[0]} has {x[0]}, {port} has {type}. "
                     "Use a reshape layer to bring them together.",
                     port=port,
@@ -73,10 +73,10 @@ class _Several(LayerType):
                 found, where = type[axis], index
         return found
 
-    def _clash(self, axis: str, first: int, second: int, x: tuple[TensorType, ...], way_out: str) -> MisfitError:
+    def _clash(self, axis: str, first: int, second: int, x: tuple[TensorType, ...], way_out: str) -> ShapeError:
         """The error for two inputs, by their index, that do not fit along an axis."""
         ports = self.input_ports()
-        return MisfitError(
+        return ShapeError(
             f"Sizes clash along axis {axis}: {ports[first]} has {x[first][axis]} ({x[first]}), "
             f"{ports[second]} has {x[second][axis]} ({x[second]}). {way_out}",
             port=ports[second],
@@ -171,7 +171,7 @@ class Concatenation(_Numbered):
         self._refuse_mixed(x)
         if not x[0].has(self.axis):
             axes = ", ".join(x[0].axes)
-            raise MisfitError(
+            raise ShapeError(
                 f"The inputs have no axis {self.axis}: received {x[0]}. Choose one of {axes}.", field="axis"
             )
         way_out = f"Only axis {self.axis}, which is joined, may differ."
@@ -312,16 +312,16 @@ class MatrixProduct(_Several):
     def output(self, *x: TensorType) -> TensorType:
         self._refuse_mixed(x)
         if x[0].rank < 2:
-            raise MisfitError(f"Expected matrices, such as sequences or images; received {x[0]}.", port="in1")
+            raise ShapeError(f"Expected matrices, such as sequences or images; received {x[0]}.", port="in1")
         first, second = self._shapes(x)
         if clash(first[1], second[0]):
-            raise MisfitError(
+            raise ShapeError(
                 f"The first has {first[1]} columns and the second {second[0]} rows, as they are multiplied; received "
                 f"{x[0]} and {x[1]}. They must be equal: transpose one of them, or change its size.",
                 port="in2",
             )
         if isinstance(first[1], Symbol) != isinstance(second[0], Symbol):
-            raise MisfitError(
+            raise ShapeError(
                 f"The first has {first[1]} columns and the second {second[0]} rows, as they are multiplied: one of "
                 "them is known only when the network runs. Give the sequence input a length, or transpose one of them.",
                 port="in2",
@@ -360,7 +360,7 @@ class _Compared(_ElementWise):
         found = super().output(*x)
         if not found.has(self.axis):
             axes = ", ".join(found.axes)
-            raise MisfitError(
+            raise ShapeError(
                 f"The inputs have no axis {self.axis}: received {x[0]}. Choose one of {axes}.", field="axis"
             )
         return found.with_sizes(**{self.axis: 1})
@@ -466,10 +466,10 @@ class EinsteinSum(LayerType):
         return ("in",) if terms and len(terms[0]) == 1 else ("in1", "in2")
 
     def _letters(self, *x: TensorType) -> dict[str, Size]:
-        """The size of each letter. Raises `MisfitError`."""
+        """The size of each letter. Raises `ShapeError`."""
         terms = self._terms()
         if terms is None:
-            raise MisfitError(
+            raise ShapeError(
                 f"'{self.equation}' is no equation: expected lower-case letters, such as tc,sc->ts, each at most once "
                 "an input, and a result of letters that occur before the arrow.",
                 field="equation",
@@ -478,14 +478,14 @@ class EinsteinSum(LayerType):
         for port, term, type in zip(self.input_ports(), terms[0], x, strict=True):
             expect_real(type, port)
             if len(term) != type.rank:
-                raise MisfitError(
+                raise ShapeError(
                     f"The equation has {len(term)} letter{'s' * (len(term) > 1)} ({term}) for {port}, which has "
                     f"{type.rank} axes: {type}. Write one letter for each axis.",
                     field="equation",
                 )
             for letter, size in zip(term, type.sizes, strict=True):
                 if clash(sizes.get(letter, size), size):
-                    raise MisfitError(
+                    raise ShapeError(
                         f"Sizes clash for letter {letter}: {sizes[letter]} in in1 and {size} in {port} ({type}). "
                         "One letter stands for equal sizes: use another one, or change a size.",
                         port=port,
@@ -501,7 +501,7 @@ class EinsteinSum(LayerType):
         right = terms[1] if terms else ""
         if len(right) != len(axes):
             plural = "s" * (len(axes) > 1)
-            raise MisfitError(
+            raise ShapeError(
                 f"{with_article(self.layout).capitalize()} need{'' if self.layout == 'features' else 's'} {len(axes)} "
                 f"letter{plural} ({' × '.join(axes)}) behind the arrow, received {right}.",
                 field="layout",
@@ -553,7 +553,7 @@ class Stack(_Numbered):
     def output(self, *x: TensorType) -> TensorType:
         self._refuse_mixed(x)
         if x[0].layout not in ("features", "image"):
-            raise MisfitError(f"Expected features (C) or images (C × H × W), received {x[0]}.", port="in1")
+            raise ShapeError(f"Expected features (C) or images (C × H × W), received {x[0]}.", port="in1")
         channels, *places = (self._same_size(axis, x, "All inputs of a stack have equal sizes.") for axis in x[0].axes)
         return volume(channels, self.inputs, *places) if places else sequence(self.inputs, channels)
 

@@ -3,7 +3,7 @@ layers are real."""
 
 from typing import Final
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Int
 from engine.core.types import Sizes, TensorType, derive
 from engine.layers.base import LayerType, Lowered, expect_real, function, method, module
@@ -31,9 +31,9 @@ COMPLEX_INITIALIZERS: Final = {
 def expect_complex(x: TensorType, port: str = "in") -> None:
     """Refuse what is not complex, in words."""
     if x.kind != "complex":
-        raise MisfitError(f"Expected complex numbers, received {x}. Put a real-to-complex layer before it.", port=port)
+        raise ShapeError(f"Expected complex numbers, received {x}. Put a real-to-complex layer before it.", port=port)
     if 0 in x.sizes:
-        raise MisfitError(f"Expected at least one number along each axis, received {x}.", port=port)
+        raise ShapeError(f"Expected at least one number along each axis, received {x}.", port=port)
 
 
 def as_complex(x: TensorType) -> TensorType:
@@ -63,7 +63,7 @@ class RealToComplex(LayerType):
     def output(self, x: TensorType) -> TensorType:
         expect_real(x)
         if x.channels % 2:
-            raise MisfitError(
+            raise ShapeError(
                 f"Expected an even number of channels, a real and an imaginary part each, received {x}.", port="in"
             )
         return as_complex(x.with_sizes(C=x.channels // 2))
@@ -100,7 +100,7 @@ class ComplexToReal(LayerType):
     def output(self, x: TensorType) -> TensorType:
         expect_complex(x)
         if not x.has("C"):
-            raise MisfitError(f"Expected an input with channels, received {x}.", port="in")
+            raise ShapeError(f"Expected an input with channels, received {x}.", port="in")
         return x.with_sizes(C=derive(lambda count: 2 * count, x["C"]) if self.gives in _DOUBLED else x["C"])
 
     def lower(self, x: TensorType) -> Lowered:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from engine.core import types
-from engine.core.errors import FieldError, MisfitError
+from engine.core.errors import FieldError, ShapeError
 from engine.core.fields import Bool, Choice, Int
 from engine.core.list_fields import Padding, Size
 from engine.core.types import Sizes, TensorType, derive
@@ -108,7 +108,7 @@ class _Convolution(_Sliding):
         channels = self._channels(x)
         groups = self._groups(channels)
         if channels % groups:
-            raise MisfitError(
+            raise ShapeError(
                 f"The {channels:,} channels of the input cannot be divided into {groups:,} equal groups. "
                 f"Use a divisor of {channels:,}.",
                 field="groups",
@@ -352,7 +352,7 @@ class TransposedConvolution(_Sliding):
         def rule(n: int) -> int:
             result = (n - 1) * self.stride[i] + reach - 2 * cut + kept
             if result < 1:
-                raise MisfitError(
+                raise ShapeError(
                     f"Nothing is left along axis {axis}: {result + 2 * cut:,} less {cut:,} on both sides. Crop less.",
                     field="cropping",
                 )
@@ -362,13 +362,13 @@ class TransposedConvolution(_Sliding):
 
     def _refuse_ending(self, axis: str, i: int, kept: int) -> None:
         if self.cropping == "same":
-            raise MisfitError(
+            raise ShapeError(
                 f"A kernel of {self.kernel[i]:,} with a stride of 1 cannot keep the size of axis {axis}: "
                 "it would crop half a place. Use an odd kernel, a larger stride, or cropping in numbers.",
                 field="kernel",
             )
         limit = max(self.stride[i], self.dilation[i])
-        raise MisfitError(
+        raise ShapeError(
             f"The output padding must be below the stride or the dilation. Expected less than {limit:,} along "
             f"axis {axis}, received {kept:,}.",
             field="output_padding",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Float, Int
 from engine.core.types import Sizes, TensorType, clash
 from engine.layers.attention import MASKS, WithScores, scores_field
@@ -35,14 +35,14 @@ def expect_sequence(x: TensorType, port: str) -> None:
     try:
         expect(x, "sequence")
         x.known("C", "the number of channels is divided among the heads")
-    except MisfitError as misfit:
-        raise MisfitError(str(misfit), port=port) from None
+    except ShapeError as error:
+        raise ShapeError(str(error), port=port) from None
 
 
 def expect_divisible(count: int, heads: int, what: str, field: str = "heads") -> None:
     """Refuse channels that cannot be divided among heads, in words."""
     if count % heads:
-        raise MisfitError(
+        raise ShapeError(
             f"The {count:,} {what} cannot be divided among {heads:,} heads. "
             f"Use a number of heads that divides {count:,}, or another number of channels.",
             field=field,
@@ -52,7 +52,7 @@ def expect_divisible(count: int, heads: int, what: str, field: str = "heads") ->
 def expect_same_steps(key: TensorType, value: TensorType) -> None:
     """Refuse keys and values of which there are not as many, in words."""
     if clash(key["T"], value["T"]):
-        raise MisfitError(f"Expected one value for each key, {key['T']} steps, received {value}.", port="value")
+        raise ShapeError(f"Expected one value for each key, {key['T']} steps, received {value}.", port="value")
 
 
 def told_heads(heads: int) -> str:
@@ -100,7 +100,7 @@ class Attention(Padded, WithScores):
         for x, port in ((query, "query"), (key, "key"), (value, "value")):
             expect_sequence(x, port)
         if query["C"] != key["C"]:
-            raise MisfitError(f"Expected as many channels as the queries, {query['C']}, received {key}.", port="key")
+            raise ShapeError(f"Expected as many channels as the queries, {query['C']}, received {key}.", port="key")
         expect_same_steps(key, value)
         expect_divisible(query.channels, self.heads, "channels of the queries")
         expect_divisible(value.channels, self.heads, "channels of the values")
@@ -248,7 +248,7 @@ class GroupedAttention(Padded, WithScores, WithWeightsAndBias):
     def output(self, x: TensorType) -> TensorType:
         expect_sequence(x, "in")
         if self.heads % self.groups:
-            raise MisfitError(
+            raise ShapeError(
                 f"The {self.heads:,} heads cannot be divided among {self.groups:,} groups. "
                 f"Use a number of groups that divides {self.heads:,}.",
                 field="groups",
@@ -256,7 +256,7 @@ class GroupedAttention(Padded, WithScores, WithWeightsAndBias):
         if not self.head_channels:
             expect_divisible(x.channels, self.heads, "channels")
         if self.positions == "rotary" and self._of_head(x) % 2:
-            raise MisfitError(
+            raise ShapeError(
                 f"Rotary positions turn channels in pairs: expected an even number of channels of a head, "
                 f"received {self._of_head(x):,}.",
                 field="head_channels" if self.head_channels else "heads",

@@ -1,6 +1,6 @@
 """Fully connected layers, and others that multiply by one learned matrix or tensor."""
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Int
 from engine.core.types import Sizes, TensorType, clash, features
 from engine.layers.attention import Embedding
@@ -11,12 +11,12 @@ from engine.layers.weighted import WithWeightsAndBias
 def inputs_count(x: TensorType) -> int:
     """How many numbers are multiplied by the matrix: those of a step of a sequence, or all of a sample, flattened.
 
-    Raises `MisfitError` where a size is open.
+    Raises `ShapeError` where a size is open.
     """
     if x.layout in ("features", "sequence"):
         return x.channels
     if x.count is None:
-        raise MisfitError(f"Every size must be known to flatten the input, received {x}.", port="in")
+        raise ShapeError(f"Every size must be known to flatten the input, received {x}.", port="in")
     return x.count
 
 
@@ -77,11 +77,11 @@ class Bilinear(WithWeightsAndBias):
         for port, type in zip(self.input_ports(), x, strict=True):
             expect_real(type, port)
             if type.layout not in ("features", "sequence") or type.axes != x[0].axes:
-                raise MisfitError(
+                raise ShapeError(
                     f"Expected two inputs of features (C) or two sequences (T × C); {port} has {type}.", port=port
                 )
         if x[0].layout == "sequence" and clash(x[0]["T"], x[1]["T"]):
-            raise MisfitError(
+            raise ShapeError(
                 f"The sequences differ in length: in1 has {x[0]}, in2 has {x[1]}. Both need the same.", port="in2"
             )
         return x[0].with_sizes(C=self.outputs) if x[0].channels and x[1].channels else x[0]

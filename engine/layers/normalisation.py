@@ -6,7 +6,7 @@ All of them: y = (x - mean) / sqrt(variance + epsilon) · scale + shift, with a 
 from dataclasses import replace
 from typing import Any
 
-from engine.core.errors import FieldError, MisfitError
+from engine.core.errors import FieldError, ShapeError
 from engine.core.fields import Bool, Choice, Float, Int
 from engine.core.types import Sizes, TensorType
 from engine.layers.base import (
@@ -190,7 +190,7 @@ class GroupNorm(_Normalisation):
         expect(x, "features", "sequence", "image", "volume")
         groups = self.groups or x.channels
         if x.channels % groups:
-            raise MisfitError(
+            raise ShapeError(
                 f"The {x.channels:,} channels of the input cannot be divided into {groups:,} equal groups. "
                 f"Use a divisor of {x.channels:,}.",
                 field="groups",
@@ -360,7 +360,7 @@ def _refuse_single(x: TensorType, channels: int, field: str | None) -> None:
     """Refuse to normalise one number by itself: the result would always be zero, and torch refuses it too."""
     places = [x[axis] for axis in x.spatial]
     if channels == 1 and all(size == 1 for size in places):
-        raise MisfitError(
+        raise ShapeError(
             f"Each mean would be taken over one number only, and the result would be zero. Received {x}. "
             "Use batch normalisation, or an input with more places or more channels together.",
             field=field,

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Choice, Float
 from engine.core.list_fields import Ints
 from engine.core.types import TensorType, derive
@@ -39,7 +39,7 @@ def refuse_wide(x: TensorType, axis: str, width: int, mode: str, field: str) -> 
     size = x[axis]
     most = {"reflection": -1, "circular": 0}.get(mode)
     if most is not None and isinstance(size, int) and width > size + most:
-        raise MisfitError(
+        raise ShapeError(
             f"A border of {width:,} is wider than what can fill it: along axis {axis} there are {size:,}, "
             f"so '{mode}' gives at most {size + most:,}. Use a smaller border or another mode.",
             field=field,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice
 from engine.core.list_fields import Size
 from engine.core.types import TensorType, features
@@ -40,7 +40,7 @@ class WindowPooling(LayerType):
         expect(x, windows.LAYOUT_OF[self.dims])
         for axis, kernel, padding in zip(x.spatial, self.kernel, self._numbers(), strict=True):
             if 2 * padding > kernel:
-                raise MisfitError(
+                raise ShapeError(
                     f"The padding may be at most half the kernel, {kernel // 2:,} along axis {axis}; "
                     f"received {padding:,}. Use less padding or a larger kernel.",
                     field="padding",

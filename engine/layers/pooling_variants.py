@@ -3,7 +3,7 @@
 import math
 from typing import ClassVar
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Choice, Float
 from engine.core.list_fields import Size
 from engine.core.types import LAYOUTS, Sizes, TensorType, clash
@@ -130,7 +130,7 @@ class _FractionalMaxPooling(LayerType):
         left = self.size[i] if self.by == "size" else math.floor(size * self.ratio + 1e-9)  # 10 · 0.7 may be below 7
         most = size - self.kernel[i] + 1
         if not 1 <= left <= most:
-            raise MisfitError(
+            raise ShapeError(
                 f"With windows of {self.kernel[i]:,} axis {axis}, which has {size:,}, can become 1 to "
                 f"{max(most, 0):,}; received {left:,}. Use another {self.by} or a smaller kernel.",
                 field=self.by if most > 0 else "kernel",
@@ -203,19 +203,19 @@ class MaxUnpool2d(LayerType):
     def output(self, x: TensorType, indices: TensorType, like: TensorType) -> TensorType:
         for port, given in (("in", x), ("indices", indices), ("like", like)):
             if given.axes != LAYOUTS["image"]:
-                raise MisfitError(f"Expected an image (C × H × W), received {given}.", port=port)
+                raise ShapeError(f"Expected an image (C × H × W), received {given}.", port=port)
         expect_real(x)
         expect_real(like, "like")
         if indices.kind != "index":
-            raise MisfitError(
+            raise ShapeError(
                 f"Expected the second output of a max pooling layer with indices, received {indices}.", port="indices"
             )
         if any(clash(a, b) for a, b in zip(x.sizes, indices.sizes, strict=True)):
-            raise MisfitError(f"Expected one index for each number, {x.short()}, received {indices}.", port="indices")
+            raise ShapeError(f"Expected one index for each number, {x.short()}, received {indices}.", port="indices")
         for axis in x.spatial:
             small, large = x[axis], like[axis]
             if isinstance(small, int) and isinstance(large, int) and large < small:
-                raise MisfitError(
+                raise ShapeError(
                     f"Expected what went into the max pooling layer: at least {small:,} along axis {axis}, "
                     f"received {like}.",
                     port="like",

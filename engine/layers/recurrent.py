@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Int
 from engine.core.types import Sizes, TensorType, features
 from engine.layers.base import LENGTHS, Call, Lowered, expect, function, method, module, with_lengths
@@ -82,7 +82,7 @@ class RecurrentLayer(WithRecurrentWeights):
         x.known("C", "the number of channels decides the size of the weights")
         for port, state in zip(self.state_names, states, strict=False):
             if state.kind != "real" or state != features(self.state_size):
-                raise MisfitError(
+                raise ShapeError(
                     f"Expected a state: {features(self.state_size)}, received {state}. It is what the port "
                     f"'{port}' of a layer like this one gives.",
                     port=port,

@@ -2,7 +2,7 @@
 
 import math
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Choice, Int
 from engine.core.list_fields import Ints, Size
 from engine.core.types import LAYOUTS, Sizes, TensorType, derive, features, with_article
@@ -12,10 +12,10 @@ OWN = "engine.lowering.modules.resizing."
 
 
 def _count(x: TensorType) -> int:
-    """Numbers a sample. Raises `MisfitError` where that is not known."""
+    """Numbers a sample. Raises `ShapeError` where that is not known."""
     expect_real(x)
     if x.count is None:
-        raise MisfitError(f"Every size must be known before the network runs, received {x}.", port="in")
+        raise ShapeError(f"Every size must be known before the network runs, received {x}.", port="in")
     return x.count
 
 
@@ -62,17 +62,17 @@ class Reshape(LayerType):
         axes = LAYOUTS[self.layout]
         shown = " × ".join(map(str, self.sizes))
         if len(self.sizes) != len(axes):
-            raise MisfitError(
+            raise ShapeError(
                 f"{with_article(self.layout).capitalize()} need{'s' * (len(axes) > 1)} {len(axes)} "
                 f"size{'s' * (len(axes) > 1)} ({' × '.join(axes)}), received {shown or 'none'}.",
                 field="sizes",
             )
         if 0 in self.sizes or self.sizes.count(-1) > 1:
-            raise MisfitError(f"Expected sizes of at least 1, and -1 at most once, received {shown}.", field="sizes")
+            raise ShapeError(f"Expected sizes of at least 1, and -1 at most once, received {shown}.", field="sizes")
         given = math.prod(size for size in self.sizes if size > 0)
         if count % given or (-1 not in self.sizes and count != given):
             needs = f"a multiple of {given:,}" if -1 in self.sizes else f"{given:,}"
-            raise MisfitError(
+            raise ShapeError(
                 f"The sizes {shown} need {needs} numbers, the input has {count:,} ({x}). "
                 "Use sizes whose product is that, or -1 for one of them.",
                 field="sizes",
@@ -107,7 +107,7 @@ class Permute(LayerType):
         if sorted(self.order) != list(range(1, x.rank + 1)):
             axes = ", ".join(f"{number} ({axis})" for number, axis in enumerate(x.axes, 1))
             received = ", ".join(map(str, self.order)) or "nothing"
-            raise MisfitError(f"Expected each axis once: {axes}; received {received}.", field="order")
+            raise ShapeError(f"Expected each axis once: {axes}; received {received}.", field="order")
         return TensorType(x.axes, tuple(x.sizes[number - 1] for number in self.order))
 
     def lower(self, *x: TensorType) -> Lowered:
@@ -133,7 +133,7 @@ class ChannelShuffle(LayerType):
     def output(self, x: TensorType) -> TensorType:
         expect(x, "features", "sequence", "image", "volume")
         if x.channels % self.groups:
-            raise MisfitError(
+            raise ShapeError(
                 f"The {x.channels:,} channels of the input cannot be divided into {self.groups:,} equal groups. "
                 f"Use a divisor of {x.channels:,}.",
                 field="groups",
@@ -161,7 +161,7 @@ def refuse_absent(axis: str, x: TensorType) -> None:
     """Refuse an axis that the input does not have, in words."""
     expect_real(x)
     if not x.has(axis):
-        raise MisfitError(
+        raise ShapeError(
             f"The input has no axis {axis}: received {x}. Choose one of {', '.join(x.axes)}.", field="axis"
         )
 
@@ -184,7 +184,7 @@ class SelectStep(LayerType):
         expect(x, "sequence")
         steps = x["T"]
         if isinstance(steps, int) and self.step >= steps:
-            raise MisfitError(
+            raise ShapeError(
                 f"The sequence has {steps:,} steps: expected a step from 0 to {steps - 1:,}, received {self.step:,}.",
                 field="step",
             )
@@ -222,7 +222,7 @@ class Slice(LayerType):
     def output(self, x: TensorType) -> TensorType:
         refuse_absent(self.axis, x)
         if isinstance(size := x[self.axis], int) and not self._count(size):
-            raise MisfitError(
+            raise ShapeError(
                 f"Nothing is left of axis {self.axis}: it has {size:,} places, from {self.start:,} "
                 f"{f'up to {self.end:,}' if self.end else 'on'} there is none. Start earlier, or end later.",
                 field="start",
@@ -273,7 +273,7 @@ class Split(LayerType):
         refuse_absent(self.axis, x)
         size = x.known(self.axis, "it is divided into equal parts")
         if size % self.parts:
-            raise MisfitError(
+            raise ShapeError(
                 f"The {size:,} places along axis {self.axis} cannot be divided into {self.parts:,} equal parts. "
                 f"Use a divisor of {size:,}, or slices.",
                 field="parts",
@@ -312,13 +312,13 @@ class _Crop(LayerType):
         return ("in", "ref") if self.to == "reference" else ("in",)
 
     def _cut(self, *x: TensorType) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The first place and the size along each axis. Raises `MisfitError`."""
+        """The first place and the size along each axis. Raises `ShapeError`."""
         places = LAYOUTS[self.layout][1:]
         for port, type in zip(self.input_ports(), x, strict=True):
             expect_real(type, port)
             if type.layout != self.layout:
                 axes = " × ".join(LAYOUTS[self.layout])
-                raise MisfitError(f"Expected {with_article(self.layout)} ({axes}), received {type}.", port=port)
+                raise ShapeError(f"Expected {with_article(self.layout)} ({axes}), received {type}.", port=port)
         why = "cropping must know it"
         sizes = tuple(x[1].known(axis, why) for axis in places) if self.to == "reference" else self.size
         starts = self.start
@@ -329,7 +329,7 @@ class _Crop(LayerType):
             if size > whole or first + size > whole:
                 field = "start" if size <= whole else "size"
                 is_reference = self.to == "reference" and field == "size"
-                raise MisfitError(
+                raise ShapeError(
                     f"The part does not lie inside along axis {axis}: {size:,} places from {first:,} on, of {whole:,}. "
                     "Make the part smaller, or start earlier.",
                     field=None if is_reference else field,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Choice, Int
 from engine.core.list_fields import Size
 from engine.core.types import TensorType, derive, image, sequence, tokens, volume
@@ -68,7 +68,7 @@ class SequenceToImage(LayerType):
         steps = x.known("T", "it must be height × width")
         height, width = self.size
         if steps != height * width:
-            raise MisfitError(
+            raise ShapeError(
                 f"The sequence has {steps:,} steps, but {height:,} × {width:,} are {height * width:,}. "
                 "Choose a height and a width whose product is the number of steps.",
                 field="size",
@@ -98,7 +98,7 @@ class ImageToVolume(LayerType):
         expect(x, "image")
         depth = self.depth or x.channels
         if x.channels % depth:
-            raise MisfitError(
+            raise ShapeError(
                 f"The {x.channels:,} channels of the image cannot be divided into slices of {depth:,}. "
                 f"Use a divisor of {x.channels:,}.",
                 field="depth",
@@ -175,7 +175,7 @@ class OneHot(LayerType):
 def _refuse_numbers(x: TensorType) -> None:
     """Refuse what is not a sequence of indices."""
     if x.axes != ("T",) or x.kind != "index" or x["T"] == 0:
-        raise MisfitError(
+        raise ShapeError(
             f"Expected tokens: a sequence of indices (T), received {x}. "
             "Set the content of the sequence input to indices.",
             port="in",
@@ -207,7 +207,7 @@ class Cast(LayerType):
             return sequence(x["T"], 1)
         expect(x, "sequence")
         if x.channels != 1:
-            raise MisfitError(f"Expected a sequence with one channel, received {x}.", port="in")
+            raise ShapeError(f"Expected a sequence with one channel, received {x}.", port="in")
         return tokens(x["T"])
 
     def lower(self, *x: TensorType) -> Lowered:

@@ -5,7 +5,7 @@ import math
 from typing import Any, ClassVar
 
 from engine.core import types
-from engine.core.errors import FieldError, MisfitError
+from engine.core.errors import FieldError, ShapeError
 from engine.core.fields import Choice, Float
 from engine.core.list_fields import Size
 from engine.core.types import Sizes, Symbol, TensorType, derive, image, sequence
@@ -93,7 +93,7 @@ class _Resize(LayerType):
         wanted = self._wanted(x, like)
         for axis, size in zip(x.spatial, wanted, strict=True):
             if isinstance(x[axis], Symbol):
-                raise MisfitError(
+                raise ShapeError(
                     f"The size of axis {axis} is not known before the network runs, and so is the factor to "
                     f"{size:,}. Resize by a whole scale, or give the input a length.",
                     field="by",
@@ -105,14 +105,14 @@ class _Resize(LayerType):
         if like is None:
             return self.size
         if like.axes != x.axes:
-            raise MisfitError(f"Expected something of the same layout as {x}, received {like}.", port="like")
+            raise ShapeError(f"Expected something of the same layout as {x}, received {like}.", port="like")
         if 0 in like.sizes:
-            raise MisfitError(f"Expected at least one number along each axis, received {like}.", port="like")
+            raise ShapeError(f"Expected at least one number along each axis, received {like}.", port="like")
         return tuple(like.known(axis, "the output becomes as large") for axis in like.spatial)
 
     def _grown(self, size: types.Size, axis: str) -> types.Size:
         if isinstance(size, Symbol) and not (self.scale.is_integer() and self._torch_mode):
-            raise MisfitError(
+            raise ShapeError(
                 f"The size of axis {axis} is not known before the network runs. Expected a whole scale, and "
                 "coordinates and rounding that torch has; or give the input a length.",
                 field="coordinates" if self.scale.is_integer() else "scale",
@@ -122,7 +122,7 @@ class _Resize(LayerType):
     def _scaled(self, size: int) -> int:
         scaled = math.floor(size * self.scale + 1e-9)  # 100 · 0.29 is a hair below 29
         if scaled < 1:
-            raise MisfitError(
+            raise ShapeError(
                 f"Nothing is left: {size:,} · {self.scale:g} is below 1. Use a larger scale.", field="scale"
             )
         return scaled
@@ -265,7 +265,7 @@ class DepthToSpace2d(LayerType):
         expect(x, "image")
         places = math.prod(self.block)
         if x.channels % places:
-            raise MisfitError(
+            raise ShapeError(
                 f"The {x.channels:,} channels of the input cannot be divided into blocks of "
                 f"{' × '.join(map(str, self.block))} places. Use a multiple of {places:,} channels.",
                 field="block",
@@ -311,7 +311,7 @@ class SpaceToDepth2d(LayerType):
 
     def _divided(self, size: types.Size, axis: str, parts: int) -> types.Size:
         if isinstance(size, int) and size % parts:
-            raise MisfitError(
+            raise ShapeError(
                 f"Axis {axis} has {size:,}, which cannot be divided by {parts:,}. Use another block, crop or pad.",
                 field="block",
             )
@@ -387,7 +387,7 @@ class Fold(LayerType):
         expect(x, "sequence")
         places = math.prod(self.kernel)
         if x.channels % places:
-            raise MisfitError(
+            raise ShapeError(
                 f"Each step should be a window of {' × '.join(map(str, self.kernel))} places: expected a multiple of "
                 f"{places:,} channels, received {x.channels:,}.",
                 field="kernel",
@@ -399,7 +399,7 @@ class Fold(LayerType):
         count = derive(int.__mul__, sizes["H"], sizes["W"])
         steps = x.known("T", "it must be the number of windows")
         if steps != count:
-            raise MisfitError(
+            raise ShapeError(
                 f"An image of {' × '.join(map(str, self.size))} has {count:,} such windows "
                 f"({sizes['H']} × {sizes['W']}), received a sequence of {steps:,} steps.",
                 field="size",

@@ -3,7 +3,7 @@
 import math
 from typing import Any, Final
 
-from engine.core.errors import FieldError, MisfitError
+from engine.core.errors import FieldError, ShapeError
 from engine.core.fields import Choice, Float, Int
 from engine.core.types import Size, TensorType, derive, image, sequence
 from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, function, module
@@ -88,7 +88,7 @@ class _Windowed(LayerType):
 
     def _refuse(self) -> None:
         for problem in self.problems():
-            raise MisfitError(f"The field {problem}", field=problem.path)
+            raise ShapeError(f"The field {problem}", field=problem.path)
 
     @property
     def _given(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Stft(_Windowed):
         self._refuse()
         steps = x["T"]
         if isinstance(steps, int) and steps < self.window_length:
-            raise MisfitError(
+            raise ShapeError(
                 f"The window has {self.window_length:,} steps, the signal {steps:,}. "
                 f"Use a window of at most {steps:,}.",
                 field="window_length",
@@ -173,18 +173,18 @@ class InverseStft(_Windowed):
 
     def lower_padded(self, x: TensorType) -> Lowered:
         if x.is_open:
-            raise MisfitError("Windows behind the end of a sequence would overlap its last steps.")
+            raise ShapeError("Windows behind the end of a sequence would overlap its last steps.")
         return self.lower(x)
 
 
 def _channels_of_parts(x: TensorType, rows: int, what: str, field: str) -> int:
-    """How many channels a signal has, whose parts these are. Raises `MisfitError`."""
+    """How many channels a signal has, whose parts these are. Raises `ShapeError`."""
     if x.layout == "image" and isinstance(x["H"], int) and x["H"] != rows:
-        raise MisfitError(f"Expected {rows:,} {what} (rows), received {x}.", field=field)
+        raise ShapeError(f"Expected {rows:,} {what} (rows), received {x}.", field=field)
     if x.layout == "image" and x.channels % 2:
-        raise MisfitError(f"Expected real and imaginary parts as an even number of channels, received {x}.", port="in")
+        raise ShapeError(f"Expected real and imaginary parts as an even number of channels, received {x}.", port="in")
     if x.layout == "sequence" and x.channels % (2 * rows):
-        raise MisfitError(
+        raise ShapeError(
             f"Expected real and imaginary parts of {rows:,} {what} a channel: a multiple of {2 * rows:,} channels, "
             f"received {x}.",
             port="in",
@@ -267,7 +267,7 @@ class Cwt(_Wavelets):
     def output(self, x: TensorType) -> TensorType:
         expect(x, "sequence")
         for problem in self.problems():
-            raise MisfitError(f"The field {problem}", field=problem.path)
+            raise ShapeError(f"The field {problem}", field=problem.path)
         steps = x.known("T", "the wavelets are made for it. Give the sequence input a length")
         channels = x.channels * (2 if self.gives == "parts" else 1)
         return _arranged(x, self.layout, channels, self.rows, steps)
@@ -298,7 +298,7 @@ class InverseCwt(_Wavelets):
     def output(self, x: TensorType) -> TensorType:
         expect(x, "image", "sequence")
         for problem in self.problems():
-            raise MisfitError(f"The field {problem}", field=problem.path)
+            raise ShapeError(f"The field {problem}", field=problem.path)
         return sequence(self._steps(x), _channels_of_parts(x, self.rows, "scales", "octaves"))
 
     def _steps(self, x: TensorType) -> int:
@@ -373,7 +373,7 @@ class Modwt(LayerType):
         if isinstance(steps, int) and steps < 2**self.levels:
             most = steps.bit_length() - 1
             way_out = f"Use at most {most}." if most else "Use a longer signal."
-            raise MisfitError(
+            raise ShapeError(
                 f"{self.levels} levels need at least {2**self.levels:,} steps, the signal has {steps:,}. {way_out}",
                 field="levels",
             )
@@ -395,7 +395,7 @@ class Modwt(LayerType):
 
     def lower_padded(self, x: TensorType) -> Lowered:
         if x.is_open:
-            raise MisfitError("The signal counts as periodic, so its first steps follow the last ones.")
+            raise ShapeError("The signal counts as periodic, so its first steps follow the last ones.")
         return self.lower(x)
 
     def telling(self) -> str:

@@ -3,7 +3,7 @@
 import math
 from typing import Any, ClassVar, Final
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Int
 from engine.core.list_fields import Size
 from engine.core.types import Sizes, TensorType
@@ -43,7 +43,7 @@ class _SpectralConvolution(WithWeights):
             size = x[axis]
             most = size if not isinstance(size, int) else size // 2 + 1 if number == self.dims else size // 2
             if isinstance(most, int) and count > most:
-                raise MisfitError(
+                raise ShapeError(
                     f"{count:,} modes along axis {axis}, which has {most:,} frequencies: received {x}. "
                     f"Use at most {most:,}.",
                     field="modes",
@@ -70,7 +70,7 @@ class _SpectralConvolution(WithWeights):
 
     def lower_padded(self, x: TensorType) -> Lowered:
         if x.is_open:
-            raise MisfitError("Each of its frequencies depends on the length of the whole sequence.")
+            raise ShapeError("Each of its frequencies depends on the length of the whole sequence.")
         return self.lower(x)
 
     def telling(self) -> str:

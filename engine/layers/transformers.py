@@ -1,6 +1,6 @@
 """Layers of transformers, a whole one, and patches of images as its steps."""
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.fields import Bool, Choice, Float, Int
 from engine.core.list_fields import Size
 from engine.core.types import Sizes, TensorType, derive, sequence
@@ -192,7 +192,7 @@ class Transformer(_TransformerLayer):
         expect_sequence(source, "source")
         expect_sequence(target, "target")
         if source["C"] != target["C"]:
-            raise MisfitError(
+            raise ShapeError(
                 f"Expected as many channels as the source, {source['C']}, received {target}.", port="target"
             )
         expect_divisible(source.channels, self.heads, "channels")
@@ -270,7 +270,7 @@ class PatchEmbedding(WithWeightsAndBias):
         for axis, patch in zip("HW", self.patch, strict=True):
             size = x[axis]
             if isinstance(size, int) and size % patch:
-                raise MisfitError(
+                raise ShapeError(
                     f"The image of {x.short()} cannot be cut into patches of {patch:,} along axis {axis}. "
                     f"Use a patch size that divides {size:,}, or resize or pad the image before.",
                     field="patch",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
-from engine.core.errors import FieldError, FieldErrors, MisfitError, UnknownSizesError, UserError, did_you_mean, plural
+from engine.core.errors import FieldError, FieldErrors, ShapeError, UnknownSizesError, UserError, did_you_mean, plural
 from engine.core.fields import JSON, Choice, Field, FilePath, Int, Text, path_part, quoted
 from engine.core.records import Record
 from engine.core.types import LAYOUTS, Sizes, TensorType
@@ -115,16 +115,16 @@ class UserCode(LayerType):
 
     def lower_padded(self, *x: TensorType) -> Lowered:
         if self.code_kind == "expression":
-            raise MisfitError("An expression is not told how long each sequence is.")
+            raise ShapeError("An expression is not told how long each sequence is.")
         if not self.current().takes_lengths:
             where = "forward" if self.code_kind == "class" else self.code_name
-            raise MisfitError(
+            raise ShapeError(
                 f"Code of your own is told how long each sequence is only where '{where}' has a parameter "
                 "lengths=None; it gets the number of real steps of each sample, int64."
             )
         for out in self.output_types(*x):
             if out.is_open and not any(given.is_open and given["T"] == out["T"] for given in x):
-                raise MisfitError(f"How long each sequence is that leaves {self.code_name} is not known: {out}.")
+                raise ShapeError(f"How long each sequence is that leaves {self.code_name} is not known: {out}.")
         (call,) = as_chain(self.lower(*x))
         return with_lengths(call)
 
@@ -167,26 +167,26 @@ class UserCode(LayerType):
         }
 
     def current(self) -> Signature:
-        """The class or function as the file has it now. Raises `MisfitError`."""
+        """The class or function as the file has it now. Raises `ShapeError`."""
         if not self.file:
-            raise MisfitError("Choose the Python file that holds the code.", field="file")
+            raise ShapeError("Choose the Python file that holds the code.", field="file")
         code = registry.file(self.file)
         if code is None:
             raise UnknownSizesError(f"Nothing is known yet about the file {self.file}.", field="file")
         if code.error:
-            raise MisfitError(code.error, field="file")
+            raise ShapeError(code.error, field="file")
         try:
             return pick(code.signatures, self.code_name, self.code_kind, self.file)
         except UserError as error:
-            raise MisfitError(str(error), field=self._name_field) from None
+            raise ShapeError(str(error), field=self._name_field) from None
 
     def question(self, x: tuple[TensorType, ...]) -> Question:
-        """What has to be measured for these inputs. Raises `MisfitError` for what is wrong without running anything."""
+        """What has to be measured for these inputs. Raises `ShapeError` for what is wrong without running anything."""
         signature = self.current()
         code = registry.file(self.file)
         assert code is not None
         if signature.num_inputs != self.num_inputs:
-            raise MisfitError(
+            raise ShapeError(
                 f"{self.code_name} takes {plural(signature.num_inputs, 'tensor')}, the layer has "
                 f"{plural(self.num_inputs, 'input')}. Read its fields again.",
                 field="num_inputs",
@@ -203,7 +203,7 @@ class UserCode(LayerType):
         new = [p.name for p in signature.parameters if p.is_required and p.name not in mine]
         for names, words in ((gone, "no longer takes"), (new, "now requires")):
             if names:
-                raise MisfitError(
+                raise ShapeError(
                     f"{self.code_name} in {self.file}, line {signature.line}, {words} {', '.join(names)}. "
                     "Read its fields again.",
                     field=self._name_field,
@@ -213,7 +213,7 @@ class UserCode(LayerType):
         question = self.question(x)
         found = registry.answer(question)
         if isinstance(found, Failed):
-            raise MisfitError(found.message if found.message.endswith(".") else f"{found.message}.")
+            raise ShapeError(found.message if found.message.endswith(".") else f"{found.message}.")
         if found is None:
             what = self.code_file or "the expression"
             if registry.is_being_measured(question):
@@ -221,7 +221,7 @@ class UserCode(LayerType):
             why = "" if registry.may_run(self.code_file) else ", because its folder is not trusted"
             raise UnknownSizesError(f"The sizes are not known yet: {what} has not run{why}.")
         if len(found.outputs) != self.num_outputs:
-            raise MisfitError(
+            raise ShapeError(
                 f"{plural(len(found.outputs), 'tensor')} came out, the layer has {plural(self.num_outputs, 'output')}. "
                 f"Set the outputs to {len(found.outputs)}.",
                 field="num_outputs",
@@ -349,7 +349,7 @@ class Function(UserCode):
         try:
             parsed(self.expression, self.num_inputs)
         except FieldError as error:
-            raise MisfitError(error.message[:1].upper() + error.message[1:], field="expression") from None
+            raise ShapeError(error.message[:1].upper() + error.message[1:], field="expression") from None
         text = self.expression.strip()
         return Question(registry.hash_of(text), "expression", text, "{}", x, self.layout)
 

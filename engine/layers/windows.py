@@ -2,7 +2,7 @@
 
 import math
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.list_fields import PaddingValue
 from engine.core.types import Size, Sizes, Symbol, TensorType, derive
 from engine.layers.base import LENGTHS, Call, function
@@ -23,7 +23,7 @@ def window_output(size: Size, axis: str, *, kernel: int, stride: int, padding: i
     """Output size of a window over one axis.
 
     `padding` is so many on both sides, or `same` (ceil(size / stride)) or `causal` (as `same`, all in front).
-    Otherwise floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1. Raises `MisfitError` below one.
+    Otherwise floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1. Raises `ShapeError` below one.
     """
     reach = reach_of(kernel, dilation)
 
@@ -32,7 +32,7 @@ def window_output(size: Size, axis: str, *, kernel: int, stride: int, padding: i
             return math.ceil(n / stride)
         room = n + 2 * padding - reach
         if room < 0:
-            raise MisfitError(
+            raise ShapeError(
                 f"The window reaches over {reach:,} along axis {axis}, which has {n:,}"
                 f"{f' and {padding:,} of padding on both sides' if padding else ''}. "
                 "Use a smaller kernel, more padding, or less pooling before.",
@@ -46,7 +46,7 @@ def window_output(size: Size, axis: str, *, kernel: int, stride: int, padding: i
 def window_sizes(
     x: TensorType, *, kernel: Sizes, stride: Sizes, padding: PaddingValue, dilation: Sizes | None = None
 ) -> dict[str, Size]:
-    """The sizes of all axes that the window slides over, after it has. Raises `MisfitError`."""
+    """The sizes of all axes that the window slides over, after it has. Raises `ShapeError`."""
     gaps = dilation or (1,) * len(kernel)
     borders(x, kernel=kernel, stride=stride, padding=padding, dilation=gaps)
     return {
@@ -60,7 +60,7 @@ def window_sizes(
 def borders(
     x: TensorType, *, kernel: Sizes, stride: Sizes, padding: PaddingValue, dilation: Sizes | None = None
 ) -> Borders:
-    """What the padding adds before and after each axis. Raises `MisfitError` where that depends on an unknown size."""
+    """What the padding adds before and after each axis. Raises `ShapeError` where that depends on an unknown size."""
     gaps = dilation or (1,) * len(kernel)
     return tuple(
         _border(x[axis], axis, kernel[i], stride[i], padding_of(padding, i), gaps[i])
@@ -75,7 +75,7 @@ def _border(size: Size, axis: str, kernel: int, stride: int, padding: int | str,
         return reach_of(kernel, dilation) - 1, 0
     if isinstance(size, Symbol):
         if stride > 1:
-            raise MisfitError(
+            raise ShapeError(
                 f"With a stride of {stride:,} the padding 'same' depends on the size of axis {axis}, which is not "
                 "known before the network runs. Use a stride of 1, padding in numbers, or give the input a size.",
                 field="padding",

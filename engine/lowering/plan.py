@@ -9,7 +9,7 @@ from functools import cache
 
 from torch import fx, nn
 
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.core.types import TensorType
 from engine.layers.base import Call, Lowered
 from engine.lowering import modules
@@ -180,8 +180,8 @@ def _padded(layer: Layer, facts: Facts) -> Lowered:
     """The calls of a layer that some sequence of any length enters. Raises `UserError` where it cannot be padded."""
     try:
         return check_lengths.lowered(layer, facts)
-    except MisfitError as misfit:
-        raise UserError(f"{layer.name}: {misfit}") from misfit
+    except ShapeError as error:
+        raise UserError(f"{layer.name}: {error}") from error
 
 
 def _copies(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from engine.core.errors import MisfitError, UnknownSizesError, plural
+from engine.core.errors import ShapeError, UnknownSizesError, plural
 from engine.core.types import Sizes, TensorType
 from engine.layers.base import LayerType
 from engine.layers.weighted import Weighted
@@ -159,25 +159,25 @@ class Analysis:
         return tuple(p for p in self.problems if p.path[0] == layer)
 
 
-def _facts(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | MisfitError:
+def _facts(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | ShapeError:
     """The answer for these inputs: remembered where it is the rules', looked up anew where it was measured."""
     return _answer(type, inputs) if type.is_measured else _ruled(type, inputs)
 
 
 @lru_cache(maxsize=20_000)
-def _ruled(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | MisfitError:
+def _ruled(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | ShapeError:
     """The rules' answer. Values in, values out: safe to remember."""
     return _answer(type, inputs)
 
 
-def _answer(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | MisfitError:
+def _answer(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | ShapeError:
     """What is known about a layer, or what does not fit."""
     try:
         outputs = type.output_types(*inputs)
         weights = type.weights(*inputs)
         flops = type.flops(*inputs)
-    except MisfitError as misfit:
-        return misfit
+    except ShapeError as error:
+        return error
     return Facts(
         inputs, outputs, weights, sum(math.prod(sizes) for sizes in weights.values()), flops, type.output_ports()
     )
@@ -212,8 +212,8 @@ def _inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
         outputs = tuple(copy.facts[id].output if id in copy.facts else None for id in outs)
         if copy.has_errors:
             break
-        if all(outputs) and all(given) and (misfit := block.misfit(_known(given), _known(outputs))):
-            copies[-1] = replace(copy, problems=(*copy.problems, Problem("error", "", "", "", misfit)))
+        if all(outputs) and all(given) and (message := block.shape_error(_known(given), _known(outputs))):
+            copies[-1] = replace(copy, problems=(*copy.problems, Problem("error", "", "", "", message)))
             break
         given = (*outputs, *inputs[len(outputs) :])
         if len(given) != len(ins) and len(copies) < block.repeat:
@@ -264,7 +264,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         if len(inputs) < len(known):
             continue  # a layer upstream has already complained
         found = _block_facts(layer, inputs, blocks[id]) if id in blocks else _facts(layer.acting, inputs)
-        if isinstance(found, MisfitError):
+        if isinstance(found, ShapeError):
             severity: Severity = "warning" if isinstance(found, UnknownSizesError) else "error"
             problems.append(Problem(severity, id, layer.name, found.field or found.port or "", str(found)))
         elif found is not None:
@@ -278,7 +278,7 @@ def _type_at(facts: Mapping[str, Facts], source: Port | None) -> TensorType | No
     return found.at(source.name) if source is not None and found is not None else None
 
 
-def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> Facts | MisfitError | None:
+def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> Facts | ShapeError | None:
     """The sum of all that is inside, once it is sound and every output is known."""
     if layer.bypassed:
         return _facts(layer.acting, inputs)

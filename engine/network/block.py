@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from engine.core.errors import FieldError, FieldErrors, MisfitError, plural
+from engine.core.errors import FieldError, FieldErrors, ShapeError, plural
 from engine.core.fields import Choice, Float, Int
 from engine.core.types import TensorType
 from engine.layers.base import LayerType, Lowered, function
@@ -33,7 +33,7 @@ class BlockInput(LayerType):
         return ()
 
     def output(self, *x: TensorType) -> TensorType:
-        raise MisfitError("A block input belongs inside a block. Delete it, or use an input layer.")
+        raise ShapeError("A block input belongs inside a block. Delete it, or use an input layer.")
 
     def lower(self, *x: TensorType) -> Lowered:
         return ()
@@ -103,7 +103,7 @@ class Block(LayerType):
         """Whether what leaves the network inside leaves the block as it is."""
         return True
 
-    def misfit(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
+    def shape_error(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
         """Why a sound network inside does not make a sound block, in words, or nothing."""
         return ""
 
@@ -174,13 +174,13 @@ class Block(LayerType):
 
         found = inside(self, x)
         for problem in (problem for copy in found.copies for problem in copy.problems):
-            raise MisfitError(f"Inside, {problem.name}: {problem.message}" if problem.name else problem.message)
+            raise ShapeError(f"Inside, {problem.name}: {problem.message}" if problem.name else problem.message)
         return tuple(type for type in found.outputs if type is not None)
 
     def output(self, *x: TensorType) -> TensorType:
         outputs = self.output_types(*x)
         if not outputs:
-            raise MisfitError("The block has no output. Add a block output inside it.")
+            raise ShapeError("The block has no output. Add a block output inside it.")
         return outputs[0]
 
 
@@ -251,7 +251,7 @@ class NeuralOde(Block):
     def telling(self) -> str:
         return f"{self.steps} steps of {self.solver}"
 
-    def misfit(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
+    def shape_error(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:
         if len(given) != 1 or len(outputs) != 1:
             return f"A neural ODE has one input and one output; this one has {len(given)} and {len(outputs)}."
         if given[0].kind != "real":

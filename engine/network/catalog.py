@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import engine.layers
-from engine.core.errors import MisfitError, UserError, did_you_mean
+from engine.core.errors import ShapeError, UserError, did_you_mean
 from engine.core.types import TensorType
 from engine.layers import addons
 from engine.layers.addons import AddOn
@@ -99,7 +99,7 @@ class Placeholder(LayerType):
 
     def output(self, *x: TensorType) -> TensorType:
         broken = " ".join(add_on.refusal for add_on in add_ons() if add_on.error)
-        raise MisfitError(
+        raise ShapeError(
             f"This version of Netwright has no layer type '{self.type_key}'. "
             f"Install the add-on or the version that brings it, or replace the layer.{f' {broken}' if broken else ''}"
         )

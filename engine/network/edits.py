@@ -91,7 +91,7 @@ def remove_and_heal(network: Network, ids: Collection[str]) -> Network:
             healed.append(Connection(source, connection.target))
             kept.append(healed[-1])
     result = Network({id: layer for id, layer in network.layers.items() if id not in gone}, tuple(kept))
-    return disconnect(result, _misfits(result, healed)) if healed else result
+    return disconnect(result, _impossible(result, healed)) if healed else result
 
 
 def _feeder(network: Network, source: Port, gone: Collection[str]) -> Port | None:
@@ -107,7 +107,7 @@ def _feeder(network: Network, source: Port, gone: Collection[str]) -> Port | Non
     return source
 
 
-def _misfits(network: Network, connections: Collection[Connection]) -> list[Connection]:
+def _impossible(network: Network, connections: Collection[Connection]) -> list[Connection]:
     """Those of the connections whose target does not take what arrives, as far as that is known."""
     facts = analyse(network).facts
     found = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol
 from engine.layers.base import LayerType, Lowered
 from engine.layers.inputs import SequenceInput
@@ -19,17 +19,17 @@ WAY_OUT = "Give the sequence input a length, cut or fill all sequences to one le
 
 
 def lowered(layer: Layer, facts: Facts) -> Lowered:
-    """The calls of a layer that some sequence of any length enters. Raises `MisfitError` where it cannot be padded."""
+    """The calls of a layer that some sequence of any length enters. Raises `ShapeError` where it cannot be padded."""
     type = layer.acting
     try:
         if not type.__module__.startswith("engine.") and not _says(type):
-            raise MisfitError(f"The layer type '{type.key}' does not say what it does with padded sequences.")
+            raise ShapeError(f"The layer type '{type.key}' does not say what it does with padded sequences.")
         for out in facts.outputs:
             if any(isinstance(size, Symbol) and axis != "T" for axis, size in zip(out.axes, out.sizes, strict=True)):
-                raise MisfitError(f"The steps do not stay the steps of a sequence: {out} leaves it.")
+                raise ShapeError(f"The steps do not stay the steps of a sequence: {out} leaves it.")
         calls: Lowered = type.lower_padded(*facts.inputs)
-    except MisfitError as misfit:
-        raise MisfitError(f"Sequences of different lengths cannot be padded here. {misfit} {WAY_OUT}") from misfit
+    except ShapeError as error:
+        raise ShapeError(f"Sequences of different lengths cannot be padded here. {error} {WAY_OUT}") from error
     return calls
 
 
@@ -52,8 +52,8 @@ def problems(network: Network, analysis: Analysis) -> Iterator[Problem]:
         elif is_padded(facts):
             try:
                 lowered(layer, facts)
-            except MisfitError as misfit:
-                yield Problem("error", id, layer.name, "", str(misfit))
+            except ShapeError as error:
+                yield Problem("error", id, layer.name, "", str(error))
 
 
 def length_problems(

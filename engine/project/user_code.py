@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from engine.core.errors import MisfitError, UserError, did_you_mean, plural
+from engine.core.errors import ShapeError, UserError, did_you_mean, plural
 from engine.layers.user_code import UserCode
 from engine.network.analysis import Analysis, analyse
 from engine.network.block import Block
@@ -81,7 +81,7 @@ def problems(options: TrainingOptions, look: Look = registry.file) -> Iterator[P
     for name, role in ROLES.items():
         found = reference(options, name)
         code = look(found[0]) if found else None
-        if found and code and (message := _misfit(code, *found, role.arguments)):
+        if found and code and (message := _signature_error(code, *found, role.arguments)):
             yield Problem("error", "", "", f"training.{name}", message)
     code = look(options.hooks_file) if options.hooks_file else None
     if code is not None:
@@ -105,7 +105,7 @@ def _error(code: CodeFile, file: str) -> str:
     return f"The file {code.error}" if code.error.startswith(file) else code.error
 
 
-def _misfit(code: CodeFile, file: str, name: str, arguments: tuple[str, ...]) -> str:
+def _signature_error(code: CodeFile, file: str, name: str, arguments: tuple[str, ...]) -> str:
     if code.error:
         return _error(code, file)
     given = code.functions.get(name)
@@ -315,7 +315,7 @@ def open_questions(network: Network, analysis: Analysis) -> list[Question]:
             continue
         try:
             question = layer.type.question(inputs)
-        except MisfitError:
+        except ShapeError:
             continue  # it is a problem already, without running anything
         if registry.answer(question) is None:
             found.append(question)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.network.catalog import catalog
 from tests.builders import layer
@@ -61,7 +61,7 @@ def test_sizes_stay(key, x):
 
 @pytest.mark.parametrize("key", [*ELEMENTWISE, *OVER_CHANNELS])
 def test_indices_are_refused(key):
-    with pytest.raises(MisfitError, match="Expected real numbers, received tokens of 5") as caught:
+    with pytest.raises(ShapeError, match="Expected real numbers, received tokens of 5") as caught:
         layer(key).output(tokens(5))
     assert caught.value.port == "in"
     assert "embedding" in str(caught.value)
@@ -92,7 +92,7 @@ def test_a_slope_for_each_channel_or_one_for_all():
     assert layer("prelu").weights(x) == {"weight": (6,)}
     assert layer("prelu", per_channel=False).weights(x) == {"weight": (1,)}
     assert_as_declared(layer("prelu", per_channel=False), x)
-    with pytest.raises(MisfitError, match="decides the size of the weights"):
+    with pytest.raises(ShapeError, match="decides the size of the weights"):
         layer("prelu").output(features(Symbol("C")))
 
 
@@ -107,7 +107,7 @@ def test_softmax_is_over_the_channels(x):
 
 
 def test_softmax_needs_channels():
-    with pytest.raises(MisfitError, match="Expected an input with channels"):
+    with pytest.raises(ShapeError, match="Expected an input with channels"):
         layer("softmax").output(TensorType(("T",), (5,)))
 
 
@@ -116,7 +116,7 @@ def test_a_gate_halves_the_channels(key):
     assert layer(key).output(image(6, 5, 4)) == image(3, 5, 4)
     assert layer(key).output(sequence(Symbol("T"), 6)) == sequence(Symbol("T"), 3)
     assert_as_declared(layer(key), sequence(4, 6))
-    with pytest.raises(MisfitError, match="Expected an even number of channels to halve, received features of 5"):
+    with pytest.raises(ShapeError, match="Expected an even number of channels to halve, received features of 5"):
         layer(key).output(features(5))
 
 
@@ -144,7 +144,7 @@ def test_random_slopes_are_drawn_in_training_only():
     ],
 )
 def test_limits_in_the_wrong_order(key, values, field):
-    with pytest.raises(MisfitError, match="must") as caught:
+    with pytest.raises(ShapeError, match="must") as caught:
         layer(key, **values).output(features(3))
     assert caught.value.field == field
 

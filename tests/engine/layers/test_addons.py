@@ -99,11 +99,11 @@ def test_what_fails_in_a_rule_is_a_problem_of_the_layer(tmp_path: Path) -> None:
     code = """
 from engine.network.catalog import layer_type
 from engine.core.types import features
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 try:
     layer_type("acme_swirl")().output(features(3))
-except MisfitError as misfit:
-    print(misfit)
+except ShapeError as error:
+    print(error)
 """
     told = run(tmp_path, code)
     assert told.startswith("The add-on 'acme-layers 1.2' failed in `output` of Swirl: AttributeError")
@@ -112,12 +112,12 @@ except MisfitError as misfit:
 def test_a_project_that_needs_a_broken_add_on_says_why(tmp_path: Path) -> None:
     install(tmp_path, "1 / 0\n")
     code = """
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.network.catalog import Placeholder
 try:
     Placeholder("acme_swirl", {}, ("in",), ("out",)).output()
-except MisfitError as misfit:
-    print(misfit)
+except ShapeError as error:
+    print(error)
 """
     told = run(tmp_path, code)
     assert "has no layer type 'acme_swirl'" in told

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
 from tests.builders import layer
@@ -13,8 +13,8 @@ T = Symbol("T")
 ANY = [features(6), sequence(T, 6), image(6, 5, 4), volume(6, 2, 3, 4)]
 
 
-def refusal(type: LayerType, *x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, *x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(*x)
     return caught.value
 
@@ -156,7 +156,7 @@ def test_what_is_left_of_an_axis(over, keep, x, expected):
 def test_what_a_reduction_refuses(over, x, field, words):
     error = refusal(layer("reduction", over=over), x)
     assert error.field == field
-    with pytest.raises(MisfitError, match=words):
+    with pytest.raises(ShapeError, match=words):
         raise error
 
 

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
 from tests.builders import layer
@@ -12,8 +12,8 @@ from tests.lowered import assert_as_declared, run
 T = Symbol("T")
 
 
-def refusal(type: LayerType, *x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, *x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(*x)
     return caught.value
 
@@ -224,7 +224,7 @@ def test_einstein_sums(equation, layout, x, expected):
 def test_what_an_einstein_sum_refuses(equation, field, words):
     error = refusal(layer("einsum", equation=equation), sequence(4, 3), sequence(4, 3))
     assert error.field == field
-    with pytest.raises(MisfitError, match=words):
+    with pytest.raises(ShapeError, match=words):
         raise error
 
 

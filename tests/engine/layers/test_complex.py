@@ -3,7 +3,7 @@ import cmath
 import pytest
 import torch
 
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.core.types import Symbol, TensorType, features, image, sequence
 from engine.exchange.onnx_export import refuse_network
 from engine.layers.base import LayerType
@@ -117,7 +117,7 @@ def test_complex_fully_connected_is_the_product_of_complex_matrices():
     ],
 )
 def test_what_does_not_fit_is_said_in_words(type, x, words):
-    with pytest.raises(MisfitError, match=words):
+    with pytest.raises(ShapeError, match=words):
         type.output(x)
 
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers import windows
 from engine.layers.base import LayerType
@@ -13,8 +13,8 @@ from tests.lowered import Lowered, assert_as_declared, run, sizes_of
 T = Symbol("T")
 
 
-def refusal(type: LayerType, x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(x)
     return caught.value
 

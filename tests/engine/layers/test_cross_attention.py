@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.core.types import Symbol, features, image, sequence
 from engine.lowering.module import build
 from engine.network.analysis import analyse
@@ -128,7 +128,7 @@ def test_rotary_scores_know_only_how_far_steps_are_apart():
     ],
 )  # fmt: skip
 def test_what_is_refused(key, values, types, port, field, words):
-    with pytest.raises(MisfitError, match=words) as caught:
+    with pytest.raises(ShapeError, match=words) as caught:
         layer(key, **values).output(*types)
     assert caught.value.port == port
     assert caught.value.field == field

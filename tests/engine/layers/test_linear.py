@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, features, image, sequence, tokens
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared
@@ -32,7 +32,7 @@ def test_what_is_refused():
         (image(3, Symbol("H"), 4), "Every size must be known to flatten the input"),
         (features(Symbol("C")), "decides the size of the weights"),
     ]:
-        with pytest.raises(MisfitError, match=words):
+        with pytest.raises(ShapeError, match=words):
             layer("fully_connected").output(x)
 
 
@@ -65,7 +65,7 @@ def test_what_bilinear_refuses():
         ((features(4), sequence(3, 4)), "in2 has a sequence"),
         ((sequence(3, 4), sequence(5, 4)), "The sequences differ in length"),
     ]:
-        with pytest.raises(MisfitError, match=words):
+        with pytest.raises(ShapeError, match=words):
             layer("bilinear").output(*x)
 
 
@@ -80,7 +80,7 @@ def test_a_bag_of_embeddings(mode):
     vectors = module.made[0].weight[x.long()]
     wanted = vectors.amax(1) if mode == "max" else getattr(vectors, mode)(1)
     torch.testing.assert_close(module(x), wanted)
-    with pytest.raises(MisfitError, match="Expected tokens"):
+    with pytest.raises(ShapeError, match="Expected tokens"):
         type.output(sequence(4, 3))
 
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import features, image, sequence, volume
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run, sizes_of
@@ -43,6 +43,6 @@ def test_a_large_norm_is_nearly_the_maximum():
     x = torch.tensor([1.0, -3.0, 2.0, 0.5]).view(1, 4, 1)
     found = run(layer("lp_pool1d", norm=10), x, x=[sequence(4, 1)])
     assert found.flatten().tolist() == pytest.approx([3, 2], rel=1e-4)
-    with pytest.raises(MisfitError, match="Expected an image"):
+    with pytest.raises(ShapeError, match="Expected an image"):
         layer("lp_pool2d").output(features(3))
     assert layer("lp_pool2d").telling() == "p = 2"

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
 from tests.builders import layer
@@ -11,8 +11,8 @@ T = Symbol("T")
 ANY = [features(6), sequence(5, 6), sequence(T, 6), image(6, 5, 4), volume(6, 3, 4, 5)]
 
 
-def refusal(type: LayerType, x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(x)
     return caught.value
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, image, sequence, tokens, volume
 from tests.builders import layer
 from tests.lowered import assert_as_declared, run, sizes_of
@@ -44,13 +44,13 @@ def test_any_length_becomes_another():
 
 
 def test_what_padding_refuses():
-    with pytest.raises(MisfitError, match=r"Expected an image") as caught:
+    with pytest.raises(ShapeError, match=r"Expected an image") as caught:
         layer("pad2d").output(tokens(4))
-    with pytest.raises(MisfitError, match=r"along axis W there are 4, so 'reflection' gives at most 3") as caught:
+    with pytest.raises(ShapeError, match=r"along axis W there are 4, so 'reflection' gives at most 3") as caught:
         layer("pad2d", border=[1, 1, 0, 4], mode="reflection").output(image(1, 9, 4))
     assert caught.value.field == "border"
     layer("pad2d", border=[1, 1, 0, 4], mode="circular").output(image(1, 9, 4))
-    with pytest.raises(MisfitError, match="at most 4"):
+    with pytest.raises(ShapeError, match="at most 4"):
         layer("pad2d", border=[1, 1, 0, 5], mode="circular").output(image(1, 9, 4))
     layer("pad2d", border=9, mode="replication").output(image(1, 2, 2))
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
 from tests.builders import layer
@@ -11,8 +11,8 @@ T = Symbol("T")
 INPUTS = {1: sequence(9, 4), 2: image(4, 9, 8), 3: volume(4, 9, 8, 7)}
 
 
-def refusal(type: LayerType, x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(x)
     return caught.value
 

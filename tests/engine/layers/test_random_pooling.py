@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import fractional_max_pool2d, fractional_max_pool3d
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, TensorType, image, volume
 from tests.builders import layer
 from tests.lowered import Lowered, assert_as_declared, run, sizes_of
@@ -47,11 +47,11 @@ def test_the_last_window_ends_where_the_axis_does():
 
 def test_what_fractional_pooling_refuses():
     assert layer("fractional_max_pool2d").output(image(1, 10, 10)) == image(1, 7, 7)
-    with pytest.raises(MisfitError, match="axis H, which has 8, can become 1 to 6; received 7") as caught:
+    with pytest.raises(ShapeError, match="axis H, which has 8, can become 1 to 6; received 7") as caught:
         layer("fractional_max_pool2d", kernel=3, ratio=0.9).output(image(1, 8, 8))
     assert caught.value.field == "ratio"
-    with pytest.raises(MisfitError) as caught:
+    with pytest.raises(ShapeError) as caught:
         layer("fractional_max_pool2d", kernel=9, by="size").output(image(1, 8, 8))
     assert caught.value.field == "kernel"
-    with pytest.raises(MisfitError, match="not known before the network runs"):
+    with pytest.raises(ShapeError, match="not known before the network runs"):
         layer("fractional_max_pool2d").output(TensorType(("C", "H", "W"), (1, Symbol("H"), 9)))

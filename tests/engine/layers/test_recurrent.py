@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, features, image, sequence, tokens
 from engine.layers.base import Call
 from engine.layers.recurrent import AFTER, RECURRENT_BIAS, RecurrentLayer
@@ -79,12 +79,12 @@ def test_an_lstm_step_by_hand():
 
 @pytest.mark.parametrize("key", KEYS)
 def test_what_is_refused(key):
-    with pytest.raises(MisfitError, match="Expected a sequence") as caught:
+    with pytest.raises(ShapeError, match="Expected a sequence") as caught:
         layer(key).output(image(1, 8, 8))
     assert caught.value.port == "in"
-    with pytest.raises(MisfitError, match="Expected a sequence"):
+    with pytest.raises(ShapeError, match="Expected a sequence"):
         layer(key).output(tokens(8))
-    with pytest.raises(MisfitError, match="decides the size of the weights"):
+    with pytest.raises(ShapeError, match="decides the size of the weights"):
         layer(key).output(sequence(8, Symbol("C")))
 
 
@@ -292,7 +292,7 @@ def test_last_of_both_directions_of_the_loops():
 def test_a_state_of_another_size_is_refused():
     kind = layer("lstm", hidden_units=4, state_inputs=True)
     with pytest.raises(
-        MisfitError, match=r"Expected a state: features of 4 \(C\), received features of 5 \(C\)"
+        ShapeError, match=r"Expected a state: features of 4 \(C\), received features of 5 \(C\)"
     ) as caught:
         kind.output(sequence(T, 3), features(4), features(5))
     assert caught.value.port == "cell"

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import LayerType
 from tests.builders import layer
@@ -10,8 +10,8 @@ from tests.lowered import assert_as_declared, run, sizes_of
 T = Symbol("T")
 
 
-def refusal(type: LayerType, x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(x)
     return caught.value
 
@@ -66,7 +66,7 @@ def test_reshape_keeps_the_order():
 def test_what_reshape_refuses(layout, sizes, words):
     error = refusal(layer("reshape", layout=layout, sizes=sizes), image(2, 3, 4))
     assert error.field == "sizes"
-    with pytest.raises(MisfitError, match=words):
+    with pytest.raises(ShapeError, match=words):
         raise error
 
 
@@ -112,6 +112,6 @@ def test_channels_are_dealt_out_by_the_definition(x, groups):
 
 
 def test_channels_that_cannot_be_dealt_out():
-    with pytest.raises(MisfitError, match="6 channels of the input cannot be divided into 4") as caught:
+    with pytest.raises(ShapeError, match="6 channels of the input cannot be divided into 4") as caught:
         layer("channel_shuffle", groups=4).output(image(6, 2, 2))
     assert caught.value.field == "groups"

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, volume
 from engine.layers.base import LayerType
 from engine.lowering.module import build
@@ -12,8 +12,8 @@ from tests.lowered import assert_as_declared, run
 T = Symbol("T")
 
 
-def refusal(type: LayerType, x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(x)
     return caught.value
 
@@ -100,7 +100,7 @@ def test_a_crop_to_a_size():
     ],
 )
 def test_what_a_crop_refuses(values, x, field, port):
-    with pytest.raises(MisfitError) as caught:
+    with pytest.raises(ShapeError) as caught:
         layer("crop2d", **values).output(*x)
     assert (caught.value.field, caught.value.port) == (field, port)
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, TensorType, image, sequence, tokens
 from engine.layers.base import LayerType
 from tests.builders import layer
@@ -10,8 +10,8 @@ from tests.lowered import assert_as_declared, run
 T = Symbol("T")
 
 
-def refusal(type: LayerType, x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(x)
     return caught.value
 

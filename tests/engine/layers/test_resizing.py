@@ -4,7 +4,7 @@ from math import floor
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, ShapeError
 from engine.core.types import Symbol, TensorType, features, image, sequence, volume
 from engine.layers.base import LayerType
 from tests.builders import layer
@@ -14,8 +14,8 @@ T = Symbol("T")
 INPUTS = {1: sequence(7, 2), 2: image(2, 7, 5), 3: volume(2, 4, 5, 3)}
 
 
-def refusal(type: LayerType, x: TensorType) -> MisfitError:
-    with pytest.raises(MisfitError) as caught:
+def refusal(type: LayerType, x: TensorType) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
         type.output(x)
     return caught.value
 
@@ -179,6 +179,6 @@ def test_a_size_may_be_that_of_another_input(dims):
     given = torch.rand(2, *sizes_of(small))
     same = layer(f"resize{dims}d", by="size", size=[x[axis] for axis in x.spatial])
     assert torch.equal(run(resize, given, torch.rand(2, *sizes_of(x)), x=[small, x]), run(same, given, x=[small]))
-    with pytest.raises(MisfitError, match="Expected something of the same layout") as caught:
+    with pytest.raises(ShapeError, match="Expected something of the same layout") as caught:
         resize.output(small, features(3))
     assert caught.value.port == "like"

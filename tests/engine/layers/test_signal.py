@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.core.types import Symbol, TensorType, features, image, sequence
 from engine.layers.signal import SCALING
 from engine.lowering.plan import plan
@@ -207,7 +207,7 @@ def test_declared_as_built(layout, steps):
     ],
 )
 def test_what_does_not_fit_is_said_in_words(type, x, words):
-    with pytest.raises(MisfitError, match=words):
+    with pytest.raises(ShapeError, match=words):
         type.output(x)
 
 

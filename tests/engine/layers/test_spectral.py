@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.core.types import Symbol, TensorType, features, image, sequence, volume
 from engine.layers.weighted import ParameterOptions
 from engine.lowering.initialization import initialize
@@ -81,7 +81,7 @@ def test_declared_as_built(key, x):
     ],
 )
 def test_what_does_not_fit_is_said_in_words(key, x, words):
-    with pytest.raises(MisfitError, match=words):
+    with pytest.raises(ShapeError, match=words):
         layer(key).output(x)
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import Symbol, image, sequence
 from engine.layers.base import Call
 from engine.layers.weighted import Weighted
@@ -182,7 +182,7 @@ def test_each_part_of_a_whole_transformer_has_a_role():
     ],
 )  # fmt: skip
 def test_what_is_refused(key, values, types, port, field, words):
-    with pytest.raises(MisfitError, match=words) as caught:
+    with pytest.raises(ShapeError, match=words) as caught:
         layer(key, **values).output(*types)
     assert caught.value.port == port
     assert caught.value.field == field

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.core.errors import MisfitError
+from engine.core.errors import ShapeError
 from engine.core.types import TensorType, features, image
 from engine.exchange.onnx_export import export_onnx
 from engine.lowering.module import build
@@ -90,7 +90,7 @@ def test_unused_indices_are_no_output_of_the_network():
     ],
 )
 def test_what_unpooling_refuses(inputs, port, words):
-    with pytest.raises(MisfitError, match=words) as caught:
+    with pytest.raises(ShapeError, match=words) as caught:
         layer("max_unpool2d").output(*inputs)
     assert caught.value.port == port
 

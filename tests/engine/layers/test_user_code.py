@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import FieldErrors, MisfitError, UnknownSizesError
+from engine.core.errors import FieldErrors, ShapeError, UnknownSizesError
 from engine.core.types import TensorType, features, image
 from engine.layers.base import Call, LayerType
 from engine.layers.user_code import Custom, Function
@@ -49,7 +49,7 @@ def made(name: str, type: type[Custom] | type[Function] = Custom) -> Custom | Fu
 
 
 def refusal(type: LayerType, *x: TensorType) -> str:
-    with pytest.raises(MisfitError) as caught:
+    with pytest.raises(ShapeError) as caught:
         type.output(*x)
     return str(caught.value)
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from engine.core.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, ShapeError
 from engine.core.types import Symbol, features, image, sequence, tokens, volume
 from engine.network.catalog import catalog
 from tests.builders import layer
@@ -14,7 +14,7 @@ ANY = [features(6), sequence(Symbol("T"), 6), image(6, 5, 4), volume(6, 2, 3, 4)
 @pytest.mark.parametrize("x", ANY, ids=str)
 def test_nothing_changes_outside_training(key, x):
     if key == "spatial_dropout" and x.rank == 1:
-        with pytest.raises(MisfitError, match="Expected an image"):
+        with pytest.raises(ShapeError, match="Expected an image"):
             layer(key).output(x)
         return
     assert layer(key).output(x) == x
@@ -44,7 +44,7 @@ def test_the_types_that_use_random_numbers():
 
 
 def test_dropout_takes_no_indices_and_identity_takes_anything():
-    with pytest.raises(MisfitError, match="Expected real numbers, received tokens"):
+    with pytest.raises(ShapeError, match="Expected real numbers, received tokens"):
         layer("dropout").output(tokens(4))
     assert layer("identity").output(tokens(4)) == tokens(4)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, ShapeError
 from engine.core.types import image, sequence, tokens, volume
 from engine.layers.base import LayerType
 from engine.layers.weighted import GROUP, ParameterOptions, Weighted
@@ -22,7 +22,7 @@ def names_of_weights(type: LayerType) -> set[str]:
         given = [x] * len(type.input_ports())
         try:
             type.output(*given)
-        except MisfitError:
+        except ShapeError:
             continue
         return set(type.weights(*given))
     return set()

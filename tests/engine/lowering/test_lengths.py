@@ -7,7 +7,7 @@ import torch
 from hypothesis import HealthCheck, assume, given, settings
 from torch import fx, nn
 
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.core.fields import Choice
 from engine.core.types import Symbol, TensorType, sequence, tokens
 from engine.layers.base import LayerType, Lowered, module
@@ -49,7 +49,7 @@ def refused(case: Case) -> bool:
         return True
     try:
         case.type.lower_padded(*case.inputs)
-    except MisfitError:
+    except ShapeError:
         return True
     return False
 

@@ -1,6 +1,6 @@
 import pytest
 
-from engine.core.errors import FieldErrors, MisfitError
+from engine.core.errors import FieldErrors, ShapeError
 from engine.core.types import features, image
 from engine.network import edits
 from engine.network.block import DEPTH_LIMIT, LAYER_LIMIT, Block, BlockInput, BlockOutput
@@ -36,20 +36,20 @@ def test_what_leaves_a_block(block: Block, given: tuple, wanted: object) -> None
 
 
 def test_what_does_not_fit_inside_is_told_with_its_name() -> None:
-    with pytest.raises(MisfitError, match="Inside, add: "):
+    with pytest.raises(ShapeError, match="Inside, add: "):
         residual(8).output(image(4, 6, 6))
-    with pytest.raises(MisfitError, match="Inside, block_1/add: "):
+    with pytest.raises(ShapeError, match="Inside, block_1/add: "):
         row(residual(8)).output(image(4, 6, 6))
 
 
 def test_a_block_without_an_output_says_so() -> None:
     network, _ = add(Network.empty(), BlockInput())
-    with pytest.raises(MisfitError, match="no output"):
+    with pytest.raises(ShapeError, match="no output"):
         Block(network).output(features(1))
 
 
 def test_ports_belong_inside_blocks() -> None:
-    with pytest.raises(MisfitError, match="belongs inside a block"):
+    with pytest.raises(ShapeError, match="belongs inside a block"):
         BlockInput().output()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.core.errors import MisfitError, UserError
+from engine.core.errors import ShapeError, UserError
 from engine.core.types import Kind, Size, Symbol, TensorType, features, image, sequence, tokens, volume
 from engine.layers.base import Call, LayerType
 from engine.network.catalog import catalog, layer_type
@@ -40,16 +40,16 @@ def types(draw: st.DrawFn) -> TensorType:
     return TensorType(axes, tuple(draw(SIZES) for _ in axes), draw(st.sampled_from(kinds)))
 
 
-def answer(layer: LayerType, x: Sequence[TensorType]) -> TensorType | MisfitError:
+def answer(layer: LayerType, x: Sequence[TensorType]) -> TensorType | ShapeError:
     """What leaves the layer, or what does not fit."""
     try:
         return layer.output(*x)
-    except MisfitError as misfit:
-        return misfit
+    except ShapeError as error:
+        return error
 
 
 @pytest.mark.parametrize("key", catalog())
-def test_nothing_but_a_misfit_leaves_the_rules(key):
+def test_nothing_but_a_shape_error_leaves_the_rules(key):
     @settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
     @given(records(catalog()[key]), st.data())
     def check(record, data):
@@ -60,7 +60,7 @@ def test_nothing_but_a_misfit_leaves_the_rules(key):
         x = [data.draw(st.one_of(st.just(one), types())) for _ in ports]
         assert isinstance(record.telling(), str)
         output = answer(record, x)
-        if isinstance(output, MisfitError):
+        if isinstance(output, ShapeError):
             assert output.field is None or output.field in record.fields
             assert output.port is None or output.port in ports
             assert str(output).endswith(".")

@@ -191,7 +191,7 @@ def networks(draw: st.DrawFn) -> Network:
 
 
 @given(networks(), st.data())
-def test_healing_removes_just_the_layers_and_adds_no_misfit(network: Network, data: st.DataObject):
+def test_healing_removes_just_the_layers_and_adds_no_shape_error(network: Network, data: st.DataObject):
     gone = data.draw(st.sets(st.sampled_from(sorted(network.layers))))
     healed, cut = edits.remove_and_heal(network, gone), edits.remove_layers(network, gone)
     assert healed.layers == cut.layers
@@ -201,8 +201,8 @@ def test_healing_removes_just_the_layers_and_adds_no_misfit(network: Network, da
     fed_before = {c.target for c in network.connections}
     added = set(healed.connections) - set(cut.connections)
     assert {c.target for c in added} <= fed_before
-    misfits = {p.layer for p in analyse(healed).problems if p.severity == "error" and "not connected" not in p.message}
-    assert not misfits & {c.target.layer for c in added}
+    faulty = {p.layer for p in analyse(healed).problems if p.severity == "error" and "not connected" not in p.message}
+    assert not faulty & {c.target.layer for c in added}
 
 
 def test_another_type_keeps_common_values_connections_and_the_id():
