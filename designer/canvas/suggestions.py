@@ -84,7 +84,7 @@ class Suggestions(QObject):
         name = editor.network.layers[port.port.layer].name
         if port.is_input:
             known = known_inputs(editor.network, editor.analysis, port.port)
-            suggestions = feeders(editor.network.layers[port.port.layer].acting, port.port.name, known)
+            suggestions = feeders(editor.network.layers[port.port.layer].effective_type, port.port.name, known)
             suggestions = {**suggestions, BlockInput.key: ""}  # gives what arrives at the block
         else:
             suggestions = takers(editor.analysis.type_at(port.port))

@@ -126,7 +126,7 @@ class Connect(Gesture):
         return next(filter(None, (self._refusal_between(*ends) for ends in self._ends(goal))), "")
 
     def _refusal_between(self, source: Port, target: Port) -> str:
-        type = self._network.layers[target.layer].acting
+        type = self._network.layers[target.layer].effective_type
         given = self.editor.analysis.type_at(source)
         if given is None or len(type.input_ports()) != 1:
             return ""

@@ -182,8 +182,8 @@ def refuse_network(network: Network) -> None:
     """Raise `UserError` for a network with errors, and for layers without an ONNX form, by name."""
     refuse_errors(analyse(network))
     for layer in network.layers.values():
-        if layer.acting.onnx_refusal:
-            raise UserError(f"'{layer.name}' cannot be exported to ONNX: {layer.acting.onnx_refusal}")
+        if layer.effective_type.onnx_refusal:
+            raise UserError(f"'{layer.name}' cannot be exported to ONNX: {layer.effective_type.onnx_refusal}")
 
 
 def refuse_size(module: fx.GraphModule) -> None:
@@ -261,7 +261,7 @@ def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, des
 
 def _own_code(network: Network) -> str:
     """Where to look first, in a network with code of the user's: the layers that come along have been tried."""
-    names = [layer.name for layer in network.layers.values() if isinstance(layer.acting, UserCode)]
+    names = [layer.name for layer in network.layers.values() if isinstance(layer.effective_type, UserCode)]
     if not names:
         return ""
     return f". Look first at the project's own code ({', '.join(names)}). Export to PyTorch takes any operation."

@@ -154,7 +154,7 @@ def _plan(
         layer = network.layers[id]
         if isinstance(layer.type, BlockInput | BlockOutput):
             continue
-        facts, type = analysis.facts[id], layer.acting
+        facts, type = analysis.facts[id], layer.effective_type
         feeds = tuple(network.incoming[id][port] for port in layer.type.input_ports())
         ports = tuple(Port(id, name) for name in layer.type.output_ports())
         if isinstance(type, Block):

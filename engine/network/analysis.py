@@ -34,8 +34,8 @@ def folded(network: Network, keys: Mapping[Port, str]) -> frozenset[str]:
 
 def _layer_at(network: Network, port: Port, key: str) -> str:
     """The id path of the layer of this type whose result leaves here, or nothing."""
-    port = _acting_end(network, port)
-    type = network.layers[port.layer].acting
+    port = _effective_end(network, port)
+    type = network.layers[port.layer].effective_type
     if not isinstance(type, Block):
         return port.layer if type.key == key else ""
     if not type.gives_what_leaves:
@@ -52,7 +52,7 @@ def _uses(network: Network, port: Port) -> list[Port]:
     return [c.target for c in network.outgoing[port.layer] if c.source == port]
 
 
-def _acting_end(network: Network, port: Port) -> Port:
+def _effective_end(network: Network, port: Port) -> Port:
     """The port whose result leaves at an output: that port, or what feeds it past bypassed layers alone."""
     while network.layers[port.layer].bypassed and network.incoming[port.layer]:
         (source,) = network.incoming[port.layer].values()
@@ -263,7 +263,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         inputs = tuple(type for type in known if type is not None)
         if len(inputs) < len(known):
             continue  # a layer upstream has already complained
-        found = _block_facts(layer, inputs, blocks[id]) if id in blocks else _facts(layer.acting, inputs)
+        found = _block_facts(layer, inputs, blocks[id]) if id in blocks else _facts(layer.effective_type, inputs)
         if isinstance(found, ShapeError):
             severity: Severity = "warning" if isinstance(found, UnknownSizesError) else "error"
             problems.append(Problem(severity, id, layer.name, found.field or found.port or "", str(found)))
@@ -281,7 +281,7 @@ def _type_at(facts: Mapping[str, Facts], source: Port | None) -> TensorType | No
 def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> Facts | ShapeError | None:
     """The sum of all that is inside, once it is sound and every output is known."""
     if layer.bypassed:
-        return _facts(layer.acting, inputs)
+        return _facts(layer.effective_type, inputs)
     outputs = tuple(type for type in found.outputs if type is not None)
     if len(outputs) < len(found.outputs) or not outputs or any(copy.has_errors for copy in found.copies):
         return None

@@ -35,7 +35,7 @@ class Layer:
         return replace(self, name=name)
 
     @property
-    def acting(self) -> LayerType:
+    def effective_type(self) -> LayerType:
         """What the layer does: what its type says, or nothing where it is bypassed."""
         return _PASSING if self.bypassed else self.type
 

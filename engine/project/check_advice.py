@@ -25,7 +25,7 @@ def advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> Ite
     kinds: dict[str, list[Layer]] = defaultdict(list)
     for id in analysis.facts:
         layer = project.network.layers[id]
-        kinds[layer.acting.key].append(layer)
+        kinds[layer.effective_type.key].append(layer)
     for layer in kinds["softmax"]:
         yield from _softmax(project, analysis, facts, layer)
     for layer in kinds["fully_connected"]:
@@ -41,7 +41,7 @@ def _next(network: Network, layer: Layer, *families: str) -> list[Layer]:
     waiting = [connection.target.layer for connection in network.outgoing[layer.id]]
     while waiting:
         target = network.layers[waiting.pop()]
-        if target.acting.family not in families:
+        if target.effective_type.family not in families:
             found.append(target)
         elif target.id not in seen:
             seen.add(target.id)

@@ -125,10 +125,10 @@ def _deciding(network: Network, layer: Layer) -> tuple[Layer, str] | None:
     """The layer and the field that decide how many channels leave here, up through layers that pass them on."""
     while True:
         for field in _DECIDING:
-            if field in layer.acting.fields:
+            if field in layer.effective_type.fields:
                 return layer, field
         feeds = network.incoming[layer.id]
-        if len(feeds) != 1 or layer.acting.family not in _PASSING:
+        if len(feeds) != 1 or layer.effective_type.family not in _PASSING:
             return None
         layer = network.layers[next(iter(feeds.values())).layer]
 

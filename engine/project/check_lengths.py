@@ -20,7 +20,7 @@ WAY_OUT = "Give the sequence input a length, cut or fill all sequences to one le
 
 def lowered(layer: Layer, facts: Facts) -> Lowered:
     """The calls of a layer that some sequence of any length enters. Raises `ShapeError` where it cannot be padded."""
-    type = layer.acting
+    type = layer.effective_type
     try:
         if not type.__module__.startswith("engine.") and not _says(type):
             raise ShapeError(f"The layer type '{type.key}' does not say what it does with padded sequences.")
@@ -46,9 +46,9 @@ def problems(network: Network, analysis: Analysis) -> Iterator[Problem]:
     """An error for each layer, in blocks too, that cannot take sequences of different lengths."""
     for id, facts in analysis.facts.items():
         layer = network.layers[id]
-        if isinstance(layer.acting, Block):
+        if isinstance(layer.effective_type, Block):
             for copy in analysis.inside[id].copies[:1]:
-                yield from (found.lifted(id, layer.name) for found in problems(layer.acting.network, copy))
+                yield from (found.lifted(id, layer.name) for found in problems(layer.effective_type.network, copy))
         elif is_padded(facts):
             try:
                 lowered(layer, facts)

@@ -79,7 +79,7 @@ def _of_one(
 
 def _activations(layer: Layer, output: TensorType, target: TargetFacts) -> Iterator[Problem]:
     """A softmax or a sigmoid at the end that does not go with the target."""
-    key, message = layer.acting.key, ""
+    key, message = layer.effective_type.key, ""
     if key in ("softmax", "log_softmax"):
         if target.task == "numbers":
             message = "Softmax gives probabilities, but the responses are numbers. Remove it."
@@ -166,7 +166,7 @@ def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | N
     that it is in: up through layers of one input and equal channels, and into blocks that are not repeated."""
     while True:
         layer = network.layers[port.layer]
-        type = layer.acting
+        type = layer.effective_type
         if any(name in type.fields for name in _DECIDING) and not type.is_measured:
             return (), layer
         if isinstance(type, Block):

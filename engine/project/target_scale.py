@@ -22,7 +22,7 @@ _OPTION = "training.normalize_targets"
 def fitted_outputs(network: Network) -> dict[int, str]:
     """For the number of each output whose units are given back by fitted numbers, the id of that layer."""
     ends = ((number, network.layers[port.layer]) for number, port in enumerate(network.output_ports))
-    return {number: layer.id for number, layer in ends if _is_fitted(layer.acting)}
+    return {number: layer.id for number, layer in ends if _is_fitted(layer.effective_type)}
 
 
 def _is_fitted(type: object) -> bool:
@@ -50,7 +50,7 @@ def target_scale_problems(project: Project, facts: DataFacts | None) -> Iterator
 
 def _large(project: Project, facts: DataFacts, end: Port) -> Iterator[Problem]:
     """Responses in units that make them large: the loss of the first steps is then huge, and soon infinite."""
-    target, type = facts.targets[0], project.network.layers[end.layer].acting
+    target, type = facts.targets[0], project.network.layers[end.layer].effective_type
     solver = project.training.solver
     can_be_normalised = solver != "lm" and type.key != "softmax" and not isinstance(type, InverseNorm)
     large = LARGE_FOR_GRADIENTS if solver == "sgdm" else LARGE
@@ -75,10 +75,10 @@ def _misplaced(network: Network, facts: DataFacts | None) -> Iterator[Problem]:
     """Layers whose numbers cannot be fitted, because they do not give responses."""
     ends = set(fitted_outputs(network).values())
     for layer in network.layers.values():
-        if isinstance(layer.acting, Block) and _holds_fitted(layer.acting):
+        if isinstance(layer.effective_type, Block) and _holds_fitted(layer.effective_type):
             message = "An inverse normalisation inside cannot be fitted on the responses. Move it behind the block."
             yield Problem("error", layer.id, layer.name, "", message)
-        elif _is_fitted(layer.acting):
+        elif _is_fitted(layer.effective_type):
             if layer.id not in ends:
                 message = "Its numbers are fitted on the responses, so it must be the last layer. Or give the numbers."
                 yield Problem("error", layer.id, layer.name, "numbers", message)
@@ -88,7 +88,7 @@ def _misplaced(network: Network, facts: DataFacts | None) -> Iterator[Problem]:
 
 
 def _holds_fitted(block: Block) -> bool:
-    inner = (layer.acting for layer in block.network.layers.values())
+    inner = (layer.effective_type for layer in block.network.layers.values())
     return any(_holds_fitted(type) if isinstance(type, Block) else _is_fitted(type) for type in inner)
 
 

@@ -261,7 +261,7 @@ def network_for(setting: Setting) -> nn.Module:
             normalise = module.get_submodule(names[id][0])
             normalise.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
     for end, id in fitted_outputs(network).items():
-        last = network.layers[id].acting
+        last = network.layers[id].effective_type
         assert isinstance(last, InverseNorm)
         axis = setting.analysis.facts[id].output.dim("C")
         fit_inverse(module.get_submodule(names[id][0]), last.kind, training.targets[setting.wanted[end].number], axis)
