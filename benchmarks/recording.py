@@ -21,7 +21,7 @@ import torch
 
 from benchmarks.peer import WORKLOADS, network
 from engine.core.types import features
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.launch.channel import ReportPipe
 from engine.launch.worker_process import PIPE_BYTES, widen
 from engine.lowering.module import build
@@ -67,7 +67,9 @@ class Training:
             share=Share(),
             rate=lambda step: 0.001,
         )
-        self.batches = Batches(Resident((inputs,), (targets,)), Order(len(inputs), BATCH, "every-epoch", 0), group)
+        self.batches = BatchLoader(
+            ResidentDataset((inputs,), (targets,)), SampleOrder(len(inputs), BATCH, "every-epoch", 0), group
+        )
         self.group, self.epoch, self.step = group, 0, 0
 
     def run(self, reporter: Reporter | None) -> float:

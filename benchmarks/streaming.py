@@ -23,7 +23,7 @@ from PIL import Image
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.data.load import load
 from engine.data.sequences import Padding
 from engine.data.sources.images import read
@@ -68,12 +68,12 @@ def netwright(folder: Path, *, is_streamed: bool, cache_bytes: int = 0) -> Epoch
     options = DataOptions(source="images", path="pictures", image_size=SIZE, validation_share=0.0, test_share=0.0)
     part = load(options, folder, is_streamed=is_streamed, cache_bytes=cache_bytes).part("training")
     cpu = torch.device("cpu")
-    held: Resident = (
+    held: ResidentDataset = (
         streamed(part.inputs, ["real"], part.targets, cpu, [], Padding(), [None])
         if is_streamed
-        else Resident.of(part.inputs, ["real"], part.targets, cpu)
+        else ResidentDataset.of(part.inputs, ["real"], part.targets, cpu)
     )
-    batches = Batches(held, Order(len(held), BATCH, "every-epoch", 0), SingleProcess())
+    batches = BatchLoader(held, SampleOrder(len(held), BATCH, "every-epoch", 0), SingleProcess())
     return lambda epoch: ((b.inputs[0], b.targets[0]) for b in batches.of_epoch(epoch))
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from engine.core.types import features
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
@@ -69,7 +69,7 @@ class Small:
         self.asked: Sequence[Asked] = ()
         self.refusals: dict[str, str] = {}
         self.network, self.outbox = nn.Linear(2, 3), Kept()
-        self.part = Resident((torch.randn(9, 2),), (torch.randint(0, 3, (9,)),))
+        self.part = ResidentDataset((torch.randn(9, 2),), (torch.randint(0, 3, (9,)),))
         self._folder, self._epochs = folder, epochs
 
     def run(self) -> Outcome:
@@ -105,5 +105,5 @@ class Small:
         length = training_length(options, 9)
         hooks = hooks_for(options, network, self._folder, length, group, rate=unit.rate, clock=clock)
         plan = TrainingPlan(length, options.validation_frequency, 0, part, part)
-        batches = Batches(part, Order(9, 3, options.shuffle, 0), group)
+        batches = BatchLoader(part, SampleOrder(9, 3, options.shuffle, 0), group)
         return Trainer(plan, unit, batches, reporter, keeper, hooks).run()

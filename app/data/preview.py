@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles, class_colour
 from app.widgets import ElidedLabel
 from designer import theme
-from engine.project.dataset_info import PARTS, DataFacts
+from engine.project.dataset_info import SPLITS, DataFacts
 from engine.project.options.augmentation import AUGMENTATION
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -130,7 +130,7 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
     """The sizes of the three parts, and what comes in and goes out, as cards in a row."""
     row = QHBoxLayout()
     row.setSpacing(12)
-    shown = [(part.capitalize(), f"{facts.samples.get(part, 0):,}", "samples") for part in PARTS]
+    shown = [(part.capitalize(), f"{facts.samples.get(part, 0):,}", "samples") for part in SPLITS]
     sizes = ", ".join(given.short() for given in facts.inputs)
     shown.append(("Input", sizes, " and ".join(given.type.layout for given in facts.inputs)))
     if len(facts.targets) == 1 and facts.targets[0].per == "sample" and facts.task in ("classes", "numbers"):
@@ -173,7 +173,7 @@ def _series(series: list[dict[str, Any]]) -> QWidget:
 def _classes(classes: list[dict[str, Any]], *, is_coloured: bool) -> QWidget:
     """How often each class is there; with its colour where samples above have colours."""
     heads = ["Class", "Training", "Validation", "Test"]
-    rows = [[c["name"], *(c.get(part, 0) for part in PARTS)] for c in classes[:MOST_CLASSES]]
+    rows = [[c["name"], *(c.get(part, 0) for part in SPLITS)] for c in classes[:MOST_CLASSES]]
     table = _table(heads, rows)
     for number in range(len(rows) if is_coloured else 0):
         swatch = QPixmap(SWATCH, SWATCH)

@@ -18,7 +18,7 @@ from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError,
 from engine.core.files import write_atomically
 from engine.core.text import format_duration
 from engine.project.bindings import in_order
-from engine.project.dataset_info import PARTS, DataFacts
+from engine.project.dataset_info import SPLITS, DataFacts
 from engine.project.environment import TARGETS
 from engine.project.options.metrics import of_training
 from engine.project.project import Project
@@ -71,8 +71,8 @@ def parse(text: str) -> Requirement:
     if match is None:
         raise UserError(f'--require "{text}": expected a condition such as "accuracy>=0.95" or "validation.loss<0.2".')
     part, name, sign, limit = match.groups()
-    if part and part not in PARTS:
-        raise UserError(f"--require \"{text}\": there is no part '{part}'; parts are {', '.join(PARTS)}.")
+    if part and part not in SPLITS:
+        raise UserError(f"--require \"{text}\": there is no part '{part}'; parts are {', '.join(SPLITS)}.")
     try:
         number = float(limit)
     except ValueError:

@@ -7,7 +7,7 @@ import math
 
 import torch
 
-from engine.data.random_draws import Draws
+from engine.data.counter_rng import CounterRng
 from engine.project.options.augmentation import AugmentationOptions
 
 Span = tuple[float, float]
@@ -26,7 +26,7 @@ class Colours:
         self._black, self._white = span
         self.is_on = any(options.does(f"jitter_{name}") for name in ("brightness", "contrast", "saturation", "hue"))
 
-    def __call__(self, images: torch.Tensor, draws: Draws) -> torch.Tensor:
+    def __call__(self, images: torch.Tensor, draws: CounterRng) -> torch.Tensor:
         """The images with their colours changed."""
         does = self._options.does
         if does("jitter_brightness"):
@@ -45,7 +45,7 @@ class Colours:
     def _kept(self, images: torch.Tensor) -> torch.Tensor:
         return images.clamp_(self._black, self._white)
 
-    def _factor(self, draws: Draws, name: str, images: torch.Tensor) -> torch.Tensor:
+    def _factor(self, draws: CounterRng, name: str, images: torch.Tensor) -> torch.Tensor:
         most = getattr(self._options, f"jitter_{name}")
         return draws.between(name, max(0.0, 1.0 - most), 1.0 + most).to(images.dtype).view(-1, 1, 1, 1)
 
@@ -88,7 +88,7 @@ class Noise:
         self._generator = torch.Generator().manual_seed(seed)
         self._row: torch.Tensor | None = None
 
-    def __call__(self, images: torch.Tensor, draws: Draws) -> torch.Tensor:
+    def __call__(self, images: torch.Tensor, draws: CounterRng) -> torch.Tensor:
         """The images with noise."""
         size = images[0].numel()
         row = self._made(size, images)
@@ -109,7 +109,7 @@ class Erasing:
     def __init__(self, options: AugmentationOptions) -> None:
         self._probability, self._area = options.erasing_probability, options.erasing_area
 
-    def __call__(self, images: torch.Tensor, draws: Draws, ground: torch.Tensor) -> torch.Tensor:
+    def __call__(self, images: torch.Tensor, draws: CounterRng, ground: torch.Tensor) -> torch.Tensor:
         """The images with a rectangle of the ground, a value a channel, in some. A side is the image's at most."""
         height, width = images.shape[-2:]
         area = draws.between("erasing_area", *self._area) * (height * width)

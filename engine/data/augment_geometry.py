@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from engine.data.random_draws import Draws
+from engine.data.counter_rng import CounterRng
 from engine.project.options.augmentation import MOVES, WHOLE_MOVES, AugmentationOptions
 
 Row = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -50,7 +50,7 @@ class Geometry:
         self._does = {name for name in MOVES if options.does(name)}
         self.is_on = bool(self._does)
 
-    def way(self, draws: Draws) -> Way:
+    def way(self, draws: CounterRng) -> Way:
         """Back to the images of some samples."""
         one = torch.ones_like(draws.unit("rotation"))
         zero = torch.zeros_like(one)
@@ -63,7 +63,7 @@ class Geometry:
         return Way((a, b, back[0]), (c, d, back[1]), self._does <= set(WHOLE_MOVES))
 
     def _turned_back(
-        self, draws: Draws, one: torch.Tensor, zero: torch.Tensor
+        self, draws: CounterRng, one: torch.Tensor, zero: torch.Tensor
     ) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
         """The inverse of R · Y · X · S · F, which is F · S⁻¹ · X⁻¹ · Y⁻¹ · R⁻¹, by rows."""
         (a, b), (c, d) = (one, zero), (zero, one)
@@ -93,18 +93,18 @@ class Geometry:
             c, d = c * sign, d * sign
         return (a, b), (c, d)
 
-    def _moved(self, draws: Draws, axis: str) -> torch.Tensor:
+    def _moved(self, draws: CounterRng, axis: str) -> torch.Tensor:
         """How far pixels go along an axis in all."""
         far = self._drawn(draws, f"{axis}_translation")
         if border := self._options.rand_crop_padding:
             far = far - (draws.between(f"{axis}_crop", 0, 2 * border + 1).floor() - border)
         return far
 
-    def _drawn(self, draws: Draws, name: str) -> torch.Tensor:
+    def _drawn(self, draws: CounterRng, name: str) -> torch.Tensor:
         low, high = getattr(self._options, f"rand_{name}")
         return draws.between(name, low, high)
 
-    def _sign(self, draws: Draws, name: str) -> torch.Tensor:
+    def _sign(self, draws: CounterRng, name: str) -> torch.Tensor:
         return 1.0 - 2.0 * draws.happens(name, getattr(self._options, f"rand_{name}")).to(torch.float32)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from engine.data.random_draws import Draws
+from engine.data.counter_rng import CounterRng
 from engine.project.options.augmentation import AugmentationOptions
 
 TABLE = 2**16
@@ -25,11 +25,11 @@ class Mixing:
         self._mixup, self._cutmix = options.mixup_alpha, options.cutmix_alpha
         self._tables = {alpha: _table(alpha) for alpha in (self._mixup, self._cutmix) if alpha}
 
-    def partners(self, draws: Draws) -> torch.Tensor:
+    def partners(self, draws: CounterRng) -> torch.Tensor:
         """The number of the other one for each sample."""
         return (draws.unit("partner") * self._samples).long().clamp_(max=self._samples - 1)
 
-    def images(self, own: torch.Tensor, other: torch.Tensor, draws: Draws) -> tuple[torch.Tensor, torch.Tensor]:
+    def images(self, own: torch.Tensor, other: torch.Tensor, draws: CounterRng) -> tuple[torch.Tensor, torch.Tensor]:
         """N C H W of each, mixed; and the share of each sample that is its own."""
         if not self._cutmix:
             return self._blended(own, other, draws)
@@ -45,12 +45,12 @@ class Mixing:
         both = [functional.one_hot(numbers.long(), self._classes).to(share.dtype) for numbers in (own, other)]
         return both[0] * wide + both[1] * (1 - wide)
 
-    def _blended(self, own: torch.Tensor, other: torch.Tensor, draws: Draws) -> tuple[torch.Tensor, torch.Tensor]:
+    def _blended(self, own: torch.Tensor, other: torch.Tensor, draws: CounterRng) -> tuple[torch.Tensor, torch.Tensor]:
         share = self._drawn(self._mixup, draws, own)
         wide = share.view(-1, 1, 1, 1)
         return own * wide + other * (1 - wide), share
 
-    def _pasted(self, own: torch.Tensor, other: torch.Tensor, draws: Draws) -> tuple[torch.Tensor, torch.Tensor]:
+    def _pasted(self, own: torch.Tensor, other: torch.Tensor, draws: CounterRng) -> tuple[torch.Tensor, torch.Tensor]:
         """A rectangle of the other one's share, as high by wide as the image, with its middle anywhere; what would lie
         outside of the image is left out, and the share is what is there."""
         height, width = own.shape[-2:]
@@ -61,7 +61,7 @@ class Mixing:
         share = 1 - is_other.flatten(1).to(own.dtype).mean(1)
         return torch.where(is_other.unsqueeze(1), other, own), share
 
-    def _drawn(self, alpha: float, draws: Draws, like: torch.Tensor) -> torch.Tensor:
+    def _drawn(self, alpha: float, draws: CounterRng, like: torch.Tensor) -> torch.Tensor:
         table = self._tables[alpha] = self._tables[alpha].to(like.device, like.dtype)
         return table[(draws.unit("mixing_share") * TABLE).long()]
 

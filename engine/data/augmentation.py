@@ -9,8 +9,8 @@ import torch
 from engine.data.augment_colours import Colours, Erasing, Noise, Span
 from engine.data.augment_geometry import Geometry, Way, moved_images, moved_maps, moved_numbers
 from engine.data.augment_mixing import Mixing
+from engine.data.counter_rng import CounterRng
 from engine.data.preview import Change
-from engine.data.random_draws import Draws
 from engine.data.sources.source import Array
 from engine.project.bindings import Wanted
 from engine.project.data import DataOptions
@@ -74,7 +74,7 @@ class Augmentation:
         """The numbers of all samples that are needed for these: themselves, and those they are mixed with."""
         if self._mixing is None:
             return numbers
-        return torch.cat([numbers, self._mixing.partners(Draws(self._seed, epoch, numbers))])
+        return torch.cat([numbers, self._mixing.partners(CounterRng(self._seed, epoch, numbers))])
 
     @torch.no_grad()
     def __call__(
@@ -82,16 +82,18 @@ class Augmentation:
     ) -> tuple[Tensors, Tensors]:
         """Of inputs and targets of the samples that are `wanted` those with these numbers, changed; those that do not
         change are the same tensors."""
-        new_inputs, new_targets = self._changed(inputs, targets, Draws(self._seed, epoch, self.wanted(numbers, epoch)))
+        new_inputs, new_targets = self._changed(
+            inputs, targets, CounterRng(self._seed, epoch, self.wanted(numbers, epoch))
+        )
         if self._mixing is None:
             return new_inputs, new_targets
-        draws, count = Draws(self._seed, epoch, numbers), len(numbers)
+        draws, count = CounterRng(self._seed, epoch, numbers), len(numbers)
         mixed = [self._mixing.images(x[:count], x[count:], draws) for x in new_inputs]
         shares = self._mixing.shares(targets[0][:count], targets[0][count:], mixed[0][1])
         return tuple(x for x, _ in mixed), (shares,)
 
     def _changed(
-        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], draws: Draws
+        self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor], draws: CounterRng
     ) -> tuple[Tensors, Tensors]:
         """Each by itself."""
         new_inputs, new_targets = list(inputs), list(targets)

@@ -23,7 +23,7 @@ BUCKETED = 50
 
 
 @dataclass(frozen=True)
-class Order:
+class SampleOrder:
     """The order of the training samples. `shuffle` and `keep_last` are the options `shuffle` and `last_batch`."""
 
     num_samples: int
@@ -64,7 +64,7 @@ class Order:
         return start, min(start + self.batch_size, self.num_samples)
 
 
-def share_of(start: int, end: int, rank: int, size: int, loads: Sequence[float] = ()) -> tuple[int, int]:
+def shard_range(start: int, end: int, rank: int, size: int, loads: Sequence[float] = ()) -> tuple[int, int]:
     """Where one worker's contiguous part of a range begins and ends; it may be empty. `loads`: see `shares`."""
     parts = shares(end - start, size, loads)
     begin = start + sum(parts[:rank])
@@ -126,15 +126,15 @@ class Batch:
     targets: Tensors
     count: int
     total: int
-    pieces: tuple[int, ...] = ()
+    micro_batch_sizes: tuple[int, ...] = ()
 
-    def apart(self) -> Iterator["Batch"]:
+    def micro_batches(self) -> Iterator["Batch"]:
         """The pieces, one after the other; an empty one holds a sample all the same."""
-        if len(self.pieces) < 2:
+        if len(self.micro_batch_sizes) < 2:
             yield self
             return
         start = 0
-        for count in self.pieces:
+        for count in self.micro_batch_sizes:
             chosen = slice(start, start + count) if count else slice(1)
             inputs, targets = (tuple(x[chosen] for x in tensors) for tensors in (self.inputs, self.targets))
             yield Batch(inputs, targets, count, self.total)
@@ -147,7 +147,7 @@ Share = tuple[slice | torch.Tensor, tuple[int, ...], int]
 
 
 @dataclass(frozen=True)
-class Resident:
+class ResidentDataset:
     """One part of the data as tensors on the device, samples first, inputs in the network's order."""
 
     inputs: Tensors
@@ -168,7 +168,7 @@ class Resident:
         lengths: Sequence[np.ndarray | None] = (),
         padding: Padding = PLAIN,
         follows: Sequence[int | None] = (),
-    ) -> "Resident":
+    ) -> "ResidentDataset":
         """From arrays; inputs of the kind `index` become whole numbers."""
         tensors = [torch.from_numpy(array).to(device) for array in inputs]
         typed = [x.long() if kind == "index" else x for x, kind in zip(tensors, kinds, strict=True)]
@@ -184,7 +184,7 @@ class Resident:
         """What one sample takes."""
         return sum(x[:1].nbytes for x in (*self.inputs, *self.targets))
 
-    def converted(self, change: Callable[[torch.Tensor], torch.Tensor]) -> "Resident":
+    def converted(self, change: Callable[[torch.Tensor], torch.Tensor]) -> "ResidentDataset":
         """Inputs and targets in other types of number."""
         return replace(self, inputs=tuple(map(change, self.inputs)), targets=tuple(map(change, self.targets)))
 
@@ -262,10 +262,10 @@ class Resident:
             return x[:, :steps]
         return self.padding.arrange(x, lengths, kept, steps, fill)
 
-    def pieces(self, rank: int, size: int, most: int, loads: Sequence[float] = ()) -> Iterator[Batch]:
+    def shard_batches(self, rank: int, size: int, most: int, loads: Sequence[float] = ()) -> Iterator[Batch]:
         """One worker's share of all samples, in their order, in pieces of at most so many. Every worker gets as many
         pieces, since some networks are computed together; what is missing holds one sample and counts none."""
-        begin, end = share_of(0, len(self), rank, size, loads)
+        begin, end = shard_range(0, len(self), rank, size, loads)
         largest = max(shares(len(self), size, loads))
         reach = self.reach(slice(None)) if self.padding.is_seen else ()
         ends = [(start, min(start + most, end)) for start in range(begin, begin + largest, most)]
@@ -279,17 +279,17 @@ def taken(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
     return x[places] if isinstance(places, slice) else x.index_select(0, places)
 
 
-class Batches:
+class BatchLoader:
     """The training part, batch by batch, in the order of each epoch."""
 
     def __init__(
         self,
-        part: Resident,
-        order: Order,
+        part: ResidentDataset,
+        order: SampleOrder,
         group: WorkerRank,
         *,
         cut: bool = False,
-        pieces: int = 1,
+        micro_batches: int = 1,
         loads: Sequence[float] = (),
         change: Change | None = None,
     ) -> None:
@@ -298,7 +298,7 @@ class Batches:
         holds the same samples on any number of workers. `loads`: what the workers' shares are in proportion to.
         `change` is applied to all that an epoch trains with."""
         self.order = order
-        self._pieces = pieces
+        self._micro_batches = micro_batches
         self._cut = cut
         self._part = part
         self._change = change
@@ -317,7 +317,7 @@ class Batches:
         """Where they are."""
         return self._part.device
 
-    def of_all(self) -> Iterator[Batch]:
+    def one_pass(self) -> Iterator[Batch]:
         """This worker's share of batches that hold every sample once, in the order of the first epoch, as it is."""
         whole = copy.copy(self)
         whole._change = None
@@ -328,9 +328,9 @@ class Batches:
         """Where this worker's samples of a batch are, at least one; how many of them belong to each piece, and how many
         samples the batch has."""
         start, end = self.order.batch(step)
-        parts = min(self._pieces, end - start)
-        wholes = [share_of(start, end, number, parts) for number in range(parts)]
-        mine = [share_of(*whole, self._rank, self._size, self._loads) for whole in wholes]
+        parts = min(self._micro_batches, end - start)
+        wholes = [shard_range(start, end, number, parts) for number in range(parts)]
+        mine = [shard_range(*whole, self._rank, self._size, self._loads) for whole in wholes]
         counts = tuple(stop - begin for begin, stop in mine)
         if not any(counts):
             return slice(start, start + 1), counts, end - start

@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.core.errors import FieldErrors, UserError
 from engine.data import split as splitting
+from engine.data.prefetch import LazyArray, LazySteps, SampleCache, aligned_array
 from engine.data.preview import Change, describe
 from engine.data.sources.arrays import ArrayFile
 from engine.data.sources.digits import Digits
@@ -21,20 +22,19 @@ from engine.data.sources.source import (
     Array,
     Arrays,
     Outline,
+    SampleReader,
     Samples,
     Source,
-    Stored,
     free_memory,
     locate,
     refuse_too_large,
 )
 from engine.data.sources.table import Table
-from engine.data.stored import Chosen, Kept, RealSteps, aligned
 from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
 from engine.project.data import DataOptions
 from engine.project.data_loading import Loading, loading
-from engine.project.dataset_info import PARTS, DataFacts
+from engine.project.dataset_info import SPLITS, DataFacts
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -50,12 +50,12 @@ NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decod
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Split:
     """One part of the data. Inputs are float32, samples first; those that are streamed are read as they are wanted.
     Targets are those of `Outline`, one array each. `lengths` are those of `Samples`."""
 
     inputs: tuple[Any, ...]
-    """Arrays, or `Chosen` where they are streamed."""
+    """Arrays, or `LazyArray` where they are streamed."""
     targets: Arrays
     lengths: tuple[Array | None, ...] = ()
 
@@ -65,8 +65,8 @@ class Part:
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
         if lengths is None:
             return array
-        if isinstance(array, Chosen):
-            return RealSteps(array, lengths)
+        if isinstance(array, LazyArray):
+            return LazySteps(array, lengths)
         return array[np.arange(array.shape[1]) < lengths[:, np.newaxis]]
 
 
@@ -75,17 +75,17 @@ class LoadedData:
     """All samples in memory, in the source's own type of number, or where they lie; and their split."""
 
     facts: DataFacts
-    inputs: tuple[Array | Stored, ...]
+    inputs: tuple[Array | SampleReader, ...]
     lengths: tuple[Array | None, ...]
     targets: Arrays
     numbers: dict[str, Array]
 
-    def part(self, name: str) -> Part:
+    def part(self, name: str) -> Split:
         """Training, validation or test: a copy, in the order of the source, of what is in memory."""
         chosen = self.numbers[name]
-        inputs = tuple(_copied(x, chosen) if isinstance(x, np.ndarray) else Chosen(x, chosen) for x in self.inputs)
+        inputs = tuple(_copied(x, chosen) if isinstance(x, np.ndarray) else LazyArray(x, chosen) for x in self.inputs)
         lengths = tuple(None if given is None else given[chosen] for given in self.lengths)
-        return Part(inputs, tuple(target[chosen] for target in self.targets), lengths)
+        return Split(inputs, tuple(target[chosen] for target in self.targets), lengths)
 
     def largest(self, number: int) -> int:
         """The largest index of an input of indices."""
@@ -95,7 +95,7 @@ class LoadedData:
 
 def _copied(array: Array, chosen: Array) -> Array:
     """These samples as float32, without another copy of them all in between."""
-    out = aligned((len(chosen), *array.shape[1:]), np.dtype(np.float32))
+    out = aligned_array((len(chosen), *array.shape[1:]), np.dtype(np.float32))
     step = max(1, CHUNK_BYTES // max(1, array[:1].nbytes))
     for start in range(0, len(chosen), step):
         out[start : start + step] = array[chosen[start : start + step]]
@@ -122,7 +122,7 @@ class Opened:
         """What is known before any sample is read."""
         sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
-        samples = dict(zip(PARTS, sums, strict=True))
+        samples = dict(zip(SPLITS, sums, strict=True))
         return DataFacts(known.inputs, samples, known.sized, known.notes, known.resident_because)
 
     @property
@@ -179,8 +179,10 @@ def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_b
 
 
 def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
-    found = opened.source.streams(opened.options, opened.path, opened.outline)
-    inputs = tuple(Kept(given, cache_bytes // len(found.inputs)) if cache_bytes else given for given in found.inputs)
+    found = opened.source.readers(opened.options, opened.path, opened.outline)
+    inputs = tuple(
+        SampleCache(given, cache_bytes // len(found.inputs)) if cache_bytes else given for given in found.inputs
+    )
     return LoadedData(_noted(opened.facts, found.notes), inputs, found.lengths, opened.outline.targets, opened.numbers)
 
 
@@ -215,11 +217,11 @@ def preview(
 
 def _some(opened: Opened, chosen: Array) -> Samples:
     """A few samples of many, read where they lie."""
-    found = opened.source.streams(opened.options, opened.path, opened.outline)
+    found = opened.source.readers(opened.options, opened.path, opened.outline)
     lengths = tuple(None if given is None else given[chosen] for given in found.lengths)
     needed = sum(4 * len(chosen) * prod(given.shape[1:]) for given in found.inputs)
     refuse_too_large(needed, f"{len(chosen):,} samples", "Use fewer samples or smaller ones.")
-    return Samples(tuple(Chosen(given, chosen)[:] for given in found.inputs), found.notes, lengths)
+    return Samples(tuple(LazyArray(given, chosen)[:] for given in found.inputs), found.notes, lengths)
 
 
 def _open(options: DataOptions, base: Path) -> Opened:
@@ -247,7 +249,7 @@ MOST_OF_FREE = 0.25
 """So much of the free memory may be filled with decoded pictures, however much is wished for."""
 
 
-def loading_of(project: Project, facts: DataFacts, placement: Placement, inventory: DeviceInventory) -> Loading:
+def choose_loading(project: Project, facts: DataFacts, placement: Placement, inventory: DeviceInventory) -> Loading:
     """By the size of the data, the free memory of now, and the workers that each need a copy."""
     used = {worker.device for worker in placement.workers}
     devices = [device.memory_bytes for device in inventory.devices if device.name in used]

@@ -18,7 +18,7 @@ class Rows(Protocol):
     def shape(self) -> tuple[int, ...]:
         """Samples first."""
 
-    def pieces(self, step: int) -> Iterator[Array]:
+    def chunks(self, step: int) -> Iterator[Array]:
         """All of them, so many samples at a time."""
 
 
@@ -55,7 +55,7 @@ def _pieces(given: Array | Rows) -> Iterator[Array]:
     if isinstance(given, np.ndarray):
         yield from (given[start : start + step].astype(np.float64) for start in range(0, len(given), step))
     else:
-        yield from (piece.astype(np.float64) for piece in given.pieces(step))
+        yield from (piece.astype(np.float64) for piece in given.chunks(step))
 
 
 def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:

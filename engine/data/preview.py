@@ -10,7 +10,7 @@ from PIL import Image
 
 from engine.data.sources.source import Array, Column, Outline, Samples
 from engine.data.split import Counts
-from engine.project.dataset_info import IGNORED, PARTS, InputFacts, TargetFacts
+from engine.project.dataset_info import IGNORED, SPLITS, InputFacts, TargetFacts
 
 MOST_PIXELS = 160
 MOST_SERIES = 24
@@ -116,10 +116,10 @@ def _counted(
     first, target = outline.wanted[0], outline.targets[0]
     if first.is_one_class:
         yield from (
-            (name, dict(zip(PARTS, sizes, strict=True))) for name, sizes in zip(first.classes, counts, strict=True)
+            (name, dict(zip(SPLITS, sizes, strict=True))) for name, sizes in zip(first.classes, counts, strict=True)
         )
     elif first.task in ("classes", "labels"):
-        each = {part: np.zeros(len(first.classes), np.int64) for part in PARTS}
+        each = {part: np.zeros(len(first.classes), np.int64) for part in SPLITS}
         for part, total in each.items():
             for sample in numbers[part].tolist():  # one at a time: places of many would take much memory
                 total += _times(target[sample], first)
@@ -153,9 +153,9 @@ def _spread(outline: Outline, some: Array, count: int) -> Array:
 
 def _captions(outline: Outline, numbers: dict[str, Array], chosen: Array) -> list[dict[str, str]]:
     part_of = np.zeros(len(outline), dtype=np.int8)
-    for index, part in enumerate(PARTS):
+    for index, part in enumerate(SPLITS):
         part_of[numbers[part]] = index
-    return [{"label": _label(outline, i), "part": PARTS[part_of[i]]} for i in chosen.tolist()]
+    return [{"label": _label(outline, i), "part": SPLITS[part_of[i]]} for i in chosen.tolist()]
 
 
 def _label(outline: Outline, index: int) -> str:

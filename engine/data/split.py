@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.data.sources.source import Array
-from engine.project.dataset_info import PARTS
+from engine.project.dataset_info import SPLITS
 
 Counts = tuple[int, int, int]
 
@@ -54,7 +54,7 @@ def split(groups: Array, shares: Sequence[Counts], seed: int) -> dict[str, Array
     # The raw stream of the bit generator is the same in every version of numpy; `permutation` is not promised to be.
     shuffled = np.argsort(np.random.PCG64(seed).random_raw(len(groups)), kind="stable")
     by_class = shuffled[np.argsort(groups[shuffled], kind="stable")]
-    found: dict[str, list[Array]] = {name: [] for name in PARTS}
+    found: dict[str, list[Array]] = {name: [] for name in SPLITS}
     start = 0
     for training, validation, test in shares:
         for name, count in (("validation", validation), ("test", test), ("training", training)):

@@ -10,9 +10,9 @@ from math import prod
 import numpy as np
 import torch
 
-from engine.data.batches import Resident, Tensors, taken
+from engine.data.batches import ResidentDataset, Tensors, taken
+from engine.data.prefetch import ALIGNMENT, LazyArray, ReadJob, prefetch, read_tasks
 from engine.data.sequences import Padding
-from engine.data.stored import ALIGNMENT, Chosen, Job, ahead, tasks
 
 SPAN_NUMBERS = 2**20
 Change = Callable[[torch.Tensor], torch.Tensor]
@@ -23,11 +23,11 @@ def _as_it_is(x: torch.Tensor) -> torch.Tensor:
 
 
 @dataclass(frozen=True)
-class Streamed(Resident):
+class StreamedDataset(ResidentDataset):
     """One part of the data whose inputs are read when they are wanted; targets and lengths are held. `inputs` are empty
     tensors, which say the types of number."""
 
-    stored: tuple[Chosen, ...] = ()
+    stored: tuple[LazyArray, ...] = ()
     change: Change = _as_it_is
 
     @property
@@ -40,10 +40,10 @@ class Streamed(Resident):
     def span(self, number: int) -> tuple[float, float]:
         """The smallest and the largest number of an input, for which all of it is read once."""
         step = max(1, SPAN_NUMBERS // prod(self.stored[number].shape[1:]))
-        edges = [(float(piece.min()), float(piece.max())) for piece in self.stored[number].pieces(step)]
+        edges = [(float(piece.min()), float(piece.max())) for piece in self.stored[number].chunks(step)]
         return min(low for low, _ in edges), max(high for _, high in edges)
 
-    def converted(self, change: Change) -> "Streamed":
+    def converted(self, change: Change) -> "StreamedDataset":
         """Inputs in other types of number from the next reading on, targets at once."""
         inputs, targets = (tuple(map(change, xs)) for xs in (self.inputs, self.targets))
         return replace(self, inputs=inputs, targets=targets, change=change)
@@ -55,12 +55,12 @@ class Streamed(Resident):
     def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
         """Inputs and targets of some samples after the other; those of `wanted` that come next are read meanwhile.
         Raises `UserError` for what cannot be read."""
-        for chosen, read in ahead(self._job(chosen) for chosen in wanted):
+        for chosen, read in prefetch(self._job(chosen) for chosen in wanted):
             on_device = chosen if isinstance(chosen, slice) else chosen.to(self.device)
             inputs = tuple(self._placed(x, like, chosen) for x, like in zip(read, self.inputs, strict=True))
             yield inputs, tuple(taken(x, on_device) for x in self.targets)
 
-    def _job(self, chosen: slice | torch.Tensor) -> Job[tuple[slice | torch.Tensor, Tensors]]:
+    def _job(self, chosen: slice | torch.Tensor) -> ReadJob[tuple[slice | torch.Tensor, Tensors]]:
         """Room for the samples, and what fills it. What goes to a device goes there in bytes, where it came in bytes,
         and from memory that the device can take it from by itself."""
         on_cpu = self.device.type == "cpu"
@@ -71,8 +71,8 @@ class Streamed(Resident):
             kind = torch.uint8 if not on_cpu and given.stored.kind == np.uint8 else torch.float32
             shape = (len(numbers), *given.shape[1:])
             room.append(torch.empty(shape, dtype=kind, pin_memory=self.device.type == "cuda"))
-            work += tasks(given.stored, numbers, room[-1].numpy())
-        return Job((chosen, tuple(room)), work, sum(x.nbytes for x in room), self.stored[0].stored.where)
+            work += read_tasks(given.stored, numbers, room[-1].numpy())
+        return ReadJob((chosen, tuple(room)), work, sum(x.nbytes for x in room), self.stored[0].stored.where)
 
     def _placed(self, x: torch.Tensor, like: torch.Tensor, chosen: slice | torch.Tensor) -> torch.Tensor:
         """On the device, in its type of number."""
@@ -81,17 +81,19 @@ class Streamed(Resident):
 
 
 def streamed(
-    inputs: Sequence[Chosen],
+    inputs: Sequence[LazyArray],
     kinds: Sequence[str],
     targets: Sequence[np.ndarray],
     device: torch.device,
     lengths: Sequence[np.ndarray | None],
     padding: Padding,
     follows: Sequence[int | None],
-) -> Streamed:
-    """As `Resident.of`, of inputs that stay where they are."""
-    held = Resident.of([np.empty(0, np.float32) for _ in inputs], kinds, targets, device, lengths, padding, follows)
-    return Streamed(held.inputs, held.targets, held.lengths, padding, held.follows, tuple(inputs))
+) -> StreamedDataset:
+    """As `ResidentDataset.of`, of inputs that stay where they are."""
+    held = ResidentDataset.of(
+        [np.empty(0, np.float32) for _ in inputs], kinds, targets, device, lengths, padding, follows
+    )
+    return StreamedDataset(held.inputs, held.targets, held.lengths, padding, held.follows, tuple(inputs))
 
 
 def _as_a_view(x: torch.Tensor, start: int) -> torch.Tensor:

@@ -28,7 +28,7 @@ from torch._higher_order_ops.scan import scan
 from engine.core.errors import RunError, UserError
 from engine.core.types import Symbol, TensorType
 from engine.core.version import VERSION
-from engine.data.samples import Arrays, at_sizes, fitting_samples, random_samples
+from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, random_samples
 from engine.exchange.export import not_written, refuse_destination
 from engine.layers.user_code import UserCode
 from engine.lowering.module import build

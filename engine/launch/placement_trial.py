@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 import torch
 
-from engine.data.batches import Batch, Batches, Order, Resident
+from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder
 from engine.hardware.threads import LEAST_GAIN, keep_to
 from engine.launch.channel import ReportPipe
 from engine.launch.worker_process import die_with_parent
@@ -115,10 +115,10 @@ class _Steps:
         setting, options, part = self._setting, self._setting.project.training, self.part
         assert part is not None
         network = copy.deepcopy(self._network)
-        order = Order(len(part), self.length.batch, options.shuffle, options.seed)
+        order = SampleOrder(len(part), self.length.batch, options.shuffle, options.seed)
         schedule = Schedule(options, self.length.steps_per_epoch, self.length.total_steps, 1.0)
         pieces = pieces_of_batch(setting.project.environment, options.gradient_accumulation, group.size)
-        batches = Batches(part, order, group, cut=options.sequence_length == "shortest", pieces=pieces)
+        batches = BatchLoader(part, order, group, cut=options.sequence_length == "shortest", micro_batches=pieces)
         loss = loss_of(setting, network, part.targets)
         unit = unit_for(setting, self._seat, network, self._precision, schedule, loss, [], group, batches, [])
         batch = _part_of(next(iter(batches.of_epoch(1))), share)
@@ -166,7 +166,7 @@ class _Probe:
         alone, most = {**given[0], "cores": ()}, sum(place["threads"] for place in given)
         ways = [Tried([{**alone, "threads": threads}]) for threads in dict.fromkeys((1, most))]
         part = self._steps.part
-        assert isinstance(part, Resident)
+        assert isinstance(part, ResidentDataset)
         size = sum(x.nbytes for x in (*part.inputs, *part.targets))
         room = psutil.virtual_memory().available / 2
         for number, candidate in enumerate(self._info["candidates"]):

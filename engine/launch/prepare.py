@@ -74,9 +74,9 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     report.refuse_errors()
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
-    from engine.data.load import loading_of
+    from engine.data.load import choose_loading
 
-    how = loading_of(project, facts, placement, inventory)
+    how = choose_loading(project, facts, placement, inventory)
     candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
     text = dumps(project)
     info = {

@@ -66,7 +66,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     base = Path(str(info.get("base", folder.path)))
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
-    from engine.data.load import facts, loading_of
+    from engine.data.load import choose_loading, facts
 
     known = facts(project.data, base)
     check(project, known).refuse_errors()
@@ -75,7 +75,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     samples = known.samples.get("training")
     placement, inventory = place(project.environment.replace(**chosen), project.training, samples)
     placement = replace(placement, target=project.environment.target)
-    how = loading_of(project, known, placement, inventory)
+    how = choose_loading(project, known, placement, inventory)
     try:
         text = dumps(project).encode()
         if project != before:  # a crash in between leaves either project, and either is known

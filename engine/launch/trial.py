@@ -24,7 +24,7 @@ from engine.core.types import TensorType
 from engine.data.augment_mixing import Mixing
 from engine.data.augmentation import PICTURES, Augmentation, Image
 from engine.data.batches import Tensors, as_tuple
-from engine.data.samples import accepted_lengths
+from engine.data.sample_inputs import accepted_lengths
 from engine.lowering.initialization import frozen_modules, initialize, parameter_options
 from engine.lowering.module import build, prefixes
 from engine.network.analysis import analyse, type_at

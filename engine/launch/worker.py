@@ -17,7 +17,7 @@ import psutil
 import torch
 
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.hardware.accelerators import refusal_of, utilisation_of
 from engine.launch.channel import ReportPipe, RequestPipe
 from engine.launch.placement_trial import choose_place
@@ -28,7 +28,7 @@ from engine.placement.batch_arithmetic import rate_factor
 from engine.project.bindings import in_order
 from engine.project.check_strategies import pieces_of_batch
 from engine.project.data_loading import Loading
-from engine.project.dataset_info import PARTS
+from engine.project.dataset_info import SPLITS
 from engine.project.training import TrainingLength, training_length
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.confusion import write_confusions
@@ -112,7 +112,7 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
     precision = Precision(options.fitting_precision, setting.device, group)
     network = precision.network(network_for(setting))
     precision.begin()
-    training, validation, test = (part_for(setting, precision, name) for name in PARTS)
+    training, validation, test = (part_for(setting, precision, name) for name in SPLITS)
     assert training is not None  # `prepare` refuses a project whose training part is empty
     notes = [*choice, *_loading_note(setting), *precision.notes]
     notes += choose_threads(setting, network, precision, training, spec.rank)
@@ -177,8 +177,8 @@ def _plan_for(
     unit: Unit,
     length: TrainingLength,
     schedule: Schedule,
-    validation: Resident | None,
-    test: Resident | None,
+    validation: ResidentDataset | None,
+    test: ResidentDataset | None,
 ) -> TrainingPlan:
     """How long the run goes on, and when it validates."""
     options = setting.project.training
@@ -194,10 +194,12 @@ def _plan_for(
     )
 
 
-def _batches_of(setting: Setting, training: Resident, length: TrainingLength, group: ProcessGroup) -> Batches:
+def _batches_of(
+    setting: Setting, training: ResidentDataset, length: TrainingLength, group: ProcessGroup
+) -> BatchLoader:
     """The training part, batch by batch."""
     options = setting.project.training
-    order = Order(
+    order = SampleOrder(
         len(training),
         length.batch,
         "never" if length.is_full_batch else options.shuffle,
@@ -205,12 +207,12 @@ def _batches_of(setting: Setting, training: Resident, length: TrainingLength, gr
         keep_last=options.last_batch == "keep",
         lengths=training.longest if options.bucket_by_length else None,
     )
-    return Batches(
+    return BatchLoader(
         training,
         order,
         SingleProcess() if setting.has_stages else group,  # all workers of a pipeline compute all samples
         cut=options.sequence_length == "shortest",
-        pieces=pieces_of_batch(setting.project.environment, options.gradient_accumulation, group.size),
+        micro_batches=pieces_of_batch(setting.project.environment, options.gradient_accumulation, group.size),
         loads=setting.loads,
         change=augmentation_of(setting, training),
     )
@@ -248,7 +250,12 @@ def _seed_own(seed: int, rank: int) -> None:
 
 
 def _replay_for(
-    setting: Setting, precision: Precision, unit: Unit, batches: Batches, group: ProcessGroup, saver: CheckpointSaver
+    setting: Setting,
+    precision: Precision,
+    unit: Unit,
+    batches: BatchLoader,
+    group: ProcessGroup,
+    saver: CheckpointSaver,
 ) -> NanReplay | None:
     """Who looks where a loss that is no number came from; none where a guard finds it at once, and where least squares
     are solved, which moves no weight by what is no number: the network as it is tells."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from engine.core.types import Symbol, TensorType, features
 
 Task = Literal["classes", "numbers", "labels", "transcripts"]
-PARTS = ("training", "validation", "test")
+SPLITS = ("training", "validation", "test")
 IGNORED = -100
 """Stands in class targets where nothing counts: in what is marked so, and behind the end of a sequence. Targets of
 numbers and of labels have NaN there. torch's ignore_index."""

@@ -9,9 +9,9 @@ from torch import fx, nn
 
 from engine.core.errors import UserError
 from engine.data.augmentation import Augmentation, augmentation_for
-from engine.data.batches import Batch, Batches, Resident, Tensors, as_tuple
+from engine.data.batches import Batch, BatchLoader, ResidentDataset, Tensors, as_tuple
+from engine.data.datasets import inputs_of, resident
 from engine.data.normalization import fit
-from engine.data.tensors import inputs_of, resident
 from engine.hardware.threads import fastest
 from engine.layers.normalisation import InverseNorm
 from engine.layers.weighted import ParameterOptions
@@ -68,7 +68,7 @@ def unit_for(
     loss: Loss,
     metrics: Sequence[Metric],
     group: ProcessGroup,
-    batches: Batches,
+    batches: BatchLoader,
     notes: list[str],
 ) -> Unit:
     """The network on its device, with all it takes to train and judge it. What is worth a line is added to `notes`."""
@@ -88,7 +88,7 @@ def unit_for(
     elif setting.project.environment.strategy != "fully-sharded" and options.solver != "lm":
         called, note = accelerate(options.acceleration, network, step, group, setting.device)
         notes.extend(filter(None, [note]))
-    population = BatchStatistics(network, share, precision, batches.of_all)
+    population = BatchStatistics(network, share, precision, batches.one_pass)
     least_squares = LevenbergMarquardt(options, network, said, group) if options.solver == "lm" else None
     return Unit(
         network,
@@ -208,12 +208,12 @@ def _watch(setting: Setting, network: nn.Module, group: ProcessGroup, called: nn
     )
 
 
-def _trial(precision: Precision, loss: Loss, batches: Batches) -> Step:
+def _trial(precision: Precision, loss: Loss, batches: BatchLoader) -> Step:
     """What makes gradients with a module on the first piece of the first batch: as much as is computed at once."""
 
     @cache
     def first() -> Batch:
-        return next(next(iter(batches.of_epoch(1))).apart())
+        return next(next(iter(batches.of_epoch(1))).micro_batches())
 
     def step(module: nn.Module) -> None:
         torch.autograd.backward(loss(as_tuple(precision.call(module, *first().inputs)), first().targets))
@@ -268,7 +268,7 @@ def network_for(setting: Setting) -> nn.Module:
     return module
 
 
-def part_for(setting: Setting, precision: Precision, name: str) -> Resident | None:
+def part_for(setting: Setting, precision: Precision, name: str) -> ResidentDataset | None:
     """One part of the data on the device, or None where it is empty."""
     if not setting.facts.samples.get(name):
         return None
@@ -277,7 +277,7 @@ def part_for(setting: Setting, precision: Precision, name: str) -> Resident | No
     return precision.data(part)
 
 
-def augmentation_of(setting: Setting, training: Resident) -> Augmentation | None:
+def augmentation_of(setting: Setting, training: ResidentDataset) -> Augmentation | None:
     """What changes the images of training batches at random, if the options ask for it."""
     given = [facts for _, facts, _ in inputs_of(setting.project.network, setting.facts)]
     options, data = setting.project.training, setting.project.data
@@ -285,7 +285,7 @@ def augmentation_of(setting: Setting, training: Resident) -> Augmentation | None
 
 
 def choose_threads(
-    setting: Setting, network: nn.Module, precision: Precision, training: Resident, rank: int
+    setting: Setting, network: nn.Module, precision: Precision, training: ResidentDataset, rank: int
 ) -> list[str]:
     """Try a step with one thread and with all of this worker's, unless the project says how many. Notes what it found.
 

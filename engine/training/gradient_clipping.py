@@ -110,7 +110,7 @@ class BatchStatistics:
         for norm in self._norms:
             norm.gather()
         for batch in self._batches():
-            for piece in batch.apart():
+            for piece in batch.micro_batches():
                 self._share.is_empty = piece.count == 0
                 self._precision.call(self._network, *piece.inputs)
         for norm in self._norms:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import torch
 
-from engine.data.batches import Batch, Batches
+from engine.data.batches import Batch, BatchLoader
 from engine.parallel.process_group import ProcessGroup
 from engine.runs.checkpoints import Checkpoint
 from engine.training.checkpoints import JsonState, Piece, read
@@ -29,7 +29,7 @@ class NanReplay:
     def __init__(
         self,
         unit: Unit,
-        batches: Batches,
+        batches: BatchLoader,
         group: ProcessGroup,
         pieces: Mapping[str, Piece],
         initial: Callable[[], State],

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.data.batches import Batch, Resident, Tensors, as_tuple
+from engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
 from engine.parallel.strategies.pipeline import Pipeline
 from engine.training.state import StepResult, concatenated
 from engine.training.step import Unit, refuse_without_gradient
@@ -36,7 +36,7 @@ class StagedUnit(Unit):
 
     def _differentiate_all(self, batch: Batch) -> StepResult:
         self._share.is_empty = False
-        pieces = list(batch.apart())
+        pieces = list(batch.micro_batches())
         done: list[StepResult] = []
 
         def loss_of(number: int, outputs: Tensors) -> torch.Tensor:
@@ -57,8 +57,8 @@ class StagedUnit(Unit):
         outputs, targets = empty[: -len(batch.targets)], empty[-len(batch.targets) :]
         return StepResult(torch.zeros((), device=batch.targets[0].device), outputs, targets, 0, batch.total)
 
-    def _looks(self, part: Resident) -> Iterator[tuple[Batch, Tensors]]:
-        for piece in part.pieces(0, 1, self._most_at_once):
+    def _looks(self, part: ResidentDataset) -> Iterator[tuple[Batch, Tensors]]:
+        for piece in part.shard_batches(0, 1, self._most_at_once):
             outputs = self._pipeline.forward(piece.inputs, self._call)
             if outputs is not None:
                 yield piece, outputs

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.data.batches import Resident, Tensors
+from engine.data.batches import ResidentDataset, Tensors
 from engine.parallel.process_group import ProcessGroup
 
 _LOW = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -59,7 +59,7 @@ class Precision:
                 tensor.data = _doubled(tensor.data)
         return network
 
-    def data(self, part: Resident) -> Resident:
+    def data(self, part: ResidentDataset) -> ResidentDataset:
         """A part of the data in this precision."""
         if self.name != "fp64":
             return part

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from engine.data.datasets import differ_in_length
 from engine.data.load import LoadedData, loaded
 from engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
-from engine.data.tensors import differ_in_length
 from engine.hardware.threads import keep_to
 from engine.layers.base import LayerType
 from engine.layers.weighted import ParameterOptions

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import torch
 
-from engine.data.batches import Resident, Tensors
+from engine.data.batches import ResidentDataset, Tensors
 from engine.project.training import TrainingLength, TrainingOptions
 from engine.training.metrics import Metric
 
@@ -211,8 +211,8 @@ class TrainingPlan:
     length: TrainingLength
     validation_frequency: int
     patience: int
-    validation: Resident | None
-    test: Resident | None
+    validation: ResidentDataset | None
+    test: ResidentDataset | None
     pace: LearnRateSchedule = field(default_factory=ConstantSchedule)
     release: Callable[[], None] = _release_nothing
     limits: Limits = NO_LIMITS

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from engine.core.errors import UserError
-from engine.data.batches import Batch, Resident, Tensors, as_tuple
+from engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
 from engine.parallel.process_group import ProcessGroup
 from engine.parallel.strategies.single import Single
 from engine.parallel.strategies.strategy import Strategy
@@ -222,7 +222,7 @@ class Unit:
 
     def _differentiate_all(self, batch: Batch) -> StepResult:
         """Forward, loss and backward of all pieces."""
-        *before, last = batch.apart()
+        *before, last = batch.micro_batches()
         if self._direct is not None and not before and not self.watch.sees_layers:
             return self._differentiate_directly(self._direct, last)
         done = []
@@ -259,13 +259,13 @@ class Unit:
         return StepResult(loss.detach(), outputs, targets, batch.count, batch.total)
 
     @torch.no_grad()
-    def judge(self, part: Resident) -> Evaluation:
+    def judge(self, part: ResidentDataset) -> Evaluation:
         """Loss and metrics over a part of the data; every worker looks at its share and gets the whole answer."""
         self._strategy.synchronize(self._solver)
         with self._averaged(fresh=True):
             return self._judge(part)
 
-    def _judge(self, part: Resident) -> Evaluation:
+    def _judge(self, part: ResidentDataset) -> Evaluation:
         self.network.eval()
         jury = MetricAccumulator(self.metrics, self._group, part.device, self._confusion)
         for piece, outputs in self._looks(part):
@@ -275,9 +275,9 @@ class Unit:
         loss, metrics, confusion = jury.verdict()
         return Evaluation(loss / len(part), metrics, confusion)
 
-    def _looks(self, part: Resident) -> Iterator[tuple[Batch, Tensors]]:
+    def _looks(self, part: ResidentDataset) -> Iterator[tuple[Batch, Tensors]]:
         """This worker's share of a part of the data, and what the network gives for it, piece by piece."""
-        for piece in part.pieces(self._group.rank, self._group.size, self._most_at_once, self._loads):
+        for piece in part.shard_batches(self._group.rank, self._group.size, self._most_at_once, self._loads):
             yield piece, as_tuple(self._precision.call(self.network, *piece.inputs))
 
     def _averaged(self, *, fresh: bool = False) -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from engine.core.errors import RunError, UserError, plural
-from engine.data.batches import Batch, Batches
+from engine.data.batches import Batch, BatchLoader
 from engine.project.training import TrainingOptions
 from engine.runs.events import Checkpointed, Message
 from engine.training.best_model import BestModelTracker, CheckpointSaver
@@ -60,7 +60,7 @@ class Trainer:
         self,
         plan: TrainingPlan,
         unit: Unit,
-        batches: Batches,
+        batches: BatchLoader,
         reporter: Reporter,
         keeper: BestModelTracker,
         hooks: Hooks | None = None,

@@ -72,7 +72,7 @@ class Session:
         self._unread = b""
         with open(self._errors, "wb") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "engine.lowering.measure_program"],
+                [sys.executable, "-m", "engine.lowering.measure_user_code"],
                 cwd=self._folder.name,
                 env=environment,
                 stdin=subprocess.PIPE,

@@ -349,7 +349,7 @@ class Place:
         )
 
 
-class StoredArray:
+class ArrayReader:
     """One input. Complex numbers become twice the channels, sequences end where their lengths say."""
 
     kind: np.dtype[Any]

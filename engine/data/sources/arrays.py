@@ -29,9 +29,9 @@ import numpy as np
 from engine.core.errors import UserError
 from engine.core.fields import quoted
 from engine.core.types import TensorType, features, image, sequence, tokens, volume
-from engine.data.sources.array_files import EXPECTED, Header, Place, StoredArray, read, stamp
+from engine.data.sources.array_files import EXPECTED, ArrayReader, Header, Place, read, stamp
 from engine.data.sources.array_files import headers as read_headers
-from engine.data.sources.source import Array, Column, Outline, Samples, Streams, refuse_too_large
+from engine.data.sources.source import Array, Column, Outline, Readers, Samples, refuse_too_large
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputFacts
@@ -76,7 +76,7 @@ class ArrayFile:
             resident_because=next((why for header in inputs.values() if (why := _only_whole(header))), ""),
         )
 
-    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """The arrays where they lie in the file. The finiteness of samples is looked at as they are read."""
         headers = read_headers(path)
         _, timed = _roles(options.response, headers, path)
@@ -89,9 +89,9 @@ class ArrayFile:
             if given.type.kind == "index":
                 low, largest = _span_of_indices(place, real)
                 notes.append(_vocabulary(low, largest, header.name, path))
-            inputs.append(StoredArray(place, _channel_axis(len(header.shape)), real, largest))
+            inputs.append(ArrayReader(place, _channel_axis(len(header.shape)), real, largest))
             lengths.append(real)
-        return Streams(tuple(inputs), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
+        return Readers(tuple(inputs), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """The arrays as they are stored; only their finiteness is looked at."""

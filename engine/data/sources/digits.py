@@ -7,7 +7,7 @@ import numpy as np
 
 from engine.core.files import ROOT
 from engine.core.types import image
-from engine.data.sources.source import Array, Outline, Samples, Streams
+from engine.data.sources.source import Array, Outline, Readers, Samples
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputFacts, classes_of
 
@@ -40,6 +40,6 @@ class Digits:
         (images,) = outline.samples.arrays
         return Samples((images if chosen is None else images[chosen],))
 
-    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Never asked for."""
         raise NotImplementedError

@@ -23,8 +23,8 @@ from engine.data.sources.source import (
     MOST_CLASSES,
     Array,
     Outline,
+    Readers,
     Samples,
-    Streams,
     listed,
     refuse_too_large,
     unreadable,
@@ -218,13 +218,13 @@ class Images:
         some = [names[i] for i in chosen.tolist()]
         return read_images(path, some, outline, names[0], out_of=len(names))
 
-    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """The files, each decoded when it is wanted."""
         return stream_images(path, _list(path).names(), outline)
 
 
 @dataclass(frozen=True)
-class StoredImages:
+class ImageReader:
     """Picture files, decoded and resized when they are wanted."""
 
     folder: Path
@@ -252,7 +252,7 @@ class StoredImages:
             out[place] = np.rint(numbers) if is_rounded else numbers
 
 
-def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Streams:
+def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Readers:
     """The images of these names. Raises `UserError` where the first one cannot be read."""
     _be_strict()
     shape = (len(names), *(size for size in outline.inputs[0].type.sizes if isinstance(size, int)))
@@ -260,7 +260,7 @@ def stream_images(folder: Path, names: Sequence[str], outline: Outline) -> Strea
         kind = np.dtype(np.float32 if is_deep(folder / names[0]) else np.uint8)
     except BadPictureError as error:
         raise bad_pictures([(names[0], str(error))], len(names), folder) from None
-    return Streams((StoredImages(folder, names, shape, kind),))
+    return Readers((ImageReader(folder, names, shape, kind),))
 
 
 def read_images(folder: Path, wanted: list[str], outline: Outline, first: str = "", *, out_of: int = 0) -> Samples:

@@ -29,7 +29,7 @@ from engine.data.sources.images import (
     stream_images,
     strictly,
 )
-from engine.data.sources.source import Array, Outline, Samples, Streams, listed, refuse_too_large, unreadable
+from engine.data.sources.source import Array, Outline, Readers, Samples, listed, refuse_too_large, unreadable
 from engine.data.sources.targets import as_class_numbers
 from engine.project.data import DataOptions
 from engine.project.dataset_info import IGNORED, InputFacts, TargetFacts
@@ -74,7 +74,7 @@ class Masks:
         names = [name for name, _ in _pairs(path, self.masks)[0]]
         return read_images(path, names if chosen is None else [names[i] for i in chosen.tolist()], outline)
 
-    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """The images, each decoded when it is wanted; the masks are in memory, a byte or two a pixel."""
         return stream_images(path, [name for name, _ in _pairs(path, self.masks)[0]], outline)
 

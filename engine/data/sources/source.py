@@ -173,7 +173,7 @@ class Samples:
         return sum(array.nbytes for array in self.arrays)
 
 
-class Stored(Protocol):
+class SampleReader(Protocol):
     """The samples of one input where they lie. Several threads may read at once."""
 
     @property
@@ -202,10 +202,10 @@ class Stored(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Streams:
+class Readers:
     """Where the samples of each input lie, and what opening them brought to light. `lengths` are those of `Samples`."""
 
-    inputs: tuple[Stored, ...]
+    inputs: tuple[SampleReader, ...]
     notes: tuple[str, ...] = ()
     lengths: tuple[Array | None, ...] = ()
 
@@ -222,6 +222,6 @@ class Source(Protocol):
     def samples(self, options: DataOptions, path: Path, outline: Outline, chosen: Array | None = None) -> Samples:
         """The samples, or those with the chosen numbers. Raises `UserError` for data that cannot be used."""
 
-    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """The samples to be read as they are wanted, where the outline knows no reason against it. Raises `UserError`
         for data that cannot be used."""

@@ -15,7 +15,7 @@ from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import quoted
 from engine.core.types import features
 from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
-from engine.data.sources.source import Array, Column, Outline, Samples, Streams, file_stamp, listed
+from engine.data.sources.source import Array, Column, Outline, Readers, Samples, file_stamp, listed
 from engine.data.sources.targets import as_classes, is_whole_and_few, numbered, texts_as_classes
 from engine.project.data import DataOptions
 from engine.project.dataset_info import InputFacts, TargetFacts, classes_of, numbers_of
@@ -57,7 +57,7 @@ class Table:
         assert outline.samples is not None
         return outline.samples if chosen is None else Samples((outline.samples.arrays[0][chosen],))
 
-    def streams(self, options: DataOptions, path: Path, outline: Outline) -> Streams:
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
         """Never asked for."""
         raise NotImplementedError
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.data.augment_colours import Colours, Erasing, Noise
-from engine.data.random_draws import Draws
+from engine.data.counter_rng import CounterRng
 from engine.project.training import TrainingOptions
 
 NUMBERS = torch.arange(8)
@@ -19,8 +19,8 @@ def images(channels: int = 3, size: int = 6) -> torch.Tensor:
     return torch.rand(len(NUMBERS), channels, size, size, generator=torch.Generator().manual_seed(0)) * 255
 
 
-def changed(given: torch.Tensor, span: tuple[float, float] = SPAN, **options: Any) -> tuple[torch.Tensor, Draws]:
-    draws = Draws(1, 1, NUMBERS)
+def changed(given: torch.Tensor, span: tuple[float, float] = SPAN, **options: Any) -> tuple[torch.Tensor, CounterRng]:
+    draws = CounterRng(1, 1, NUMBERS)
     before = given.clone()
     found = Colours(TrainingOptions(**options), span)(given, draws)
     assert torch.equal(given, before), "what was given stays"
@@ -77,18 +77,18 @@ def test_grey_images_have_no_saturation_and_no_hue() -> None:
 def test_noise_has_its_deviation_and_is_another_for_each_sample() -> None:
     given = torch.zeros(64, 3, 20, 20)
     noise = Noise(5.0, seed=2)
-    found = noise(given, Draws(1, 1, torch.arange(64)))
+    found = noise(given, CounterRng(1, 1, torch.arange(64)))
     assert float(found.mean()) == pytest.approx(0.0, abs=0.15)
     assert float(found.std()) == pytest.approx(5.0, rel=0.03)
     assert float((found.abs() < 5.0).float().mean()) == pytest.approx(0.683, abs=0.02)
     flat = found.flatten(1)
     assert len({row[:5].sum().item() for row in flat}) == 64
     assert float(torch.corrcoef(flat).fill_diagonal_(0).abs().max()) < 0.2
-    again = Noise(5.0, seed=2)(given[:2], Draws(1, 1, torch.tensor([40, 3])))
+    again = Noise(5.0, seed=2)(given[:2], CounterRng(1, 1, torch.tensor([40, 3])))
     assert torch.equal(again, found[[40, 3]])
     torch.set_default_dtype(torch.float64)  # as the precision fp64 does
     try:
-        exact = Noise(5.0, seed=2)(given.double(), Draws(1, 1, torch.arange(64)))
+        exact = Noise(5.0, seed=2)(given.double(), CounterRng(1, 1, torch.arange(64)))
     finally:
         torch.set_default_dtype(torch.float32)
     assert exact.dtype == torch.float64
@@ -99,7 +99,7 @@ def test_a_rectangle_of_its_size_is_erased_somewhere() -> None:
     numbers = torch.arange(400)
     options = TrainingOptions(erasing_probability=0.5, erasing_area=(0.1, 0.2))
     given = torch.ones(400, 2, 30, 40)
-    draws = Draws(1, 1, numbers)
+    draws = CounterRng(1, 1, numbers)
     ground = torch.tensor([3.0, 4.0]).view(1, -1, 1, 1)
     found = Erasing(options)(given, draws, ground)
     gone = found[:, 0] == 3.0

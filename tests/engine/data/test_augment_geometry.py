@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.data.augment_geometry import Geometry, moved_images, moved_maps, moved_numbers
-from engine.data.random_draws import Draws
+from engine.data.counter_rng import CounterRng
 from engine.project.dataset_info import IGNORED
 from engine.project.training import TrainingOptions
 
@@ -42,7 +42,7 @@ def images(channels: int = 2) -> torch.Tensor:
     return torch.rand(len(NUMBERS), channels, HEIGHT, WIDTH, generator=torch.Generator().manual_seed(0)) * 100
 
 
-def forward(options: TrainingOptions, draws: Draws, sample: int) -> tuple[np.ndarray, np.ndarray]:
+def forward(options: TrainingOptions, draws: CounterRng, sample: int) -> tuple[np.ndarray, np.ndarray]:
     """Matrix and translation that take a point of the image, from its centre, to where it goes: step by step."""
 
     def drawn(name: str) -> float:
@@ -76,7 +76,7 @@ def looked_up(image: np.ndarray, x: float, y: float, fill: float) -> float:
     return total
 
 
-def by_hand(options: TrainingOptions, draws: Draws, given: torch.Tensor, fill: tuple[float, ...]) -> np.ndarray:
+def by_hand(options: TrainingOptions, draws: CounterRng, given: torch.Tensor, fill: tuple[float, ...]) -> np.ndarray:
     found = np.zeros(given.shape)
     centre = np.array([(WIDTH - 1) / 2, (HEIGHT - 1) / 2])
     for sample in range(len(given)):
@@ -93,7 +93,7 @@ def by_hand(options: TrainingOptions, draws: Draws, given: torch.Tensor, fill: t
 @pytest.mark.parametrize("name", RANGES)
 def test_pixels_come_from_where_the_formula_says(name: str) -> None:
     options = TrainingOptions(**RANGES[name])
-    draws = Draws(3, 1, NUMBERS)
+    draws = CounterRng(3, 1, NUMBERS)
     way = Geometry(options).way(draws)
     fill = (0.0, 0.0) if name != "all" else (20.0, -5.0)
     moved = moved_images(images(), way, fill)
@@ -110,7 +110,7 @@ def test_a_positive_angle_turns_clockwise_and_a_translation_goes_right_and_down(
     one = torch.arange(1)
 
     def where(**ranges: Any) -> list[list[int]]:
-        way = Geometry(TrainingOptions(**ranges)).way(Draws(0, 1, one))
+        way = Geometry(TrainingOptions(**ranges)).way(CounterRng(0, 1, one))
         return (moved_images(dot, way, (0.0,))[0, 0] > 0.5).nonzero().tolist()
 
     assert where(rand_rotation=(90, 90)) == [[2, 4]], "to the right"
@@ -122,12 +122,12 @@ def test_a_positive_angle_turns_clockwise_and_a_translation_goes_right_and_down(
 
 def test_reflections_mirror_to_the_bit() -> None:
     given = images()
-    way = Geometry(TrainingOptions(rand_x_reflection=1, rand_y_reflection=0)).way(Draws(0, 1, NUMBERS))
+    way = Geometry(TrainingOptions(rand_x_reflection=1, rand_y_reflection=0)).way(CounterRng(0, 1, NUMBERS))
     assert torch.equal(moved_images(given, way, (0.0,)), given.flip(3))
-    way = Geometry(TrainingOptions(rand_y_reflection=1)).way(Draws(0, 1, NUMBERS))
+    way = Geometry(TrainingOptions(rand_y_reflection=1)).way(CounterRng(0, 1, NUMBERS))
     assert torch.equal(moved_images(given, way, (0.0,)), given.flip(2))
     half = TrainingOptions(rand_x_reflection=0.5)
-    draws = Draws(0, 1, NUMBERS)
+    draws = CounterRng(0, 1, NUMBERS)
     turned = draws.unit("x_reflection") < 0.5
     assert 0 < int(turned.sum()) < len(NUMBERS)
     moved = moved_images(given, Geometry(half).way(draws), (0.0,))
@@ -140,7 +140,7 @@ def test_a_crop_is_cut_out_of_the_padded_image_to_the_bit() -> None:
     numbers = torch.arange(len(NUMBERS))
     seen: set[tuple[int, int]] = set()
     for epoch in range(1, 60):
-        draws = Draws(0, epoch, numbers)
+        draws = CounterRng(0, epoch, numbers)
         moved = moved_images(given, Geometry(options).way(draws), (7.0,))
         padded = torch.nn.functional.pad(given, [border] * 4, value=7.0)
         for sample in range(len(given)):
@@ -153,7 +153,7 @@ def test_a_crop_is_cut_out_of_the_padded_image_to_the_bit() -> None:
 @pytest.mark.parametrize("kind", [torch.int8, torch.int64, torch.float32])
 def test_a_map_of_classes_goes_along_with_its_image_and_mixes_none(kind: torch.dtype) -> None:
     options = TrainingOptions(**RANGES["all"])
-    draws = Draws(5, 1, NUMBERS)
+    draws = CounterRng(5, 1, NUMBERS)
     way = Geometry(options).way(draws)
     drawn = torch.randint(0, 5, (len(NUMBERS), HEIGHT, WIDTH), generator=torch.Generator().manual_seed(1))
     fill = float("nan") if kind.is_floating_point else float(IGNORED)
@@ -181,7 +181,7 @@ def test_maps_of_numbers_are_mixed_and_end_where_the_image_ends() -> None:
     given = images()
     given[0, 0, 3, 4] = math.nan
     options = TrainingOptions(**RANGES["rotation"])
-    draws = Draws(3, 1, NUMBERS)
+    draws = CounterRng(3, 1, NUMBERS)
     way = Geometry(options).way(draws)
     moved = moved_numbers(given, way)
     wanted = by_hand(options, draws, given, (math.nan, math.nan))

@@ -11,9 +11,9 @@ from torch.nn import functional
 from engine.core.types import image
 from engine.data.augment_mixing import Mixing
 from engine.data.augmentation import augmentation_for, change_for
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from engine.data.counter_rng import CounterRng
 from engine.data.load import load
-from engine.data.random_draws import Draws
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import alone
 from engine.project.data import DataOptions
@@ -33,18 +33,18 @@ class Place(SingleProcess):
         self.rank, self.size = rank, size
 
 
-def part() -> Resident:
+def part() -> ResidentDataset:
     pictures = torch.rand(SAMPLES, 2, 6, 8, generator=torch.Generator().manual_seed(0))
-    return Resident((pictures,), (torch.arange(SAMPLES) % CLASSES,))
+    return ResidentDataset((pictures,), (torch.arange(SAMPLES) % CLASSES,))
 
 
-def batches(options: TrainingOptions, rank: int = 0, size: int = 1, **given: Any) -> Batches:
+def batches(options: TrainingOptions, rank: int = 0, size: int = 1, **given: Any) -> BatchLoader:
     known, facts = part(), (InputFacts("image", image(2, 6, 8)),)
     change = augmentation_for(options, DataOptions(source="arrays"), facts, known.span, WANTED, SAMPLES)
-    return Batches(known, Order(SAMPLES, 5, "never", 1), Place(rank, size), change=change, **given)
+    return BatchLoader(known, SampleOrder(SAMPLES, 5, "never", 1), Place(rank, size), change=change, **given)
 
 
-def all_of(*workers: Batches) -> tuple[torch.Tensor, torch.Tensor]:
+def all_of(*workers: BatchLoader) -> tuple[torch.Tensor, torch.Tensor]:
     """Images and shares of an epoch, in the order of the samples."""
     images, shares = [], []
     for step in zip(*(worker.of_epoch(3) for worker in workers), strict=True):
@@ -57,7 +57,7 @@ def test_mixup_is_the_sum_of_two_by_their_shares() -> None:
     numbers = torch.arange(SAMPLES)
     options = TrainingOptions(mixup_alpha=0.7, seed=2)
     images, shares = all_of(batches(options))
-    draws = Draws(2, 3, numbers)
+    draws = CounterRng(2, 3, numbers)
     partner = (draws.unit("partner") * SAMPLES).long()
     share = Mixing(options, SAMPLES, CLASSES)._drawn(0.7, draws, images)
     own = part().inputs[0]
@@ -73,7 +73,7 @@ def test_mixup_is_the_sum_of_two_by_their_shares() -> None:
 def test_cutmix_takes_a_rectangle_and_counts_what_it_took() -> None:
     numbers = torch.arange(SAMPLES)
     images, shares = all_of(batches(TrainingOptions(cutmix_alpha=1.0, seed=2)))
-    partner = (Draws(2, 3, numbers).unit("partner") * SAMPLES).long()
+    partner = (CounterRng(2, 3, numbers).unit("partner") * SAMPLES).long()
     own, sizes = part().inputs[0], set()
     for number in range(SAMPLES):
         if int(partner[number]) == number:
@@ -92,7 +92,7 @@ def test_cutmix_takes_a_rectangle_and_counts_what_it_took() -> None:
 
 
 def test_shares_follow_beta_and_rectangles_their_shares() -> None:
-    draws, many = Draws(0, 1, torch.arange(20_000)), torch.zeros(20_000, 1, 8, 8)
+    draws, many = CounterRng(0, 1, torch.arange(20_000)), torch.zeros(20_000, 1, 8, 8)
     mixing = Mixing(TrainingOptions(mixup_alpha=0.5), 20_000, 2)
     _, share = mixing.images(many, many, draws)
     assert float(share.mean()) == pytest.approx(0.5, abs=0.01)
@@ -109,11 +109,11 @@ def test_shares_follow_beta_and_rectangles_their_shares() -> None:
 
 def test_neither_workers_nor_pieces_decide_who_is_mixed() -> None:
     images, shares = all_of(batches(BOTH))
-    for other in ((batches(BOTH, 0, 2), batches(BOTH, 1, 2)), (batches(BOTH, pieces=3),)):
+    for other in ((batches(BOTH, 0, 2), batches(BOTH, 1, 2)), (batches(BOTH, micro_batches=3),)):
         found = all_of(*other)
         assert torch.equal(found[0], images)
         assert torch.equal(found[1], shares)
-    plain = [batch.targets[0] for batch in batches(BOTH).of_all()]
+    plain = [batch.targets[0] for batch in batches(BOTH).one_pass()]
     assert torch.equal(torch.cat(plain), torch.arange(SAMPLES) % CLASSES), "as they are, for statistics"
 
 
@@ -148,13 +148,15 @@ def test_the_look_at_an_epoch_shows_the_mixed_images(tmp_path: Path) -> None:
     known = load(data, tmp_path)
     given = known.part("training")
     count = len(given.targets[0])
-    resident = Resident((torch.from_numpy(given.inputs[0]),), (torch.from_numpy(given.targets[0]),))
+    resident = ResidentDataset((torch.from_numpy(given.inputs[0]),), (torch.from_numpy(given.targets[0]),))
     wanted = alone(*known.facts.targets)
     change = augmentation_for(options, data, known.facts.inputs, resident.span, wanted, count)
     seen = torch.cat(
         [
             b.inputs[0]
-            for b in Batches(resident, Order(count, 100, "never", 1), SingleProcess(), change=change).of_epoch(4)
+            for b in BatchLoader(
+                resident, SampleOrder(count, 100, "never", 1), SingleProcess(), change=change
+            ).of_epoch(4)
         ]
     )
     places = np.array([3, 800])

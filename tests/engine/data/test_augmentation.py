@@ -7,7 +7,7 @@ import torch
 
 from engine.core.types import features, image
 from engine.data.augmentation import augmentation_for
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import alone
 from engine.project.data import DataOptions
@@ -36,25 +36,25 @@ class Place(SingleProcess):
         self.rank, self.size = rank, size
 
 
-def part() -> Resident:
+def part() -> ResidentDataset:
     """A vector and an image a sample, its class, and a mask of small numbers."""
     generator = torch.Generator().manual_seed(0)
     pose, pictures = torch.randn(SAMPLES, 3, generator=generator), torch.rand(SAMPLES, 3, 6, 7, generator=generator)
     masks = (pictures[:, 0] > 0.5).to(torch.int8)
-    return Resident((pose, pictures * 255), (torch.arange(SAMPLES), masks))
+    return ResidentDataset((pose, pictures * 255), (torch.arange(SAMPLES), masks))
 
 
 def batches(
-    options: TrainingOptions = OPTIONS, rank: int = 0, size: int = 1, pieces: int = 1, batch: int = 6
-) -> Batches:
+    options: TrainingOptions = OPTIONS, rank: int = 0, size: int = 1, micro_batches: int = 1, batch: int = 6
+) -> BatchLoader:
     known = part()
     wanted = alone(*classes_of("a", "b"), MASK)
     change = augmentation_for(options, DataOptions(source="arrays"), INPUTS, known.span, wanted, SAMPLES)
-    order = Order(SAMPLES, batch, "every-epoch", 1)
-    return Batches(known, order, Place(rank, size), pieces=pieces, change=change)
+    order = SampleOrder(SAMPLES, batch, "every-epoch", 1)
+    return BatchLoader(known, order, Place(rank, size), micro_batches=micro_batches, change=change)
 
 
-def by_sample(*workers: Batches, epoch: int = 1, first: int = 0) -> dict[int, tuple[torch.Tensor, ...]]:
+def by_sample(*workers: BatchLoader, epoch: int = 1, first: int = 0) -> dict[int, tuple[torch.Tensor, ...]]:
     """What each sample became, by its number, which stands in the first target."""
     found: dict[int, tuple[torch.Tensor, ...]] = {}
     for worker in workers:
@@ -75,7 +75,7 @@ def test_a_sample_becomes_the_same_on_any_number_of_workers_in_any_batches_and_p
     whole = by_sample(batches())
     assert len(whole) == SAMPLES
     assert alike(by_sample(batches(rank=0, size=2), batches(rank=1, size=2)), whole)
-    assert alike(by_sample(batches(pieces=3)), whole)
+    assert alike(by_sample(batches(micro_batches=3)), whole)
     assert alike(by_sample(batches(batch=1)), whole)
     rest = by_sample(batches(), first=2)
     assert len(rest) == SAMPLES - 12
@@ -109,7 +109,7 @@ def test_masks_stay_with_their_pixels() -> None:
 
 
 def test_what_looks_at_all_samples_sees_them_as_they_are() -> None:
-    seen = {int(n): x for batch in batches().of_all() for n, x in zip(batch.targets[0], batch.inputs[1], strict=True)}
+    seen = {int(n): x for batch in batches().one_pass() for n, x in zip(batch.targets[0], batch.inputs[1], strict=True)}
     assert all(torch.equal(seen[number], part().inputs[1][number]) for number in range(SAMPLES))
     assert not alike(by_sample(batches()), by_sample(batches(TrainingOptions())))
 
@@ -121,7 +121,12 @@ def test_white_is_255_in_picture_files_and_else_the_largest_number(source: str, 
     pictures[0], pictures[1] = 0.0, 200.0
     facts = (InputFacts("image", image(1, 2, 2)),)
     change = augmentation_for(
-        options, DataOptions(source=source), facts, Resident((pictures,), ()).span, alone(*classes_of("a", "b")), 50
+        options,
+        DataOptions(source=source),
+        facts,
+        ResidentDataset((pictures,), ()).span,
+        alone(*classes_of("a", "b")),
+        50,
     )
     assert change is not None
     (bright,), _ = change((pictures,), (torch.zeros(50),), torch.arange(50), 1)
@@ -137,6 +142,6 @@ def test_sequences_of_any_length_beside_images_are_left_alone() -> None:
     lengths = torch.full((SAMPLES,), 3)
     mixed = replace(known, lengths=(lengths, None))
     change = augmentation_for(OPTIONS, DataOptions(), INPUTS, known.span, alone(*classes_of("a", "b"), MASK), SAMPLES)
-    order = Order(SAMPLES, 6, "every-epoch", 1)
-    found = by_sample(Batches(mixed, order, SingleProcess(), change=change))
+    order = SampleOrder(SAMPLES, 6, "every-epoch", 1)
+    found = by_sample(BatchLoader(mixed, order, SingleProcess(), change=change))
     assert alike(found, by_sample(batches()))

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from engine.data.augmentation import augmentation_for, change_for
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.data.load import load, preview
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import alone
@@ -23,10 +23,10 @@ def test_the_look_at_an_epoch_shows_what_it_trains_with(tmp_path: Path) -> None:
     data = load(DATA, tmp_path)
     part = data.part("training")
     count = len(part.targets[0])
-    resident = Resident((torch.from_numpy(part.inputs[0]),), (torch.arange(count),))
+    resident = ResidentDataset((torch.from_numpy(part.inputs[0]),), (torch.arange(count),))
     wanted = alone(*data.facts.targets)
     trained = augmentation_for(OPTIONS, DATA, data.facts.inputs, resident.span, wanted, count)
-    batches = Batches(resident, Order(count, 100, "every-epoch", 1), SingleProcess(), change=trained)
+    batches = BatchLoader(resident, SampleOrder(count, 100, "every-epoch", 1), SingleProcess(), change=trained)
     seen = {int(n): x for batch in batches.of_epoch(5) for n, x in zip(batch.targets[0], batch.inputs[0], strict=True)}
     places = np.array([7, 1200, 3])
     images = part.inputs[0][places].astype(np.uint8)

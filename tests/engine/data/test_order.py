@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.batches import Batches, Order, Resident, share_of
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder, shard_range
 from engine.parallel.process_group import SingleProcess
 
 
@@ -16,7 +16,7 @@ class Place(SingleProcess):
 
 
 def order(shuffle: str = "every-epoch", seed: int = 3, samples: int = 11, batch: int = 4, keep_last: bool = True):
-    return Order(samples, batch, shuffle, seed, keep_last=keep_last)
+    return SampleOrder(samples, batch, shuffle, seed, keep_last=keep_last)
 
 
 def test_the_same_seed_and_epoch_give_the_same_order() -> None:
@@ -43,31 +43,34 @@ def test_the_last_batch_is_kept_or_discarded() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_shares_are_contiguous_and_complete(size: int) -> None:
-    ranges = [share_of(10, 13, rank, size) for rank in range(size)]
+    ranges = [shard_range(10, 13, rank, size) for rank in range(size)]
     assert [n for begin, end in ranges for n in range(begin, end)] == [10, 11, 12]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_workers_together_see_each_batch_of_one_worker(size: int) -> None:
     numbers = torch.arange(9)
-    part = Resident((numbers.float()[:, None],), (numbers,))
-    whole = [batch.targets[0].tolist() for batch in Batches(part, order(samples=9), Place(0, 1)).of_epoch(2)]
-    each = [list(Batches(part, order(samples=9), Place(rank, size)).of_epoch(2)) for rank in range(size)]
+    part = ResidentDataset((numbers.float()[:, None],), (numbers,))
+    whole = [batch.targets[0].tolist() for batch in BatchLoader(part, order(samples=9), Place(0, 1)).of_epoch(2)]
+    each = [list(BatchLoader(part, order(samples=9), Place(rank, size)).of_epoch(2)) for rank in range(size)]
     joined = [[n for b in step for n in b.targets[0][: b.count].tolist()] for step in zip(*each, strict=True)]
     assert joined == whole
     assert [batch.total for batch in each[0]] == [4, 4, 1]
 
 
 def test_an_empty_share_brings_one_sample_that_does_not_count() -> None:
-    part = Resident((torch.arange(5.0)[:, None],), (torch.arange(5),))
-    *_, last = Batches(part, order("never", samples=5), Place(1, 2)).of_epoch(1)
+    part = ResidentDataset((torch.arange(5.0)[:, None],), (torch.arange(5),))
+    *_, last = BatchLoader(part, order("never", samples=5), Place(1, 2)).of_epoch(1)
     assert (last.count, last.total, len(last.targets[0])) == (0, 1, 1)
 
 
-def test_pieces_of_a_part_cover_it_once() -> None:
-    part = Resident((torch.arange(7.0)[:, None],), (torch.arange(7),))
+def test_shard_batches_of_all_workers_cover_the_data_once() -> None:
+    part = ResidentDataset((torch.arange(7.0)[:, None],), (torch.arange(7),))
     seen = [
-        n for rank in range(3) for piece in part.pieces(rank, 3, 2) for n in piece.targets[0][: piece.count].tolist()
+        n
+        for rank in range(3)
+        for piece in part.shard_batches(rank, 3, 2)
+        for n in piece.targets[0][: piece.count].tolist()
     ]
     assert seen == list(range(7))
 
@@ -76,8 +79,8 @@ def test_padding_is_cut_to_the_longest_of_a_share_and_lengths_follow_the_inputs(
     lengths = np.array([2, 5, 1, 3, 4])
     x, features = np.zeros((5, 9, 2), np.float32), np.zeros((5, 3), np.float32)
     x[:, :, 0] = np.arange(1, 6)[:, np.newaxis]
-    part = Resident.of([x, features], ["real", "real"], [np.arange(5)], torch.device("cpu"), [lengths, None])
-    batches = [*Batches(part, order(samples=5, batch=2), Place(0, 1)).of_epoch(1), *part.pieces(0, 1, 2)]
+    part = ResidentDataset.of([x, features], ["real", "real"], [np.arange(5)], torch.device("cpu"), [lengths, None])
+    batches = [*BatchLoader(part, order(samples=5, batch=2), Place(0, 1)).of_epoch(1), *part.shard_batches(0, 1, 2)]
     for batch in batches:
         sequences, others, steps = batch.inputs
         assert steps.tolist() == lengths[batch.targets[0].numpy()].tolist()
@@ -89,8 +92,8 @@ def test_padding_is_cut_to_the_longest_of_a_share_and_lengths_follow_the_inputs(
 @pytest.mark.parametrize("samples", [400, 403, 9000])
 def test_buckets_bring_like_lengths_together_and_lose_nothing(samples: int) -> None:
     lengths = torch.randint(1, 100, (samples,), generator=torch.Generator().manual_seed(1))
-    plain = Order(samples, 10, "every-epoch", 3)
-    near = Order(samples, 10, "every-epoch", 3, lengths=lengths)
+    plain = SampleOrder(samples, 10, "every-epoch", 3)
+    near = SampleOrder(samples, 10, "every-epoch", 3, lengths=lengths)
 
     def padded(numbers: torch.Tensor) -> int:
         return sum(int(lengths[batch].max()) * len(batch) for batch in numbers.split(10))
@@ -106,22 +109,27 @@ def test_buckets_bring_like_lengths_together_and_lose_nothing(samples: int) -> N
 
 def test_a_cut_batch_ends_with_its_shortest_sequence_on_every_worker() -> None:
     lengths = np.array([4, 7, 3, 9])
-    part = Resident.of([np.zeros((4, 9, 2), np.float32)], ["real"], [np.arange(4)], torch.device("cpu"), [lengths])
+    part = ResidentDataset.of(
+        [np.zeros((4, 9, 2), np.float32)], ["real"], [np.arange(4)], torch.device("cpu"), [lengths]
+    )
     for rank in (0, 1):
-        (batch,) = Batches(part, order("never", samples=4), Place(rank, 2), cut=True).of_epoch(1)
+        (batch,) = BatchLoader(part, order("never", samples=4), Place(rank, 2), cut=True).of_epoch(1)
         assert batch.inputs[0].shape == (2, 3, 2)
         assert batch.inputs[1].tolist() == [3, 3]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_a_piece_holds_the_same_samples_on_any_number_of_workers(size: int) -> None:
+def test_a_micro_batch_holds_the_same_samples_on_any_number_of_workers(size: int) -> None:
     numbers = torch.arange(9)
-    part = Resident((numbers.float()[:, None],), (numbers,))
-    each = [list(Batches(part, order(samples=9), Place(rank, size), pieces=3).of_epoch(2)) for rank in range(size)]
-    whole = [batch.targets[0] for batch in Batches(part, order(samples=9), Place(0, 1)).of_epoch(2)]
+    part = ResidentDataset((numbers.float()[:, None],), (numbers,))
+    each = [
+        list(BatchLoader(part, order(samples=9), Place(rank, size), micro_batches=3).of_epoch(2))
+        for rank in range(size)
+    ]
+    whole = [batch.targets[0] for batch in BatchLoader(part, order(samples=9), Place(0, 1)).of_epoch(2)]
     for step, samples in enumerate(whole):
-        pieces = zip(*(list(batches[step].apart()) for batches in each), strict=True)
+        pieces = zip(*(list(batches[step].micro_batches()) for batches in each), strict=True)
         found = [[n for piece in workers for n in piece.targets[0][: piece.count].tolist()] for workers in pieces]
         assert found == [some.tolist() for some in samples.tensor_split(min(3, len(samples)))]
-        assert {piece.total for batches in each for piece in batches[step].apart()} == {len(samples)}
-        assert all(len(piece.targets[0]) for batches in each for piece in batches[step].apart())
+        assert {piece.total for batches in each for piece in batches[step].micro_batches()} == {len(samples)}
+        assert all(len(piece.targets[0]) for batches in each for piece in batches[step].micro_batches())

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from engine.core.types import sequence
-from engine.data.batches import Batches, Order, Resident
-from engine.data.load import Part
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
+from engine.data.datasets import resident
+from engine.data.load import Split
 from engine.data.sequences import Padding, in_pieces
-from engine.data.tensors import resident
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.parallel.process_group import SingleProcess
@@ -30,8 +30,8 @@ def batch(*, cut: bool = False, **options: object) -> tuple[list[list[int]], lis
     """Sequences, the class of each step, and lengths, of the one batch that there is."""
     x, y = STEPS[:, :, None].astype(np.float32), np.where(STEPS > 0, STEPS, IGNORED).astype(np.int8)
     padding = Padding.of(TrainingOptions(**options))
-    part = Resident.of([x], ["real"], [y], CPU, [LENGTHS], padding, [0])
-    (found,) = Batches(part, Order(3, 3, "never", 0), SingleProcess(), cut=cut).of_epoch(1)
+    part = ResidentDataset.of([x], ["real"], [y], CPU, [LENGTHS], padding, [0])
+    (found,) = BatchLoader(part, SampleOrder(3, 3, "never", 0), SingleProcess(), cut=cut).of_epoch(1)
     return found.inputs[0][:, :, 0].long().tolist(), found.targets[0].tolist(), [x.tolist() for x in found.inputs[1:]]
 
 
@@ -74,7 +74,7 @@ def test_pieces_hold_every_step_once(is_left: bool, expected: list[list[int]]) -
     assert classes.tolist() == [5, 5, 6, 7]
 
 
-def part_for(options: TrainingOptions) -> tuple[Resident, nn.Module, Wanted]:
+def part_for(options: TrainingOptions) -> tuple[ResidentDataset, nn.Module, Wanted]:
     """Twelve sequences with a class for every step, and a network for them."""
     random = np.random.default_rng(1)
     lengths = random.integers(1, 9, 12)
@@ -89,7 +89,7 @@ def part_for(options: TrainingOptions) -> tuple[Resident, nn.Module, Wanted]:
     is_masked = options.sequence_padding == "masked"
     wanted = Wanted("y", target, sequence(8, 3).opened(), has_lengths=is_masked)
     facts = DataFacts((given,), {"training": 12}, (target,))
-    data = Part((x,), (y,), (lengths,))
+    data = Split((x,), (y,), (lengths,))
     part = resident(data, network, analysis, facts, options, (wanted,), CPU, is_training=True)
     torch.manual_seed(1)
     return part, build(network, analysis, lengths=is_masked), wanted

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.batches import Batch, Batches, Order, Resident, Tensors
-from engine.data.load import Part, load
+from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, Tensors
+from engine.data.load import Split, load
 from engine.data.sequences import Padding
-from engine.data.streaming import Streamed, streamed
+from engine.data.streaming import StreamedDataset, streamed
 from engine.parallel.process_group import ProcessGroup, SingleProcess
 from engine.project.data import DataOptions
 from engine.training.precision import Precision
@@ -26,7 +26,7 @@ class Second(SingleProcess):
     rank, size = 1, 2
 
 
-def both(folder: Path, *, has_lengths: bool = False) -> tuple[Resident, Streamed]:
+def both(folder: Path, *, has_lengths: bool = False) -> tuple[ResidentDataset, StreamedDataset]:
     drawn = np.random.default_rng(0)
     arrays: dict[str, Any] = {
         "x": drawn.normal(size=(37, 5, 3)),
@@ -39,16 +39,16 @@ def both(folder: Path, *, has_lengths: bool = False) -> tuple[Resident, Streamed
     held, read = (_part(folder, is_streamed=how) for how in (False, True))
     kinds, padding, follows = ["real", "index"], Padding(), [None]
     lengths = [held.lengths[0], None] if has_lengths else []
-    one = Resident.of(held.inputs, kinds, held.targets, CPU, lengths, padding, follows)
+    one = ResidentDataset.of(held.inputs, kinds, held.targets, CPU, lengths, padding, follows)
     return one, streamed(read.inputs, kinds, read.targets, CPU, lengths, padding, follows)
 
 
-def _part(folder: Path, *, is_streamed: bool) -> Part:
+def _part(folder: Path, *, is_streamed: bool) -> Split:
     return load(OPTIONS, folder, is_streamed=is_streamed).part("training")
 
 
 def assert_alike(one: Batch, other: Batch) -> None:
-    assert (one.count, one.total, one.pieces) == (other.count, other.total, other.pieces)
+    assert (one.count, one.total, one.micro_batch_sizes) == (other.count, other.total, other.micro_batch_sizes)
     for a, b in zip((*one.inputs, *one.targets), (*other.inputs, *other.targets), strict=True):
         assert (a.dtype, a.stride()) == (b.dtype, b.stride())
         assert torch.equal(a, b)
@@ -70,9 +70,9 @@ class Added:
 @pytest.mark.parametrize("group", [SingleProcess(), Second()])
 def test_batches_are_those_of_data_in_memory(tmp_path: Path, group: ProcessGroup, *, has_lengths: bool) -> None:
     held, read = both(tmp_path, has_lengths=has_lengths)
-    order = Order(37, 8, "every-epoch", 3)
+    order = SampleOrder(37, 8, "every-epoch", 3)
 
-    one, other = (Batches(part, order, group, pieces=2, change=Added()) for part in (held, read))
+    one, other = (BatchLoader(part, order, group, micro_batches=2, change=Added()) for part in (held, read))
     assert one._at_once == other._at_once
     for epoch, first in ((1, 0), (2, 3)):
         pairs = list(zip(one.of_epoch(epoch, first), other.of_epoch(epoch, first), strict=True))
@@ -85,7 +85,7 @@ def test_batches_are_those_of_data_in_memory(tmp_path: Path, group: ProcessGroup
 def test_what_is_judged_is_what_is_in_memory(tmp_path: Path, precision: str) -> None:
     doubled = Precision(precision, CPU, SingleProcess())
     held, read = map(doubled.data, both(tmp_path))
-    pieces = [list(part.pieces(1, 2, 4)) for part in (held, read)]
+    pieces = [list(part.shard_batches(1, 2, 4)) for part in (held, read)]
     for pair in zip(*pieces, strict=True):
         assert_alike(*pair)
 
@@ -102,7 +102,7 @@ def test_a_few_samples_by_themselves(tmp_path: Path) -> None:
 
 def test_an_epoch_that_is_left_in_the_middle_leaves_no_reader(tmp_path: Path) -> None:
     _, read = both(tmp_path)
-    epoch = Batches(read, Order(37, 4, "never", 0), SingleProcess()).of_epoch(1)
+    epoch = BatchLoader(read, SampleOrder(37, 4, "never", 0), SingleProcess()).of_epoch(1)
     read_at_once = next(epoch)
     assert read_at_once.count == 4
     del epoch

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from engine.core.types import features
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.lowering.initialization import initialize
 from engine.lowering.module import build
 from engine.network.analysis import analyse
@@ -74,9 +74,11 @@ def network_of(case: Case) -> Network:
     )
 
 
-def _data() -> Resident:
+def _data() -> ResidentDataset:
     drawn = torch.Generator().manual_seed(4)
-    return Resident((torch.randn(SAMPLES, 6, generator=drawn),), (torch.randint(0, 3, (SAMPLES,), generator=drawn),))
+    return ResidentDataset(
+        (torch.randn(SAMPLES, 6, generator=drawn),), (torch.randint(0, 3, (SAMPLES,), generator=drawn),)
+    )
 
 
 class Training:
@@ -106,7 +108,9 @@ class Training:
             rate=Schedule(options, STEPS_PER_EPOCH, 9),
             fittings=Fittings(loads=loads),
         )
-        self.batches = Batches(self.data, Order(SAMPLES, BATCH, "every-epoch", 0), group, pieces=2, loads=loads)
+        self.batches = BatchLoader(
+            self.data, SampleOrder(SAMPLES, BATCH, "every-epoch", 0), group, micro_batches=2, loads=loads
+        )
 
     def steps(self, first: int, end: int) -> list[float]:
         """The losses of these steps."""

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from engine.core.types import features
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.lowering.initialization import initialize
 from engine.lowering.module import build
 from engine.network.analysis import analyse
@@ -88,13 +88,13 @@ CASES = {
 }
 
 
-def _data(*, has_lengths: bool) -> Resident:
+def _data(*, has_lengths: bool) -> ResidentDataset:
     drawn = torch.Generator().manual_seed(4)
     targets = torch.randint(0, 3, (SAMPLES,), generator=drawn)
     if not has_lengths:
-        return Resident((torch.randn(SAMPLES, 6, generator=drawn),), (targets,))
+        return ResidentDataset((torch.randn(SAMPLES, 6, generator=drawn),), (targets,))
     lengths = torch.randint(4, 12, (SAMPLES,), generator=drawn)
-    return Resident((torch.randn(SAMPLES, 12, 6, generator=drawn),), (targets,), (lengths,))
+    return ResidentDataset((torch.randn(SAMPLES, 12, 6, generator=drawn),), (targets,), (lengths,))
 
 
 def trained(case: Case, group: ProcessGroup) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def trained(case: Case, group: ProcessGroup) -> dict[str, Any]:
     unit = make(
         Solver(options, network), loss, metrics, group, fittings=Fittings(clip=clip, precision=precision), **common
     )
-    batches = Batches(data, Order(SAMPLES, BATCH, "never", 0), SingleProcess(), pieces=case.pieces)
+    batches = BatchLoader(data, SampleOrder(SAMPLES, BATCH, "never", 0), SingleProcess(), micro_batches=case.pieces)
     losses, seen, kept = [], [], {}
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):

@@ -14,7 +14,7 @@ import torch
 from torch import fx, nn
 from torch.optim.swa_utils import SWALR, AveragedModel
 
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.layers.weighted import ParameterOptions
 from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
 from engine.parallel.strategies.strategy import strategy_for
@@ -180,7 +180,7 @@ def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]
     join_batch_norms(model, group, share)
     called = Recomputing(model, "auto", share) if isinstance(model, fx.GraphModule) else model
     kind = LevenbergMarquardt(options, model, case.said, group) if options.solver == "lm" else None
-    population = BatchStatistics(model, share, precision, lambda: batches.of_all())
+    population = BatchStatistics(model, share, precision, lambda: batches.one_pass())
     plain = classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3)
     wanted = (case.ending.wanted,) if case.ending else alone(*plain)
     schedule = Schedule(options, STEPS_PER_EPOCH, STEPS)
@@ -202,8 +202,10 @@ def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]
             average=average_for(options, model, STEPS_PER_EPOCH, population),
         ),
     )
-    order = Order(SAMPLES, BATCH, "never", 0)
-    batches = Batches(precision.data(Resident((inputs,), (targets,))), order, group, pieces=case.pieces)
+    order = SampleOrder(SAMPLES, BATCH, "never", 0)
+    batches = BatchLoader(
+        precision.data(ResidentDataset((inputs,), (targets,))), order, group, micro_batches=case.pieces
+    )
     losses = []
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):

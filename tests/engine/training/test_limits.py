@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
@@ -51,7 +51,7 @@ def train(epochs: int = 8, **given: object) -> Outcome:
     limits = limits_for(options, metric)
     clock = Ticking(limits.time_s)
     inputs = torch.randn(9, 2)
-    part = Resident((inputs,), (inputs.sum(1, keepdim=True),))
+    part = ResidentDataset((inputs,), (inputs.sum(1, keepdim=True),))
 
     def rate_at(step: int) -> float:
         clock.now = (step + 1) * STEP_S
@@ -73,7 +73,7 @@ def train(epochs: int = 8, **given: object) -> Outcome:
     keeper = BestModelTracker(unit, options, metric, NullStore(), has_validation=True)
     length = TrainingLength(3, 3, epochs)
     plan = TrainingPlan(length, validation_steps(options, 3), options.validation_patience, part, None, limits=limits)
-    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), group), reporter, keeper).run()
+    return Trainer(plan, unit, BatchLoader(part, SampleOrder(9, 3, "never", 0), group), reporter, keeper).run()
 
 
 def test_the_time_limit_ends_the_run_at_the_step_that_it_falls_into() -> None:

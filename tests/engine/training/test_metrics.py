@@ -10,7 +10,7 @@ import pytest
 import torch
 from sklearn import metrics as oracle
 
-from engine.data.batches import share_of
+from engine.data.batches import shard_range
 from engine.project.dataset_info import DataFacts, classes_of, numbers_of
 from engine.project.training import TrainingOptions
 from engine.training.classwise_metrics import Auc, ClassFigure, f_score, precision
@@ -62,7 +62,7 @@ def judged(metrics: Iterable[Metric], output: torch.Tensor, target: torch.Tensor
 
     def work(group: ThreadGroup) -> dict[str, float]:
         jury = MetricAccumulator(chosen, group, CPU)
-        begin, end = share_of(0, len(output), group.rank, group.size)
+        begin, end = shard_range(0, len(output), group.rank, group.size)
         for start in range(begin, end, 9):
             piece = slice(start, min(start + 9, end))
             jury.see(torch.tensor(0.0), (output[piece],), (target[piece],))
@@ -216,7 +216,7 @@ def test_the_table_says_which_class_was_taken_for_which(classes) -> None:
 
     def work(group: ThreadGroup) -> list[list[int]]:
         jury = MetricAccumulator((), group, CPU, confusion_for(class_facts()))
-        begin, end = share_of(0, SAMPLES, group.rank, group.size)
+        begin, end = shard_range(0, SAMPLES, group.rank, group.size)
         jury.see(torch.tensor(0.0), (output[begin:end],), (target[begin:end],))
         return jury.verdict()[2]
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
@@ -79,8 +79,8 @@ class Run:
     def until_lost(self, spoil: Callable[[torch.Tensor], None], *, epochs: int = 4) -> tuple[int, NanReplay]:
         """Train on, well behind the first loss that is no number: which step that is, and who looks for it."""
         spoil(self._x)
-        part = Resident((self._x,), (torch.ones(32, 1),))
-        batches, losses = Batches(part, Order(32, 4, "every-epoch", 3), SingleProcess()), [0.0]
+        part = ResidentDataset((self._x,), (torch.ones(32, 1),))
+        batches, losses = BatchLoader(part, SampleOrder(32, 4, "every-epoch", 3), SingleProcess()), [0.0]
         replay = NanReplay(
             self.unit, batches, SingleProcess(), self._saver.pieces, self._initial, lambda: self._checkpoints
         )

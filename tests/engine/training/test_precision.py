@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.data.batches import Resident
+from engine.data.batches import ResidentDataset
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from engine.project.training import TrainingOptions
@@ -56,7 +56,7 @@ def test_double_precision_is_that_of_weights_statistics_and_data() -> None:
     precision = Precision("fp64", CPU, SingleProcess())
     state = precision.network(network).state_dict()
     assert {value.dtype for value in state.values()} == {torch.complex128, torch.float64, torch.int64}
-    part = precision.data(Resident((torch.ones(2, 1), torch.ones(2, 1, dtype=torch.int64)), (torch.ones(2),)))
+    part = precision.data(ResidentDataset((torch.ones(2, 1), torch.ones(2, 1, dtype=torch.int64)), (torch.ones(2),)))
     assert [x.dtype for x in (*part.inputs, *part.targets)] == [torch.float64, torch.int64, torch.float64]
 
 

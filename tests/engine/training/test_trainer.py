@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from engine.core.errors import RunError
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
@@ -60,13 +60,13 @@ class EveryStep(Recorder):
 
 
 def train(
-    listener: Listener, *, rate: float = 0.0, epochs: int = 4, seen: Resident | None = None, **given: Any
+    listener: Listener, *, rate: float = 0.0, epochs: int = 4, seen: ResidentDataset | None = None, **given: Any
 ) -> Outcome:
     """Nine samples in three steps an epoch. A rate of zero learns nothing: no validation is better than the first."""
     options = TrainingOptions(mini_batch_size=3, max_epochs=epochs, **given)
     torch.manual_seed(0)
     network, group, metric, clock = nn.Linear(2, 1), SingleProcess(), Rmse(), Clock()
-    part = seen or Resident((torch.randn(9, 2),), (torch.randn(9, 1),))
+    part = seen or ResidentDataset((torch.randn(9, 2),), (torch.randn(9, 1),))
 
     def rate_at(step: int) -> float:
         listener.step = step + 1
@@ -81,7 +81,7 @@ def train(
     keeper = BestModelTracker(unit, options, metric, NullStore(), has_validation=True)
     length = TrainingLength(3, STEPS_PER_EPOCH, epochs)
     plan = TrainingPlan(length, options.validation_frequency, options.validation_patience, part, None)
-    return Trainer(plan, unit, Batches(part, Order(9, 3, "never", 0), group), reporter, keeper).run()
+    return Trainer(plan, unit, BatchLoader(part, SampleOrder(9, 3, "never", 0), group), reporter, keeper).run()
 
 
 def test_validation_comes_before_the_first_step_in_between_and_at_the_end() -> None:
@@ -133,4 +133,4 @@ def test_a_loss_that_is_no_number_names_its_iteration_and_the_way_out() -> None:
     inputs = torch.randn(9, 2)
     inputs[4] = torch.nan  # in the second batch
     with pytest.raises(RunError, match=r"NaN at iteration 2 .* Use a lower initial learn rate"):
-        train(Listener(), seen=Resident((inputs,), (torch.randn(9, 1),)))
+        train(Listener(), seen=ResidentDataset((inputs,), (torch.randn(9, 1),)))

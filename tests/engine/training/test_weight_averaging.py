@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.data.batches import Batches, Order, Resident
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
@@ -36,10 +36,10 @@ class Run:
         join_batch_norms(self.network, group, share)
         freeze(self.network[number] for number in frozen)
         drawn = torch.Generator().manual_seed(6)
-        self.part = Resident((torch.randn(9, 2, generator=drawn),), (torch.randn(9, 4, generator=drawn),))
-        self.batches = Batches(self.part, Order(9, 3, "never", 0), group)
+        self.part = ResidentDataset((torch.randn(9, 2, generator=drawn),), (torch.randn(9, 4, generator=drawn),))
+        self.batches = BatchLoader(self.part, SampleOrder(9, 3, "never", 0), group)
         precision = Precision("fp32", torch.device("cpu"), group)
-        self.population = BatchStatistics(self.network, share, precision, self.batches.of_all)
+        self.population = BatchStatistics(self.network, share, precision, self.batches.one_pass)
         self.unit = Unit(
             self.network,
             Single(self.network),

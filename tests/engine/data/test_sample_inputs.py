@@ -3,7 +3,7 @@ import pytest
 
 from engine.core.errors import UserError
 from engine.core.types import features
-from engine.data.samples import accepted_lengths, at_sizes, fitting_samples, random_samples
+from engine.data.sample_inputs import accepted_lengths, at_sizes, fitting_samples, random_samples
 from engine.layers.base import LayerType
 from engine.network.network import Network
 from engine.project.dataset_info import DataFacts, InputFacts, numbers_of

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from engine.data.random_draws import DRAWS, Draws
+from engine.data.counter_rng import DRAWS, CounterRng
 
 MASK = 2**64 - 1
 
@@ -22,14 +22,14 @@ def test_the_mixing_is_that_of_splitmix64() -> None:
     start = mixed(mixed(7 ^ 0x6175676D656E74) + 3 * gamma)
     each = mixed(start + 41 * gamma)
     by_hand = [(mixed(each + (place + 1) * gamma) >> 40) / 2**24 for place in range(len(DRAWS))]
-    draws = Draws(7, 3, torch.tensor([5, 41]))
+    draws = CounterRng(7, 3, torch.tensor([5, 41]))
     assert [float(draws.unit(name)[1]) for name in DRAWS] == by_hand
 
 
 def test_a_sample_draws_the_same_whoever_is_beside_it() -> None:
-    whole = Draws(1, 2, torch.arange(100))
+    whole = CounterRng(1, 2, torch.arange(100))
     for numbers in (torch.tensor([17]), torch.tensor([99, 17, 0])):
-        some = Draws(1, 2, numbers)
+        some = CounterRng(1, 2, numbers)
         for name in DRAWS:
             assert torch.equal(some.unit(name), whole.unit(name)[numbers])
 
@@ -37,7 +37,7 @@ def test_a_sample_draws_the_same_whoever_is_beside_it() -> None:
 @pytest.mark.parametrize("other", [(2, 2), (1, 3)], ids=["seed", "epoch"])
 def test_another_seed_or_epoch_draws_others(other: tuple[int, int]) -> None:
     numbers = torch.arange(1000)
-    one, two = Draws(1, 2, numbers), Draws(*other, numbers)
+    one, two = CounterRng(1, 2, numbers), CounterRng(*other, numbers)
     for name in DRAWS:
         together = torch.stack([one.unit(name), two.unit(name)])
         assert abs(float(torch.corrcoef(together)[0, 1])) < 0.12
@@ -45,7 +45,7 @@ def test_another_seed_or_epoch_draws_others(other: tuple[int, int]) -> None:
 
 
 def test_numbers_are_spread_evenly() -> None:
-    draws = Draws(0, 1, torch.arange(20_000))
+    draws = CounterRng(0, 1, torch.arange(20_000))
     for name in DRAWS:
         counts = torch.histc(draws.unit(name), 10, 0.0, 1.0)
         assert counts.sum() == 20_000

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.core.errors import UserError
 from engine.core.text import format_duration
-from engine.data.sources.source import Array, Stored
+from engine.data.sources.source import Array, SampleReader
 
 R = TypeVar("R")
 MOST_THREADS = 8
@@ -29,7 +29,7 @@ LEAST_AHEAD, MOST_AHEAD = 2, 32
 
 
 @dataclass(frozen=True)
-class Job(Generic[R]):
+class ReadJob(Generic[R]):
     """What several threads read together: `result` is complete when all tasks are done."""
 
     result: R
@@ -45,14 +45,14 @@ def num_threads() -> int:
     return max(1, min(MOST_THREADS, cores))
 
 
-def ahead(jobs: Iterator[Job[R]], *, threads: int = 0, most_bytes: int = AHEAD_BYTES) -> Iterator[R]:
+def prefetch(jobs: Iterator[ReadJob[R]], *, threads: int = 0, most_bytes: int = AHEAD_BYTES) -> Iterator[R]:
     """The results in the order of the jobs. Raises what the first task raised that failed.
 
     While one result is used the next ones are read: two at first, one more each time that one was waited for. When
     this ends, is closed or fails, what has not begun is called off and what has is waited for, so that no thread is
     left; unless it hangs, as in a file system that does not answer.
     """
-    waiting: deque[tuple[Job[R], list[Future[object]]]] = deque()
+    waiting: deque[tuple[ReadJob[R], list[Future[object]]]] = deque()
     depth = LEAST_AHEAD
     pool = ThreadPoolExecutor(threads or num_threads(), thread_name_prefix="reader")
     try:
@@ -76,7 +76,7 @@ def ahead(jobs: Iterator[Job[R]], *, threads: int = 0, most_bytes: int = AHEAD_B
         pool.shutdown(wait=not wait(begun, timeout=PATIENCE_S).not_done)
 
 
-def _wait(job: Job[R], futures: Sequence[Future[object]]) -> None:
+def _wait(job: ReadJob[R], futures: Sequence[Future[object]]) -> None:
     """Until all is read, or something failed. Raises `UserError` where nothing at all comes for long."""
     left = len(futures)
     while left:
@@ -95,7 +95,7 @@ ALIGNMENT = 64
 """Bytes. As torch aligns its tensors: sums over numbers that lie otherwise may round in another way."""
 
 
-def aligned(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
+def aligned_array(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
     """Room for numbers, which begins where a tensor of torch would."""
     size = prod(shape) * kind.itemsize
     room = np.empty(size + ALIGNMENT, np.uint8)
@@ -103,7 +103,7 @@ def aligned(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
     return room[start : start + size].view(kind).reshape(shape)
 
 
-def tasks(stored: Stored, chosen: Array, out: Array) -> Iterator[Callable[[], None]]:
+def read_tasks(stored: SampleReader, chosen: Array, out: Array) -> Iterator[Callable[[], None]]:
     """What threads do to read samples into their places."""
     for start in range(0, len(chosen), stored.at_once):
         taken = slice(start, start + stored.at_once)
@@ -111,10 +111,10 @@ def tasks(stored: Stored, chosen: Array, out: Array) -> Iterator[Callable[[], No
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class LazyArray:
     """Some samples of one input, in this order; float32."""
 
-    stored: Stored
+    stored: SampleReader
     numbers: Array
 
     def __len__(self) -> int:
@@ -133,23 +133,23 @@ class Chosen:
     def __getitem__(self, places: slice) -> Array:
         """Some of them, read now. Raises `UserError`."""
         chosen = self.numbers[places]
-        (found,) = ahead(iter([self._job(chosen)]))
+        (found,) = prefetch(iter([self._job(chosen)]))
         return found
 
-    def pieces(self, step: int) -> Iterator[Array]:
+    def chunks(self, step: int) -> Iterator[Array]:
         """All of them, so many at a time, with the next ones read meanwhile. Raises `UserError`."""
-        return ahead(self._job(self.numbers[start : start + step]) for start in range(0, len(self.numbers), step))
+        return prefetch(self._job(self.numbers[start : start + step]) for start in range(0, len(self.numbers), step))
 
-    def _job(self, chosen: Array) -> Job[Array]:
-        out = aligned((len(chosen), *self.stored.shape[1:]), np.dtype(np.float32))
-        return Job(out, list(tasks(self.stored, chosen, out)), out.nbytes, self.stored.where)
+    def _job(self, chosen: Array) -> ReadJob[Array]:
+        out = aligned_array((len(chosen), *self.stored.shape[1:]), np.dtype(np.float32))
+        return ReadJob(out, list(read_tasks(self.stored, chosen, out)), out.nbytes, self.stored.where)
 
 
 @dataclass(frozen=True, eq=False)
-class RealSteps:
+class LazySteps:
     """All real steps of the chosen sequences, one a row."""
 
-    chosen: Chosen
+    chosen: LazyArray
     lengths: Array
 
     @property
@@ -157,12 +157,12 @@ class RealSteps:
         """Steps first."""
         return (int(self.lengths.sum()), *self.chosen.shape[2:])
 
-    def pieces(self, step: int) -> Iterator[Array]:
+    def chunks(self, step: int) -> Iterator[Array]:
         """So many steps at a time. Raises `UserError`."""
         at_once = max(1, step // max(1, self.chosen.shape[1]))
         rest = np.empty((0, *self.shape[1:]), np.float32)
         start = 0
-        for block in self.chosen.pieces(at_once):
+        for block in self.chosen.chunks(at_once):
             lengths = self.lengths[start : start + len(block)]
             start += len(block)
             rest = np.concatenate((rest, block[np.arange(block.shape[1]) < lengths[:, np.newaxis]]))
@@ -173,14 +173,14 @@ class RealSteps:
             yield rest
 
 
-class Kept:
+class SampleCache:
     """Keeps samples as they were read, in the type of number they come in, as many as fit into so many bytes.
 
     Which ones those are does not change: of samples that come in another order each epoch, throwing out old ones for
     new ones would only lose what is wanted later.
     """
 
-    def __init__(self, stored: Stored, most_bytes: int) -> None:
+    def __init__(self, stored: SampleReader, most_bytes: int) -> None:
         self.shape, self.kind, self.largest = stored.shape, stored.kind, stored.largest
         self.at_once, self.where = stored.at_once, stored.where
         self._stored = stored

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from engine.core.errors import UserError
-from engine.data.stored import LEAST_AHEAD, Job, ahead
+from engine.data.prefetch import LEAST_AHEAD, ReadJob, prefetch
 
 
-def jobs(count: int, task: Callable[[int], None], size: int = 1) -> Iterator[Job[int]]:
+def jobs(count: int, task: Callable[[int], None], size: int = 1) -> Iterator[ReadJob[int]]:
     for number in range(count):
-        yield Job(number, [partial(task, number), partial(task, number)], size)
+        yield ReadJob(number, [partial(task, number), partial(task, number)], size)
 
 
 def readers() -> list[threading.Thread]:
@@ -23,7 +23,7 @@ def readers() -> list[threading.Thread]:
 
 def test_results_come_in_order_and_whole() -> None:
     done: list[int] = []
-    for number in ahead(jobs(20, done.append), threads=3):
+    for number in prefetch(jobs(20, done.append), threads=3):
         assert done.count(number) == 2
     assert sorted(done) == sorted([*range(20), *range(20)])
     assert not readers()
@@ -31,7 +31,7 @@ def test_results_come_in_order_and_whole() -> None:
 
 def test_no_more_is_read_ahead_than_the_bytes_allow() -> None:
     begun: set[int] = set()
-    for number in ahead(jobs(30, begun.add, size=100), threads=2, most_bytes=250):
+    for number in prefetch(jobs(30, begun.add, size=100), threads=2, most_bytes=250):
         assert max(begun) <= number + 3
 
 
@@ -39,19 +39,19 @@ def test_it_reads_further_ahead_where_it_was_waited_for(monkeypatch: pytest.Monk
     begun: list[int] = []
     done = [threading.Event() for _ in range(30)]
 
-    def slow() -> Iterator[Job[int]]:
+    def slow() -> Iterator[ReadJob[int]]:
         for number in range(30):
             begun.append(number)
-            yield Job(number, [partial(done[number].wait, 60)], 1)
+            yield ReadJob(number, [partial(done[number].wait, 60)], 1)
 
     def waits(futures: list[Future[None]], **how: Any) -> Any:
         done[len(seen)].set()  # only now, so that it is waited for
         return wait(futures, **how)
 
-    monkeypatch.setattr("engine.data.stored.wait", waits)
+    monkeypatch.setattr("engine.data.prefetch.wait", waits)
     seen: list[int] = []
     furthest = []
-    reading = ahead(slow(), threads=4)
+    reading = prefetch(slow(), threads=4)
     for _ in range(4):
         seen.append(next(reading))
         furthest.append(max(begun))
@@ -70,18 +70,18 @@ def test_what_fails_is_raised_in_its_turn_and_ends_the_reading() -> None:
 
     seen: list[int] = []
     with pytest.raises(UserError, match="three"):
-        seen.extend(ahead(jobs(20, task)))
+        seen.extend(prefetch(jobs(20, task)))
     assert not seen or seen == [0, 1, 2]
     assert not readers()
 
 
 def test_a_disk_that_does_not_answer_is_named_and_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.data.stored.SILENCE_S", 0.05)
-    monkeypatch.setattr("engine.data.stored.PATIENCE_S", 0.05)
+    monkeypatch.setattr("engine.data.prefetch.SILENCE_S", 0.05)
+    monkeypatch.setattr("engine.data.prefetch.PATIENCE_S", 0.05)
     answers = threading.Event()
-    hung = iter([Job(0, [answers.wait, lambda: None], 1, "/far/away")])
+    hung = iter([ReadJob(0, [answers.wait, lambda: None], 1, "/far/away")])
     with pytest.raises(UserError, match=r"Nothing was read from /far/away for 0\.1 s"):
-        list(ahead(hung, threads=1))
+        list(prefetch(hung, threads=1))
     left = readers()
     answers.set()
     for thread in left:
@@ -90,7 +90,7 @@ def test_a_disk_that_does_not_answer_is_named_and_waited_for_no_longer(monkeypat
 
 
 def test_closing_in_the_middle_leaves_no_thread() -> None:
-    seen = ahead(jobs(100, lambda number: None))
+    seen = prefetch(jobs(100, lambda number: None))
     assert next(seen) == 0
     seen.close()  # type: ignore[attr-defined]
     assert not readers()

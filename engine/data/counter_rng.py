@@ -40,7 +40,7 @@ DRAWS = (
 """Each has a place of its own, so that one more option leaves what the others draw as it was. Only add at the end."""
 
 
-class Draws:
+class CounterRng:
     """One number from 0 to below 1 for each name of `DRAWS` and each sample, with 24 bits: exact as a float32."""
 
     def __init__(self, seed: int, epoch: int, numbers: torch.Tensor) -> None:

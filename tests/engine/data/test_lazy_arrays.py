@@ -9,13 +9,13 @@ from PIL import Image
 from engine.core.errors import UserError
 from engine.data.load import load
 from engine.data.normalization import fit
+from engine.data.prefetch import ALIGNMENT, LazySteps, SampleCache, aligned_array
 from engine.data.sources.source import Array
-from engine.data.stored import ALIGNMENT, Kept, RealSteps, aligned
 from engine.project.data import DataOptions
 
 PICTURES = DataOptions(source="images", path="pets", image_size=5)
 ARRAYS = DataOptions(source="arrays", path="some.npz", validation_share=0.2, test_share=0.2)
-PARTS = ("training", "validation", "test")
+SPLITS = ("training", "validation", "test")
 
 
 def pictures(folder: Path, count: int = 9) -> None:
@@ -30,7 +30,7 @@ def pictures(folder: Path, count: int = 9) -> None:
 def assert_alike(options: DataOptions, folder: Path, *, cache_bytes: int = 0) -> None:
     held, read = load(options, folder), load(options, folder, is_streamed=True, cache_bytes=cache_bytes)
     assert read.facts == held.facts
-    for name in PARTS:
+    for name in SPLITS:
         one, other = held.part(name), read.part(name)
         for number, array in enumerate(one.inputs):
             for _ in range(2):  # the second time from the cache, if there is one
@@ -110,9 +110,9 @@ def test_streamed_sequences_end_where_their_lengths_say(tmp_path: Path) -> None:
     np.savez(tmp_path / "some.npz", x=x, x_lengths=lengths, t=tokens, t_lengths=lengths, y=np.arange(20) % 2)
     assert_alike(ARRAYS, tmp_path)
     held, read = (load(ARRAYS, tmp_path, is_streamed=how).part("training") for how in (False, True))
-    assert isinstance(read.real(0), RealSteps)
+    assert isinstance(read.real(0), LazySteps)
     for step in (1, 7, 1000):
-        np.testing.assert_array_equal(np.concatenate(list(read.real(0).pieces(step))), held.real(0))
+        np.testing.assert_array_equal(np.concatenate(list(read.real(0).chunks(step))), held.real(0))
 
 
 @pytest.mark.parametrize("kind", ["zerocenter", "zscore", "rescale-zero-one", "rescale-symmetric"])
@@ -200,7 +200,7 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
             out[...] = chosen[:, np.newaxis]
 
     counted = Counted()
-    kept = Kept(counted, most_bytes=27)
+    kept = SampleCache(counted, most_bytes=27)
     for _ in range(3):
         for first in (0, 5):
             out = np.empty((5, 4), np.float32)
@@ -210,4 +210,4 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
 
 
 def test_room_begins_where_torch_begins_its_own() -> None:
-    assert all(aligned((3, n), np.dtype(np.float32)).ctypes.data % ALIGNMENT == 0 for n in range(1, 40))
+    assert all(aligned_array((3, n), np.dtype(np.float32)).ctypes.data % ALIGNMENT == 0 for n in range(1, 40))

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.data.batches import Resident
-from engine.data.load import Part
+from engine.data.batches import ResidentDataset
+from engine.data.load import Split
+from engine.data.prefetch import LazyArray
 from engine.data.sequences import Padding, in_pieces
 from engine.data.sources.source import Array
-from engine.data.stored import Chosen
 from engine.data.streaming import streamed
 from engine.network.analysis import Analysis
 from engine.network.network import Network
@@ -39,7 +39,7 @@ def differ_in_length(options: TrainingOptions, network: Network, facts: DataFact
 
 
 def resident(
-    part: Part,
+    part: Split,
     network: Network,
     analysis: Analysis,
     facts: DataFacts,
@@ -48,7 +48,7 @@ def resident(
     device: torch.device,
     *,
     is_training: bool,
-) -> Resident:
+) -> ResidentDataset:
     """One part on the device, or read to it batch by batch; that for training with the sequences split, if the options
     ask for it."""
     fed = inputs_of(network, facts)
@@ -60,12 +60,12 @@ def resident(
         arrays, targets, lengths = _split(options, arrays, targets, lengths, follows)
     kinds = [given.type.kind for _, given, _ in fed]
     padding = Padding.of(options)
-    if any(isinstance(array, Chosen) for array in arrays):
+    if any(isinstance(array, LazyArray) for array in arrays):
         return streamed(arrays, kinds, targets, device, lengths, padding, follows)
-    return Resident.of(arrays, kinds, targets, device, lengths, padding, follows)
+    return ResidentDataset.of(arrays, kinds, targets, device, lengths, padding, follows)
 
 
-def _lengths(part: Part, analysis: Analysis, fed: Fed) -> list[Array | None]:
+def _lengths(part: Split, analysis: Analysis, fed: Fed) -> list[Array | None]:
     """The lengths for each input layer that takes sequences of any length."""
     found: list[Array | None] = []
     for id, _, number in fed:
