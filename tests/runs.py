@@ -143,7 +143,7 @@ class Running:
     @property
     def workers(self) -> list[int]:
         """The process ids of the workers, as `run.json` lists them."""
-        return [int(pid) for pid in self.folder.read_info()["workers"]]
+        return list(self.folder.read_info().workers)
 
     def let_go(self) -> None:
         """A run that was to be held goes on."""

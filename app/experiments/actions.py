@@ -52,7 +52,7 @@ class RunCommands(QObject):
         """Open the project as it was trained, as a copy: the run's own file stays as it is."""
         shell = self._shell
         try:
-            base = str(RunFolder(run.path).read_info().get("base") or run.path)
+            base = RunFolder(run.path).read_info().base or str(run.path)
         except UserError as error:
             shell.show_error("The project cannot be opened", str(error))
             return False

@@ -243,7 +243,7 @@ def run_train(arguments: argparse.Namespace) -> int:
     printer = ProgressPrinter()
     for notice in notices:
         printer.say(f"note: {notice}")
-    for warning in folder.read_info()["warnings"]:
+    for warning in folder.read_info().warnings:
         printer.say(f"warning: {warning}")
     if arguments.detach:
         return leave(folder, arguments)

@@ -105,10 +105,10 @@ def read_source(path: Path, base: Path | None = None) -> Source:
         raise UserError(f"The run in {path} has no trained weights yet; its state is {state}.{way}")
     weights, manifest = load_weights(kept)
     info = folder.read_info()
-    base = Path(info.get("base") or path)
+    base = Path(info.base or path)
     note = f"Weights of the {'best validation' if kept == folder.best else 'last iteration'}"
     note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
-    project, title = load(folder.project).project, str(info.get("name", path.name))
+    project, title = load(folder.project).project, info.name or path.name
     return Source(project, base, weights, (note,), title, folder.path.resolve(), frozen_code(folder))
 
 

@@ -78,7 +78,8 @@ def coordinate(
 
 def exit_code(folder: RunFolder) -> int:
     """The exit code that belongs to the end of a run: failed, if a full disk took not even that."""
-    return int(folder.read_info().get("exit_code", EXIT_RUN_FAILED))
+    code = folder.read_info().exit_code
+    return EXIT_RUN_FAILED if code is None else code
 
 
 def _gone(folder: RunFolder) -> str:
@@ -167,7 +168,7 @@ class _Coordinator:
             self._clean_up()
             self._change_state("starting")
             work = preload(with_compiler=_uses_compiler(self._folder))
-            start = self._go_on(str(self._info.get("resumed") or "resumed on request")) if goes_on else StartPoint()
+            start = self._go_on(self._info.resumed or "resumed on request") if goes_on else StartPoint()
         while True:
             ending = WorkerAttempt(
                 self._folder,
@@ -187,7 +188,7 @@ class _Coordinator:
                 return outcome.given_up(ending, self._restarts)
             self._clean_up()
             asked = "" if self._is_running else start.asked
-            if self._folder.read_info().get("state") == "paused":
+            if self._folder.read_info().state == "paused":
                 asked = lines([{"do": "pause"}])  # who goes on is not asked by a worker that dies
             self._restarts += 1
             if ending.remedy == "lower rate":
@@ -198,15 +199,14 @@ class _Coordinator:
 
     def _may_try_again(self, ending: AttemptOutcome) -> bool:
         """Whether the same again may go well, and nobody has asked for an end."""
-        limit = self._info.get("max_restarts", 0)
-        can_help = ending.remedy == "again" or (ending.remedy == "lower rate" and self._info.get("go_back", 0) > 0)
-        return can_help and self._restarts < limit and not self._stop_requests and not self._signals
+        can_help = ending.remedy == "again" or (ending.remedy == "lower rate" and self._info.go_back > 0)
+        return can_help and self._restarts < self._info.max_restarts and not self._stop_requests and not self._signals
 
     def _lower_rate(self) -> None:
         """The next try has a lower rate; one from the same checkpoint again, an even lower one."""
         newest = next((one.iteration for one in all_checkpoints(self._folder)), -1)
         before = self._rate_factor if newest == self._lowered_at else 1.0
-        self._rate_factor, self._lowered_at = before * float(self._info["go_back"]), newest
+        self._rate_factor, self._lowered_at = before * self._info.go_back, newest
 
     def _go_on(self, reason: str) -> StartPoint:
         """Choose the checkpoint to go on from, and say so in the log; what came after it is superseded."""
@@ -269,7 +269,7 @@ class _Coordinator:
         assert released is not None
         self._clean_up()
         self._is_running, self._lowered_at = False, -2  # what lowered the rate is in the checkpoint
-        update_info(self._folder, released=True, workers=[])
+        update_info(self._folder, released=True, workers=())
         self._log_and_tell(released)
         self._change_state("paused", reason)
         if self._shrink is not None:
@@ -294,7 +294,7 @@ class _Coordinator:
             self._log_and_tell(event)
 
     def _log_and_tell(self, event: Event) -> None:
-        if isinstance(event, StateChanged) and event.state != self._folder.read_info().get("state"):
+        if isinstance(event, StateChanged) and event.state != self._folder.read_info().state:
             update_info(self._folder, state=event.state)  # the first worker says when it pauses and goes on
         event = self._log.append(event)
         self._tally.add(event)
@@ -303,7 +303,9 @@ class _Coordinator:
         with contextlib.suppress(OSError):  # a terminal that was closed ends no run
             self._on_event(event)
         if isinstance(event, Started):
-            self._info = {**self._info, "environment": event.environment}  # it may have been chosen meanwhile
+            # A placement trial may have chosen it meanwhile.
+            placement = replace(self._info.placement, environment=event.environment)
+            self._info = replace(self._info, placement=placement)
             self._is_running = True
             if not self._is_leaving:
                 self._change_state("running")
@@ -311,7 +313,7 @@ class _Coordinator:
     def _keep(self, made: Checkpointed) -> None:
         """Put a checkpoint in its place, now that all that was reported before it is in the log."""
         try:
-            put_in_place(self._folder, made.iteration, int(self._info.get("checkpoints_kept", 2)))
+            put_in_place(self._folder, made.iteration, self._info.checkpoints_kept)
         except OSError as error:
             text = f"The checkpoint of iteration {made.iteration:,} cannot be kept: {error.strerror or error}."
             self._write(Message(severity="warning", text=text))

@@ -13,6 +13,7 @@ from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, EXIT_STO
 from engine.core.text import format_percent
 from engine.runs.events import Best, EpochEnded, Event, Failed, Points, Progress, Started, State, to_json
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 from engine.training import out_of_memory
 
 WORTH_SAYING = 0.3
@@ -265,11 +266,7 @@ class ResultTally:
                     self._scores[step] = {name: values[i] for name, values in event.values.items()}
 
 
-def _is_streamed(info: Mapping[str, Any]) -> bool:
-    return bool((info.get("loading") or {}).get("is_streamed"))
-
-
-def result(folder: RunFolder, info: Mapping[str, Any], ending: AttemptOutcome, tally: ResultTally) -> dict[str, Any]:
+def result(folder: RunFolder, info: RunInfo, ending: AttemptOutcome, tally: ResultTally) -> dict[str, Any]:
     """What `result.json` holds and `train --json` prints. What was not measured is null or empty."""
     told = ending.outcome
     measured: dict[str, Any]
@@ -302,13 +299,13 @@ def result(folder: RunFolder, info: Mapping[str, Any], ending: AttemptOutcome, t
         "held_back_by": held_back_by(
             measured["time_shares"],
             told["seconds"] if told is not None else tally.seconds,
-            strategy=info.get("strategy", ""),
-            is_streamed=_is_streamed(info),
-            augments=bool(info.get("augments")),
+            strategy=info.strategy,
+            is_streamed=info.loading.is_streamed,
+            augments=bool(info.augments),
         ),
-        "environment": info.get("environment", {}),
+        "environment": dict(info.placement.environment),
         "run_dir": str(folder.path),
-        "project_sha256": info.get("project_sha256", ""),
+        "project_sha256": info.project_sha256,
         "seconds": round(told["seconds"] if told is not None else tally.seconds, 3),
         **({"offer": ending.failure.offer} if ending.failure is not None and ending.failure.offer else {}),
     }

@@ -13,7 +13,7 @@ import os
 import signal
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,10 +26,10 @@ from engine.launch.channel import ReportPipe
 from engine.launch.worker_process import die_with_parent
 from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpec
 from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryGroup
-from engine.placement.candidates import LEAST_RUN_S, decided, is_undecided, names
+from engine.placement.candidates import LEAST_RUN_S, places_text
+from engine.placement.choose import WorkerPlace
 from engine.placement.inventory import can_share
 from engine.project.check_strategies import pieces_of_batch
-from engine.project.data_loading import Loading
 from engine.project.training import training_length
 from engine.training.assembling import loss_of, network_for, part_for, unit_for
 from engine.training.precision import Precision
@@ -50,14 +50,13 @@ START_S = 0.5
 """What it takes until further workers have started: they must be worth that, too."""
 PATIENCE_S = 1.0
 """A twin that gives no answer for so long has no core to compute with."""
-Place = Mapping[str, Any]
 
 
 @dataclass
 class Tried:
     """One way to compute: the places of its workers, and the seconds of a step at best."""
 
-    places: Sequence[Place]
+    places: Sequence[WorkerPlace]
     choice: int = -1
     seconds: float = 0.0
     is_out: bool = False
@@ -65,7 +64,7 @@ class Tried:
     @property
     def threads(self) -> int:
         """Of each worker."""
-        return int(self.places[0]["threads"])
+        return self.places[0].threads
 
 
 @dataclass(frozen=True)
@@ -79,21 +78,21 @@ class Choice:
 
 def choose_place(setting: Setting, spec: WorkerSpec, reports: ReportPipe) -> tuple[Setting, list[str]]:
     """The setting with what was chosen in it, which the coordinator is told, and what is to be said of it."""
-    if not is_undecided(setting.info):
+    if not setting.info.is_undecided:
         return setting, []
     chosen = Choice()
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    is_held = not Loading.read(setting.info.get("loading")).is_streamed  # twins share what lies in memory
+    is_held = not setting.info.loading.is_streamed  # twins share what lies in memory
     if can_share() and spec.checkpoint < 0 and is_held:
         try:
             chosen = _Probe(setting, spec).choose()
         except (RuntimeError, OSError, PeerUnavailableError):  # what is really wrong will show in training
             traceback.print_exc()
     reports.send({"chosen": {"choice": chosen.choice, "threads": chosen.threads}})
-    info = {**setting.info, **decided(setting.info, chosen.choice, chosen.threads)}
-    place = info["places"][0]
-    keep_to(place.get("cores", ()) or sorted(before))
-    torch.set_num_threads(place["threads"])
+    info = setting.info.decided(chosen.choice, chosen.threads)
+    place = info.placement.places[0]
+    keep_to(place.cores or sorted(before))
+    torch.set_num_threads(place.threads)
     return replace(setting, info=info), [chosen.note] if chosen.note else []
 
 
@@ -157,21 +156,21 @@ class _Probe:
         finally:
             self._twins.end()
         steps = self._steps.length.total_steps / self._share
-        return verdict(ways, steps, time.perf_counter() - self._began, several=len(self._info["places"]) > 1)
+        return verdict(ways, steps, time.perf_counter() - self._began, several=len(self._info.placement.places) > 1)
 
     def _ways(self) -> list[Tried]:
         """One process with one thread, the yardstick; with all threads; and the candidates that memory is enough
         for."""
-        given = self._info["places"]
-        alone, most = {**given[0], "cores": ()}, sum(place["threads"] for place in given)
-        ways = [Tried([{**alone, "threads": threads}]) for threads in dict.fromkeys((1, most))]
+        given = self._info.placement.places
+        alone, most = replace(given[0], cores=()), sum(place.threads for place in given)
+        ways = [Tried([replace(alone, threads=threads)]) for threads in dict.fromkeys((1, most))]
         part = self._steps.part
         assert isinstance(part, ResidentDataset)
         size = sum(x.nbytes for x in (*part.inputs, *part.targets))
         room = psutil.virtual_memory().available / 2
-        for number, candidate in enumerate(self._info["candidates"]):
-            if size * (len(candidate["places"]) - 1) <= room:
-                ways.append(Tried(candidate["places"], number))
+        for number, candidate in enumerate(self._info.candidates):
+            if size * (len(candidate.places) - 1) <= room:
+                ways.append(Tried(candidate.places, number))
         return ways
 
     def _find_share(self, way: Tried) -> None:
@@ -210,7 +209,7 @@ class _Probe:
     def _time(self, way: Tried, count: int) -> float:
         """Seconds of one of so many steps."""
         size, place = len(way.places), way.places[0]
-        keep_to(place.get("cores", ()) or self._affinity)
+        keep_to(place.cores or self._affinity)
         torch.set_num_threads(way.threads)
         self._twins.ask(way.places, count, self._share)
         if size not in self._own:
@@ -250,13 +249,15 @@ def verdict(ways: Sequence[Tried], steps: float, took_s: float, *, several: bool
             best = fastest
     elif several:
         return Choice()
-    others = [f"{names(way.places)}: {one.seconds / way.seconds:.2f}" for way in tried if way not in (best, one)]
+    others = [f"{places_text(way.places)}: {one.seconds / way.seconds:.2f}" for way in tried if way not in (best, one)]
     beside = f" ({'; '.join(others)})" if others else ""
     how = f"{one.seconds / best.seconds:.2f} times as fast as 1 thread"
     if best is one:
         how = "nothing else is faster by enough"
     return Choice(
-        best.choice, best.threads, f"Computing with {names(best.places)}: {how}{beside}, measured in {took_s:.1f} s."
+        best.choice,
+        best.threads,
+        f"Computing with {places_text(best.places)}: {how}{beside}, measured in {took_s:.1f} s.",
     )
 
 
@@ -286,11 +287,11 @@ class _Twins:
             self.pipes.append(writing)
             self.pids.append(pid)
 
-    def ask(self, places: Sequence[Place], count: int, share: float) -> None:
+    def ask(self, places: Sequence[WorkerPlace], count: int, share: float) -> None:
         """Let those who belong to these places make so many steps."""
         for rank in range(1, len(places)):
             place = places[rank]
-            line = {"size": len(places), "cores": place["cores"], "threads": place["threads"]}
+            line = {"size": len(places), "cores": place.cores, "threads": place.threads}
             os.write(self.pipes[rank - 1], (json.dumps({**line, "count": count, "share": share}) + "\n").encode())
 
     def group(self, rank: int, size: int) -> ProcessGroup:

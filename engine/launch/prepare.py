@@ -7,12 +7,11 @@ import platform
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from engine.core.errors import UserError
 from engine.hardware.devices import probe
 from engine.hardware.speed import measure_cores, measure_in_process
-from engine.placement.candidates import open_placements, placed
+from engine.placement.candidates import open_placements, record_of
 from engine.placement.choose import Placement, resolve
 from engine.placement.inventory import DeviceInventory
 from engine.project import user_code
@@ -24,6 +23,7 @@ from engine.project.project import Project
 from engine.project.training import TrainingOptions, batch_size
 from engine.runs.create import create, new_folder
 from engine.runs.folder import Origin, RunFolder, origin, take_lock
+from engine.runs.info import RunInfo
 from engine.user_code import registry, trust
 
 
@@ -79,23 +79,28 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     how = choose_loading(project, facts, placement, inventory)
     candidates = open_placements(project, placement, inventory, samples or 1, longest_sequence(facts))
     text = dumps(project)
-    info = {
-        "project_path": str(project_path) if project_path else None,
-        "base": str(base),
-        "name": name,
-        "project_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        **placed(placement, project, inventory, samples),
-        "candidates": [] if how.is_streamed else candidates,
-        **({"code": {file: registry.hash_of_bytes(data) for file, data in files.items()}} if files else {}),
-        "warnings": [describe(problem) for problem in report.option_warnings],
-        "max_restarts": project.run.max_restarts,
-        "checkpoints_kept": project.training.checkpoints_kept,
-        "loading": how.write(),
-        "go_back": go_back(project),
-        "augments": list(project.training.augments),
-        "strategy": project.environment.strategy,
-        **_circumstances(project),
-    }
+    info = RunInfo(
+        project_path=str(project_path) if project_path else None,
+        base=str(base),
+        name=name,
+        project_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        placement=record_of(placement, project, inventory, samples),
+        candidates=() if how.is_streamed else candidates,
+        code={file: registry.hash_of_bytes(data) for file, data in files.items()},
+        warnings=tuple(describe(problem) for problem in report.option_warnings),
+        max_restarts=project.run.max_restarts,
+        checkpoints_kept=project.training.checkpoints_kept,
+        loading=how,
+        go_back=go_back(project),
+        augments=tuple(project.training.augments),
+        strategy=project.environment.strategy,
+        seed=project.training.seed,
+        deterministic=project.training.deterministic,
+        versions=_versions(),
+        host=platform.node(),
+        coordinator=os.getpid(),
+        created=round(time.time(), 3),
+    )
     path = run_dir.absolute() if run_dir else new_folder(known_as.runs_beside if project_path else None, name)
     folder = create(path, text, info, files.values())
     if user_code.has_code(project):
@@ -139,20 +144,12 @@ def _facts(project: Project, base: Path) -> DataFacts:
     return facts(project.data, base)
 
 
-def _circumstances(project: Project) -> dict[str, Any]:
-    """What helps to repeat a run."""
+def _versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that decide the numbers of a run."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
             versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             versions[package] = "unknown"
-    return {
-        "seed": project.training.seed,
-        "deterministic": project.training.deterministic,
-        "versions": versions,
-        "host": platform.node(),
-        "coordinator": os.getpid(),
-        "workers": [],
-        "created": round(time.time(), 3),
-    }
+    return versions

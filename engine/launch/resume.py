@@ -2,21 +2,21 @@
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from engine.core.errors import RunError, UserError, plural
 from engine.core.files import write_atomically
 from engine.launch.prepare import go_back, hold, place
-from engine.placement.candidates import chosen_before, placed
+from engine.placement.candidates import record_of
 from engine.project.check import check
 from engine.project.file import dumps, load
 from engine.project.project import Project, set_option
 from engine.project.user_code import ready
 from engine.runs.checkpoints import all_checkpoints
 from engine.runs.folder import RunFolder, frozen_code, take_lock, update_info
+from engine.runs.info import RunInfo
 
 CHANGEABLE = (
     "max_epochs",
@@ -63,7 +63,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     _refuse_another_project(folder, info)
     project = changed(before, settings)
     _refuse_complete(folder, project)
-    base = Path(str(info.get("base", folder.path)))
+    base = Path(info.base or folder.path)
     ready(project, folder.path, frozen_code(folder))
     check(project).refuse_errors()
     from engine.data.load import choose_loading, facts
@@ -71,7 +71,7 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
     known = facts(project.data, base)
     check(project, known).refuse_errors()
     # A choice that the run made when it began stands, so that it gives the same numbers.
-    chosen = dict(chosen_before(info)) if project.environment == before.environment else {}
+    chosen = dict(info.chosen_environment()) if project.environment == before.environment else {}
     samples = known.samples.get("training")
     placement, inventory = place(project.environment.replace(**chosen), project.training, samples)
     placement = replace(placement, target=project.environment.target)
@@ -85,16 +85,16 @@ def _make_ready(folder: RunFolder, settings: Sequence[str]) -> None:
         folder.result.unlink(missing_ok=True)
         update_info(
             folder,
-            **placed(placement, project, inventory, samples),
-            candidates=[],
+            placement=record_of(placement, project, inventory, samples),
+            candidates=(),
             threads_are_chosen=bool(chosen),
             max_restarts=project.run.max_restarts,
             checkpoints_kept=project.training.checkpoints_kept,
-            loading=how.write(),
+            loading=how,
             go_back=go_back(project),
             resumed="resumed on request" + (f", with {', '.join(settings)}" if settings else ""),
             coordinator=os.getpid(),
-            workers=[],
+            workers=(),
             released=False,
             state="starting",
         )
@@ -117,10 +117,9 @@ def changed(project: Project, settings: Sequence[str]) -> Project:
     return project
 
 
-def _refuse_another_project(folder: RunFolder, info: Mapping[str, Any]) -> None:
+def _refuse_another_project(folder: RunFolder, info: RunInfo) -> None:
     """Raise `UserError` where the run's copy of its project is not what was trained: checkpoints do not fit another."""
-    known = {info.get("project_sha256"), info.get("project_sha256_next")}
-    if _sha256(folder.project.read_bytes()) not in known:
+    if _sha256(folder.project.read_bytes()) not in (info.project_sha256, info.project_sha256_next):
         raise UserError(
             f"{folder.project} is not what this run was made with: its checksum is not the one in {folder.info.name}. "
             "Put the file back as it was, and change options with --set; or train anew."

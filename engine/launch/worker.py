@@ -27,7 +27,6 @@ from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpe
 from engine.placement.batch_arithmetic import rate_factor
 from engine.project.bindings import in_order
 from engine.project.check_strategies import pieces_of_batch
-from engine.project.data_loading import Loading
 from engine.project.dataset_info import SPLITS
 from engine.project.training import TrainingLength, training_length
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
@@ -159,7 +158,7 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
 
 def _loading_note(setting: Setting) -> list[str]:
     """Whether the data is read while it is wanted, where that is worth a word."""
-    loading = Loading.read(setting.info.get("loading"))
+    loading = setting.info.loading
     return [loading.sentence()] if loading.is_streamed or loading.because else []
 
 
@@ -283,16 +282,16 @@ def _announce(
     options = setting.project.training
     reports.put(
         Started(
-            environment=setting.info["environment"],
-            hardware=setting.info["hardware"],
+            environment=setting.info.placement.environment,
+            hardware=setting.info.placement.hardware,
             epochs=length.epochs,
             iterations=length.total_steps,
             steps_per_epoch=length.steps_per_epoch,
             metric=metric.name,
             samples=setting.facts.samples,
             parameters=parameters,
-            sentence=str(setting.info.get("sentence", ""))[:1000],
-            arithmetic=str(setting.info.get("arithmetic", ""))[:1000],
+            sentence=setting.info.placement.sentence[:1000],
+            arithmetic=setting.info.placement.arithmetic[:1000],
         ),
         *(Message(severity="note", text=note[:1000]) for note in (*setting.facts.notes, *notes)),
     )

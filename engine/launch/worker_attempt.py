@@ -15,9 +15,8 @@ from engine.launch import outcome, worker_process
 from engine.launch.channel import SILENCE_S, HeartbeatMonitor, ReportReader
 from engine.launch.outcome import AttemptOutcome
 from engine.parallel.process_group import WorkerSpec
-from engine.placement.candidates import decided, is_undecided
 from engine.runs.events import Event, Message, read_event
-from engine.runs.folder import RunFolder, update_info
+from engine.runs.folder import RunFolder, update_info, write_info
 
 POLL_S = 0.1
 GRACE_S = 10.0
@@ -90,7 +89,7 @@ class WorkerAttempt:
             with selectors.DefaultSelector() as selector:
                 self._start = partial(self._start_up_to, selector, meeting / "store", work)
                 info = self._folder.read_info()
-                self._start(1 if is_undecided(info) else len(info["places"]))
+                self._start(1 if info.is_undecided else len(info.placement.places))
                 return self._watch(selector)
         finally:
             for worker in self._workers:
@@ -105,7 +104,7 @@ class WorkerAttempt:
         for rank in range(len(self._workers), count):
             self._start_worker(rank, meeting, work)
             selector.register(self._workers[rank].reports, selectors.EVENT_READ, rank)
-        update_info(self._folder, workers=[worker.pid for worker in self._workers])
+        update_info(self._folder, workers=tuple(worker.pid for worker in self._workers))
 
     def _start_worker(self, rank: int, meeting: Path, work: Callable[[WorkerSpec], int]) -> None:
         private = [self._lock]
@@ -159,9 +158,9 @@ class WorkerAttempt:
             if "event" in message:
                 self._write(read_event(message["event"]))
             elif "chosen" in message:
-                changes = decided(self._folder.read_info(), **message["chosen"])
-                update_info(self._folder, **changes)
-                self._start(len(changes["places"]))
+                info = self._folder.read_info().decided(**message["chosen"])
+                write_info(self._folder, info)
+                self._start(len(info.placement.places))
             elif "error" in message:
                 self._told.add(rank)
                 self._errors.append((rank, message["error"]))

@@ -1,13 +1,14 @@
 """The placements on the CPU that a run may choose among by trying, and when it may: pure functions."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
 
+from engine.core.errors import plural
 from engine.layers.base import LayerType
 from engine.network.analysis import Analysis, analyse, type_at
 from engine.placement.batch_arithmetic import hardware_text, step_s, words, work_of
-from engine.placement.choose import MOST_AUTOMATIC_WORKERS, Placement, refusal, resolve
+from engine.placement.choose import MOST_AUTOMATIC_WORKERS, Placement, WorkerPlace, refusal, resolve
 from engine.placement.inventory import DeviceInventory, can_share
 from engine.project import user_code
 from engine.project.project import Project
@@ -75,57 +76,76 @@ def _draws(type: LayerType) -> bool:
     return type.random and getattr(type, "dropout", getattr(type, "probability", 1.0)) > 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlacementRecord:
+    """A placement as `run.json` holds it: `Placement.write()`, the place of each worker by rank, and texts."""
+
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    places: tuple[WorkerPlace, ...] = ()
+    hardware: str = ""
+    sentence: str = ""
+    arithmetic: str = ""
+
+    @property
+    def resolved(self) -> str:
+        """The environment that is used, such as `multi-cpu`."""
+        return str(self.environment.get("resolved", ""))
+
+    @property
+    def backend(self) -> str:
+        """The communication backend of the process group; empty for a single worker."""
+        return str(self.environment.get("backend", ""))
+
+    def write(self) -> dict[str, Any]:
+        """Return the record as JSON."""
+        return {
+            "environment": dict(self.environment),
+            "places": [asdict(place) for place in self.places],
+            "hardware": self.hardware,
+            "sentence": self.sentence,
+            "arithmetic": self.arithmetic,
+        }
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """Return the record of a JSON object. A value of an unexpected kind counts as absent."""
+        environment, places = data.get("environment"), data.get("places")
+        are_places = isinstance(places, list) and all(isinstance(place, dict) for place in places)
+        texts = {name: data.get(name) for name in ("hardware", "sentence", "arithmetic")}
+        return cls(
+            environment=environment if isinstance(environment, dict) else {},
+            places=tuple(map(WorkerPlace.read, places)) if places and are_places else (),
+            **{name: text for name, text in texts.items() if isinstance(text, str)},
+        )
+
+
 def open_placements(
     project: Project, placement: Placement, inventory: DeviceInventory, samples: int, steps: int
-) -> list[dict[str, Any]]:
-    """What `run.json` says of each candidate, where the run is to choose when it starts; an empty list else."""
-    found = candidates(project, placement, inventory)
+) -> tuple[PlacementRecord, ...]:
+    """Return the candidates of a run that is to choose among them when it starts; empty where nothing is open."""
+    several = candidates(project, placement, inventory)
     analysis = analyse(project.network)
-    if not found or not can_share() or draws_at_random(project, analysis):
-        return []
+    if not several or not can_share() or draws_at_random(project, analysis):
+        return ()
     if not is_worthwhile(project, analysis, samples, steps):
-        return []
-    return [placed(each, project, inventory, samples) for each in found]
+        return ()
+    return tuple(record_of(each, project, inventory, samples) for each in several)
 
 
-def placed(placement: Placement, project: Project, inventory: DeviceInventory, samples: int | None) -> dict[str, Any]:
-    """What `run.json` says of a placement."""
-    return {
-        "environment": placement.write(),
-        "places": [asdict(worker) for worker in placement.workers],
-        "hardware": hardware_text(placement, inventory),
-        "sentence": placement.sentence,
-        "arithmetic": words(placement, project, samples),
-    }
+def record_of(
+    placement: Placement, project: Project, inventory: DeviceInventory, samples: int | None
+) -> PlacementRecord:
+    """Return what `run.json` holds of a placement for a training split of so many samples."""
+    return PlacementRecord(
+        environment=placement.write(),
+        places=placement.workers,
+        hardware=hardware_text(placement, inventory),
+        sentence=placement.sentence,
+        arithmetic=words(placement, project, samples),
+    )
 
 
-def decided(info: Mapping[str, Any], choice: int, threads: int) -> dict[str, Any]:
-    """What becomes of `run.json` once a run has chosen: the number of a candidate, or -1 for one process. `threads` of
-    each worker; 0: as they were given."""
-    given: Mapping[str, Any] = info["candidates"][choice] if choice >= 0 else info
-    found = {name: given[name] for name in ("environment", "places", "hardware", "sentence", "arithmetic")}
-    if threads:
-        found["places"] = [{**place, "threads": threads} for place in found["places"]]
-    return {**found, "candidates": [], "threads_are_chosen": bool(threads)}
-
-
-def is_undecided(info: Mapping[str, Any]) -> bool:
-    """Whether the first worker has still to choose."""
-    return bool(info.get("candidates"))
-
-
-def names(places: Sequence[Mapping[str, Any]]) -> str:
-    """In words: `2 workers with 1 thread each`."""
-    threads = int(places[0]["threads"])
-    each = f"{threads:,} thread{'' if threads == 1 else 's'}"
+def places_text(places: Sequence[WorkerPlace]) -> str:
+    """Return the number of workers in words: `2 workers with 1 thread each`."""
+    each = plural(places[0].threads, "thread")
     return f"1 process with {each}" if len(places) == 1 else f"{len(places):,} workers with {each} each"
-
-
-def chosen_before(info: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What a run that goes on keeps of its choice, as options of the environment."""
-    if info.get("threads_are_chosen"):
-        places = info["places"]
-        yield "threads", int(places[0]["threads"])
-        if len(places) > 1:
-            yield "num_workers", len(places)
-        yield "target", "multi-cpu" if len(places) > 1 else "cpu"

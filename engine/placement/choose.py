@@ -1,10 +1,11 @@
 """From the environment asked for to what will really be used: pure functions of a `DeviceInventory`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from engine.core.errors import UnavailableError, UserError, plural
+from engine.core.files import number_in
 from engine.placement.inventory import Device, DeviceInventory
 from engine.project.check_strategies import pieces_of_batch
 from engine.project.environment import TARGETS, EnvironmentOptions
@@ -31,6 +32,19 @@ class WorkerPlace:
     samples: int
     load: float = 1.0
     cores: tuple[int, ...] = ()
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """Return the place that `asdict` made JSON of. A value of an unexpected kind counts as absent."""
+        device, cores, load = data.get("device"), data.get("cores"), number_in(data.get("load"))
+        threads, samples = (value if type(value) is int else 0 for value in (data.get("threads"), data.get("samples")))
+        return cls(
+            device if isinstance(device, str) else "cpu",
+            max(1, threads),
+            max(0, samples),
+            1.0 if load is None else load,
+            tuple(core for core in cores if type(core) is int) if isinstance(cores, list) else (),
+        )
 
 
 @dataclass(frozen=True)

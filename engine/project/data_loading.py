@@ -46,8 +46,13 @@ class Loading:
 
     @classmethod
     def read(cls, data: Mapping[str, Any] | None) -> "Loading":
-        """From JSON that `write` made; runs that were made before there was a choice hold their data."""
-        return cls(**data) if data else cls(False, 0, 0)
+        """Return what `write` made JSON of; runs that were made before there was a choice hold their data in memory. A
+        value of an unexpected kind counts as absent."""
+        loading = cls(False, 0, 0)
+        known: dict[str, Any] = {
+            name: value for name, value in (data or {}).items() if type(value) is type(getattr(loading, name, None))
+        }
+        return replace(loading, **known)
 
 
 def held_bytes(source: str, facts: DataFacts) -> int:

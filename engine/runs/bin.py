@@ -61,7 +61,7 @@ def _locked(run: RunFolder) -> Iterator[None]:
 
 def _written_state(run: RunFolder) -> str:
     try:
-        return str(run.read_info().get("state", ""))
+        return run.read_info().state
     except UserError:
         return ""
 

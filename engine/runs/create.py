@@ -6,13 +6,14 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from engine.core.errors import RunError, UserError
 from engine.core.files import ROOT, write_atomically, write_json
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 
 SHIPPED = ROOT / "resources"
 """Examples and templates lie there."""
@@ -70,7 +71,7 @@ def new_folder(project_path: Path | None, name: str) -> Path:
             raise _not_writable(path, error) from None
 
 
-def create(path: Path, project_text: str, info: Mapping[str, Any], code: Iterable[bytes] = ()) -> RunFolder:
+def create(path: Path, project_text: str, info: RunInfo, code: Iterable[bytes] = ()) -> RunFolder:
     """Make the folder of a new run, private to the user, with copies of its code. It must be absent or empty.
 
     Raises `UserError`.
@@ -101,7 +102,7 @@ def _not_writable(path: Path, error: OSError) -> RunError:
     return RunError(f"The run folder {path} cannot be written: {error.strerror}. {way_out}")
 
 
-def _fill(folder: RunFolder, project_text: str, info: Mapping[str, Any], code: Iterable[bytes]) -> None:
+def _fill(folder: RunFolder, project_text: str, info: RunInfo, code: Iterable[bytes]) -> None:
     folder.path.chmod(0o700)
     for data in code:
         folder.code.mkdir(0o700, exist_ok=True)
@@ -109,7 +110,7 @@ def _fill(folder: RunFolder, project_text: str, info: Mapping[str, Any], code: I
     write_atomically(folder.project, project_text.encode(), mode=0o600)
     folder.lock.touch(0o600)
     folder.events.touch(0o600)
-    write_json(folder.info, {**info, "state": "starting"})
+    write_json(folder.info, replace(info, state="starting").write())
 
 
 def _clear(folder: RunFolder, *, keep_folder: bool) -> None:

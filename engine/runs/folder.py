@@ -14,7 +14,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from engine.core.errors import RunError, UserError
 from engine.core.fields import quoted
 from engine.core.files import read_file, write_json
 from engine.runs.events import ENDS
+from engine.runs.info import RunInfo
 
 REQUESTS = ("stop", "stop_after_epoch", "pause", "resume", "checkpoint", "validate", "set", "watch")
 REQUEST_LIMIT_BYTES = 4096
@@ -89,7 +90,7 @@ class RunFolder:
 
     def kept(self) -> Path | None:
         """The folder of the weights that count as the result: what `run.json` says, else best, else last."""
-        kept = (self.read_info().get("kept") or "") if self.info.is_file() else ""
+        kept = self.read_info().kept
         candidates = [self.path / kept] if kept in ("best", "last") else [self.best, self.last]
         return next((path for path in candidates if path.is_dir()), None)
 
@@ -98,9 +99,9 @@ class RunFolder:
         """Written once, at the end."""
         return self.path / "result.json"
 
-    def read_info(self) -> dict[str, Any]:
-        """`run.json`, or an empty one where it is not there yet. Raises `UserError` where it is damaged."""
-        return _read_json(self.info) or {}
+    def read_info(self) -> RunInfo:
+        """Return `run.json`, or an empty record where it is not there yet. Raises `UserError` where it is damaged."""
+        return RunInfo.read(_read_json(self.info) or {})
 
     def read_result(self) -> dict[str, Any] | None:
         """`result.json`, once it is there."""
@@ -124,16 +125,16 @@ class RunFolder:
 
     def state(self) -> str:
         """The state now: what `run.json` says, or `lost` where it says alive and nobody holds the lock."""
-        state = str(self.read_info().get("state", "starting"))
+        state = self.read_info().state
         if state in ENDS or self.is_alive():
             return state
-        state = str(self.read_info().get("state", ""))  # it may have ended, as it should, since it was read
+        state = self.read_info().state  # it may have ended, as it should, since it was read
         return state if state in ENDS else "lost"
 
     def has_released(self) -> bool:
         """Whether it is paused and has given back its memory. Raises `UserError`."""
         info = self.read_info()
-        return info.get("state") == "paused" and info.get("released") is True
+        return info.state == "paused" and info.released
 
     def request(self, what: str, **given: float) -> None:
         """Ask the run to do something, one of `REQUESTS`; `set` takes `rate`, `rate_factor` and `epochs`, `pause` takes
@@ -184,9 +185,8 @@ def _read_json(path: Path) -> dict[str, Any] | None:
 
 def frozen_code(folder: RunFolder) -> dict[str, Path]:
     """Where a run keeps its copy of each file of code, by the file's path in the project."""
-    listed = folder.read_info().get("code", {})
-    items = listed.items() if isinstance(listed, dict) else ()
-    return {str(file): folder.code / f"{re.sub('[^0-9a-f]', '', str(sha256))}.py" for file, sha256 in items}
+    files = folder.read_info().code
+    return {file: folder.code / f"{re.sub('[^0-9a-f]', '', sha256)}.py" for file, sha256 in files.items()}
 
 
 def open_run(path: Path) -> RunFolder:
@@ -247,8 +247,13 @@ def _refuse_links(folder: RunFolder) -> None:
 
 
 def update_info(folder: RunFolder, **changes: Any) -> None:
-    """Replace some keys of `run.json`, atomically."""
-    write_json(folder.info, {**folder.read_info(), **changes}, follow_link=False)
+    """Replace some fields of the record in `run.json`, atomically."""
+    write_info(folder, replace(folder.read_info(), **changes))
+
+
+def write_info(folder: RunFolder, info: RunInfo) -> None:
+    """Replace `run.json`, atomically. Raises `OSError`."""
+    write_json(folder.info, info.write(), follow_link=False)
 
 
 @dataclass(frozen=True)
@@ -273,9 +278,10 @@ def origin(path: Path) -> Origin:
     if path == folder.project and folder.info.is_file():
         with contextlib.suppress(UserError):  # a damaged run.json: a project like any other
             info = folder.read_info()
-            base, name = info.get("base"), info.get("name")
-            if isinstance(base, str) and isinstance(name, str):
+            if info.base and info.name:
                 # `runs/<time>_<name>/project.netwright`: the next run of it goes to the same `runs`.
                 beside = folder.path.parent.parent if folder.path.parent.name == "runs" else folder.path
-                return Origin(Path(base), folder.path, beside / folder.project.name, name, frozen_code(folder))
+                return Origin(
+                    Path(info.base), folder.path, beside / folder.project.name, info.name, frozen_code(folder)
+                )
     return Origin(path.parent, path.parent, path, path.stem)

@@ -16,7 +16,6 @@ from engine.runs.create import is_shipped, runs_beside
 from engine.runs.folder import RunFolder
 from engine.runs.summary import (
     RunSummary,
-    created_in,
     read_summary,
     stamp_of,
     summary_from,
@@ -241,7 +240,7 @@ def last_run(project_path: Path) -> RunFolder | None:
             break
         with contextlib.suppress(UserError, OSError):
             info = RunFolder(Path(path)).read_info()
-            known = str(info.get("project_path", ""))
+            known = info.project_path or ""
             if known == str(project_path) or (own is None and Path(known).name == project_path.name):
-                best = max(best or (-1.0, ""), (created_in(info), path))
+                best = max(best or (-1.0, ""), (info.created, path))
     return RunFolder(Path(best[1])) if best is not None else None

@@ -16,7 +16,6 @@ from engine.core.files import number_in, open_file, read_object
 from engine.project.options.metrics import is_share
 from engine.runs.events import (
     ENDS,
-    LATEST,
     SPLITS,
     EpochEnded,
     Event,
@@ -27,6 +26,7 @@ from engine.runs.events import (
     standing,
 )
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 from engine.runs.notes import FILE, Notes, notes_from, read_notes
 from engine.runs.options import NETWORK, Change, Options, changes, network_in, options_in
 
@@ -156,16 +156,16 @@ def read_summary(path: Path) -> RunSummary:
 
     What is damaged counts as not said; a damaged `run.json` gives the state `damaged`. Raises `OSError`.
     """
-    info, result = _read(path, "run.json"), _read(path, "result.json")
+    data, result = _read(path, "run.json"), _read(path, "result.json")
+    info = RunInfo.read(data or {})
     project = read_object(path / "project.netwright", LIMIT_BYTES["project.netwright"], may_be_deep=True)
-    environment = (info or {}).get("environment")
     return RunSummary(
         path=path,
-        name=str((info or {}).get("name", path.name)),
-        state=DAMAGED if info is None else str(info.get("state", "starting")),
-        created=created_in(info) if info is not None else os.stat(path / "run.json").st_mtime,
-        environment=str(environment.get("resolved", "")) if isinstance(environment, dict) else "",
-        project_path=str((info or {}).get("project_path") or ""),
+        name=info.name or path.name,
+        state=DAMAGED if data is None else info.state,
+        created=os.stat(path / "run.json").st_mtime if data is None else info.created,
+        environment=info.placement.resolved,
+        project_path=info.project_path or "",
         result=result,
         so_far=_so_far(path / "events.jsonl") if result is None else {},
         notes=read_notes(RunFolder(path)),
@@ -198,12 +198,6 @@ def with_changes(runs: list[RunSummary]) -> list[RunSummary]:
         before[run.name] = run
         found.append(run)
     return found[::-1]
-
-
-def created_in(info: Mapping[str, Any]) -> float:
-    """When a run was made; a damaged time is the oldest there is."""
-    created = number_in(info.get("created"))
-    return created if created is not None and 0 < created < LATEST else 0.0
 
 
 def _read(path: Path, name: str) -> dict[str, Any] | None:

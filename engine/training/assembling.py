@@ -294,25 +294,25 @@ def choose_threads(
     workers each search along their own direction: another number of threads rounds in another way, and one of them
     might look once more than the others.
     """
-    place, options = setting.info["places"][rank], setting.project.training
-    searches_alike = options.is_full_batch and len(setting.info["places"]) > 1
-    is_given = setting.project.environment.threads or options.deterministic or setting.info.get("threads_are_chosen")
-    if setting.device.type != "cpu" or place["threads"] == 1 or is_given or searches_alike or setting.has_stages:
+    place, options = setting.info.placement.places[rank], setting.project.training
+    searches_alike = options.is_full_batch and len(setting.info.placement.places) > 1
+    is_given = setting.project.environment.threads or options.deterministic or setting.info.threads_are_chosen
+    if setting.device.type != "cpu" or place.threads == 1 or is_given or searches_alike or setting.has_stages:
         return []
     trial = copy.deepcopy(network)
     make_trainable(setting, trial, SingleProcess(), Share())
     loss = loss_for(setting.project.training, setting.wanted, training.targets)
-    count = max(1, place["samples"] // setting.project.training.gradient_accumulation)
+    count = max(1, place.samples // setting.project.training.gradient_accumulation)
     inputs, targets = training.at(slice(count))
 
     def step() -> None:
         torch.autograd.backward(loss(as_tuple(precision.call(trial, *inputs)), targets))
 
-    chosen, seconds = fastest((1, place["threads"]), torch.set_num_threads, step)
-    if chosen == place["threads"]:
+    chosen, seconds = fastest((1, place.threads), torch.set_num_threads, step)
+    if chosen == place.threads:
         return []
-    one, all_of_them = (1000 * seconds[n] for n in (1, place["threads"]))
+    one, all_of_them = (1000 * seconds[n] for n in (1, place.threads))
     return [
         f"Computing with 1 thread: for this network and the load of now a step takes {one:.1f} ms with it and "
-        f"{all_of_them:.1f} ms with {place['threads']}."
+        f"{all_of_them:.1f} ms with {place.threads}."
     ]

@@ -99,7 +99,7 @@ def cause(folder: RunFolder, words: str, where: str = "") -> Cause:
 
 def _samples(folder: RunFolder) -> int:
     """How many samples a step takes, over all workers."""
-    return sum(int(place["samples"]) for place in folder.read_info()["places"])
+    return sum(place.samples for place in folder.read_info().placement.places)
 
 
 def offer(options: TrainingOptions, memory: Memory) -> tuple[str, str]:

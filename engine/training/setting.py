@@ -20,14 +20,13 @@ from engine.lowering.initialization import parameter_options
 from engine.lowering.module import prefixes
 from engine.network.analysis import Analysis, analyse, type_at
 from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup, WorkerSpec
-from engine.placement.candidates import is_undecided
 from engine.project.bindings import Wanted, wanted_of
-from engine.project.data_loading import Loading
 from engine.project.dataset_info import DataFacts
 from engine.project.file import load as load_project
 from engine.project.project import Project
 from engine.project.user_code import ready
 from engine.runs.folder import RunFolder, frozen_code
+from engine.runs.info import RunInfo
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Setting:
     """What a worker knows of its run."""
 
     folder: RunFolder
-    info: dict[str, Any]
+    info: RunInfo
     project: Project
     analysis: Analysis
     data: LoadedData
@@ -49,13 +48,13 @@ class Setting:
     @property
     def loads(self) -> tuple[float, ...]:
         """What the workers' shares are in proportion to; none where they are equal."""
-        found = tuple(float(place.get("load", 1.0)) for place in self.info["places"])
+        found = tuple(place.load for place in self.info.placement.places)
         return found if len(set(found)) > 1 else ()
 
     @property
     def has_stages(self) -> bool:
         """Whether each worker has a stage of the network."""
-        return self.project.environment.strategy == "pipeline" and len(self.info["places"]) > 1
+        return self.project.environment.strategy == "pipeline" and len(self.info.placement.places) > 1
 
     @property
     def is_padded(self) -> bool:
@@ -86,20 +85,19 @@ def set_up(spec: WorkerSpec) -> Setting:
     info = folder.read_info()
     project = load_project(folder.project).project
     ready(project, folder.path, frozen_code(folder))
-    place = info["places"][spec.rank]
-    if is_undecided(info):  # a process that has computed with several threads cannot be forked, as this one will be
+    place = info.placement.places[spec.rank]
+    if info.is_undecided:  # a process that has computed with several threads cannot be forked, as this one will be
         torch.set_num_threads(1)
     else:
-        keep_to(place.get("cores", ()))  # before threads are made, which stay where they were made
-        torch.set_num_threads(place["threads"])
+        keep_to(place.cores)  # before threads are made, which stay where they were made
+        torch.set_num_threads(place.threads)
     if project.training.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
-    device = torch.device(place["device"])
+    device = torch.device(place.device)
     if device.type != "cpu":
         torch.accelerator.set_device_index(device.index)
-    loading = Loading.read(info.get("loading"))
-    data = loaded(project, Path(info["base"]), loading, len(info["places"]))
+    data = loaded(project, Path(info.base), info.loading, len(info.placement.places))
     analysis = analyse(project.network)
     refuse_unknown_indices(project.network, analysis, data, project.training)
     refuse_long_transcripts(project.network, analysis, data)
@@ -108,10 +106,10 @@ def set_up(spec: WorkerSpec) -> Setting:
 
 def process_group_for(spec: WorkerSpec, setting: Setting) -> ProcessGroup:
     """This worker among the others of its run."""
-    size = len(setting.info["places"])
+    size = len(setting.info.placement.places)
     if size == 1:
         return SingleProcess()
-    return TorchProcessGroup(spec.rank, size, setting.info["environment"]["backend"], Path(spec.meeting))
+    return TorchProcessGroup(spec.rank, size, setting.info.placement.backend, Path(spec.meeting))
 
 
 def known_of(setting: Setting) -> dict[str, Any]:
@@ -120,5 +118,5 @@ def known_of(setting: Setting) -> dict[str, Any]:
         "task": setting.facts.task,
         "classes": list(setting.facts.classes),
         "layers": {id: list(names) for id, names in prefixes(setting.project.network, setting.analysis).items()},
-        "project_sha256": setting.info["project_sha256"],
+        "project_sha256": setting.info.project_sha256,
     }

@@ -100,7 +100,7 @@ def test_closing_ends_the_idle_server_but_not_a_run(qtbot: QtBot, tmp_path: Path
 
     server.close()
 
-    coordinator = psutil.Process(int(run.read_info()["coordinator"]))
+    coordinator = psutil.Process(run.read_info().coordinator)
     assert run.is_alive()
     run.request("stop")
     coordinator.wait(60)

@@ -18,6 +18,7 @@ from engine.project.project import Project
 from engine.runs.create import create, runs_beside
 from engine.runs.events import Ended, Failed, Progress, Started, StateChanged
 from engine.runs.folder import RunFolder, take_lock, update_info
+from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from tests.builders import classifier
 
@@ -53,7 +54,7 @@ def project(path: Path) -> Path:
 
 
 def run_of(path: Path, name: str) -> RunFolder:
-    return create(runs_beside(path) / name, "{}", {"project_path": str(path), "name": path.stem})
+    return create(runs_beside(path) / name, "{}", RunInfo(project_path=str(path), name=path.stem))
 
 
 def ended_run_of(path: Path, name: str) -> RunFolder:

@@ -52,7 +52,7 @@ class Broken:
     @property
     def workers(self) -> list[int]:
         """The process ids of its workers, as `run.json` lists them."""
-        return [int(pid) for pid in self.folder.read_info()["workers"]]
+        return list(self.folder.read_info().workers)
 
     def new_workers(self, known: set[int]) -> list[int]:
         """Those of the try that is under way, once `run.json` lists others than these; none if the run has ended."""

@@ -76,9 +76,9 @@ def test_training_names_no_other_machine(environment: dict[str, Any] | None, tmp
     save(project_of(environment, max_epochs=2), file)
     seen, _ = watched(tmp_path, ["-m", "engine", "train", str(file), "--run-dir", str(run.path)])
     assert run.state() == "finished"
-    workers = {int(pid) for pid in run.read_info()["workers"]}
+    workers = set(run.read_info().workers)
     assert len(workers) == (2 if environment else 1)
-    assert workers | {int(run.read_info()["coordinator"])} <= {one["pid"] for one in seen}, "all were watched"
+    assert workers | {run.read_info().coordinator} <= {one["pid"] for one in seen}, "all were watched"
     assert away(seen) == []
 
 
@@ -91,8 +91,8 @@ def test_the_window_names_no_other_machine(tmp_path: Path) -> None:
     assert (said["ends"], said["has_qt_network"]) == ([], False)
     run = RunFolder(Path(said["run"]))
     assert run.state() == "finished"
-    workers = {int(pid) for pid in run.read_info()["workers"]}
-    assert workers | {int(run.read_info()["coordinator"])} <= {one["pid"] for one in seen}, "all were watched"
+    workers = set(run.read_info().workers)
+    assert workers | {run.read_info().coordinator} <= {one["pid"] for one in seen}, "all were watched"
 
 
 def test_exports_name_no_other_machine(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from engine.runs.events import (
     standing,
 )
 from engine.runs.folder import RunFolder, open_run
+from engine.runs.info import RunInfo
 from engine.runs.log import EventLog, read_all
 from tests.builders import classifier
 from tests.fuzz import mutate
@@ -204,7 +205,7 @@ def run_of(folder: Path, *, is_ended: bool = True) -> RunFolder:
     from engine.core.files import write_json
     from engine.runs.notes import write_notes
 
-    run = create(folder / "runs" / "run", dumps(Project(network=classifier())), INFO, [CODE])
+    run = create(folder / "runs" / "run", dumps(Project(network=classifier())), RunInfo.read(INFO), [CODE])
     log = EventLog(run)
     for event in EVENTS:
         log.append(event)

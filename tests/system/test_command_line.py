@@ -345,9 +345,9 @@ def test_the_project_that_a_run_keeps_repeats_it_bit_for_bit(tmp_path: Path, wor
     assert second.path.parent == first.path.parent == tmp_path / "runs"
     assert second.project.read_bytes() == first.project.read_bytes()
     one, two = first.read_info(), second.read_info()
-    alike = ("base", "name", "seed", "deterministic", "versions", "places", "environment", "project_sha256")
-    assert {key: one[key] for key in alike} == {key: two[key] for key in alike}
-    assert one["deterministic"] is True
+    for name in ("base", "name", "seed", "deterministic", "versions", "placement", "project_sha256"):
+        assert getattr(one, name) == getattr(two, name)
+    assert one.deterministic
     for kept in ("best", "last"):
         files = sorted(file.name for file in (first.path / kept).iterdir() if file.suffix == ".safetensors")
         assert files

@@ -36,7 +36,7 @@ def test_sharded_workers_are_one(tmp_path: Path) -> None:
     options = {**OPTIONS, "solver": "adam", "gradient_threshold": 0.5, "gradient_threshold_method": "global-l2norm"}
     one = train(digits(convolution(norm=False), **options), tmp_path / "one")
     two = train(digits(convolution(norm=False), {**TWO, "strategy": "fully-sharded"}, **options), tmp_path / "two")
-    assert "Each worker holds its part" in two.folder.read_info()["sentence"]
+    assert "Each worker holds its part" in two.folder.read_info().placement.sentence
     assert 0 < two.result["time_shares"]["communication"] < 1
     assert largest_difference(one, two) < 1e-4
     for split in ("validation", "test"):
@@ -53,8 +53,8 @@ def test_workers_of_unequal_load_are_one(tmp_path: Path) -> None:
     one = train(digits(convolution(), **options, initial_learn_rate=0.002), tmp_path / "one")
     loads = {**TWO, "worker_load": "by-hand", "worker_weights": [3, 1], "learn_rate_scaling": "linear"}
     two = train(digits(convolution(), loads, **options, initial_learn_rate=0.001), tmp_path / "two")
-    assert "learn rate 0.002 = 0.001 × 2 (linear, 2 workers)" in two.folder.read_info()["arithmetic"]
-    assert [place["samples"] for place in two.folder.read_info()["places"]] == [118, 39]
+    assert "learn rate 0.002 = 0.001 × 2 (linear, 2 workers)" in two.folder.read_info().placement.arithmetic
+    assert [place.samples for place in two.folder.read_info().placement.places] == [118, 39]
     assert largest_difference(one, two) < 1e-4
     for split in ("validation", "test"):
         assert two.result[split]["loss"] == pytest.approx(one.result[split]["loss"], rel=1e-3)
@@ -63,9 +63,9 @@ def test_workers_of_unequal_load_are_one(tmp_path: Path) -> None:
 def test_measured_loads_train_too(tmp_path: Path) -> None:
     """What the measure says depends on the machine; that every sample is learned from does not."""
     done = train(digits(mlp(), {**TWO, "worker_load": "measured"}, **OPTIONS), tmp_path / "run")
-    places = done.folder.read_info()["places"]
-    assert sum(place["samples"] for place in places) == 157
-    assert all(place["load"] > 0 for place in places)
+    places = done.folder.read_info().placement.places
+    assert sum(place.samples for place in places) == 157
+    assert all(place.load > 0 for place in places)
     assert done.losses[-1] < done.losses[0]
 
 
@@ -91,7 +91,7 @@ def test_local_steps_learn_and_agree_in_the_end(tmp_path: Path) -> None:
     done = train(digits(convolution(), own, **{**OPTIONS, "solver": "adam", "mini_batch_size": 64}), tmp_path / "run")
     assert done.result["test"]["accuracy"] > 0.8
     assert done.result["validation"]["loss"] < done.losses[0] / 2  # the statistics serve, too
-    assert "averaged every 5 iterations" in done.folder.read_info()["sentence"]
+    assert "averaged every 5 iterations" in done.folder.read_info().placement.sentence
     leaves(done)
 
 
@@ -131,12 +131,12 @@ def test_stages_of_a_pipeline_are_one_worker_and_go_on(tmp_path: Path) -> None:
     one = train(digits(network, **options), tmp_path / "one")
     own = {**TWO, "strategy": "pipeline", "stages": "conv_2: 2"}
     two = train(digits(network, own, **{**options, "max_epochs": 1}), tmp_path / "two")
-    said = two.folder.read_info()["arithmetic"]
+    said = two.folder.read_info().placement.arithmetic
     assert said.startswith("157 samples a step, in 4 pieces of at most 40; ")
     assert "2 stages: 3 and 4 layers (" in said
     assert "faster" not in said
     engine("resume", two.folder.path, "--set", "training.max_epochs=2")
-    assert "in 4 pieces" in two.folder.read_info()["sentence"]
+    assert "in 4 pieces" in two.folder.read_info().placement.sentence
     two = Done(two.folder, [])
     assert largest_difference(one, two) < 1e-4
     assert two.curve("training", "gradient_norm") == pytest.approx(one.curve("training", "gradient_norm"), 1e-3)

@@ -125,7 +125,7 @@ def test_who_sees_an_end_finds_all_of_it(tmp_path: Path) -> None:
     with Running(digits(mlp(), max_epochs=1), tmp_path / "run") as run:
         run.wait_for(lambda event: event["kind"] == "started")
         pause = threading.Event()
-        while run.folder.read_info()["state"] not in ENDS:
+        while run.folder.read_info().state not in ENDS:
             pause.wait(0.001)
         done = Done(run.folder, run.said)
         assert done.events("ended"), "the last event came before the state"

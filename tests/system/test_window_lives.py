@@ -43,7 +43,7 @@ window.training.start()
 
 def look():
     folder = window.training.run_folder
-    if folder is not None and folder.read_info().get("state") == "running":
+    if folder is not None and folder.read_info().state == "running":
         print(folder.path, flush=True)
         timer.stop()
 
@@ -208,7 +208,7 @@ def start(qtbot, window: MainWindow, path: Path) -> RunFolder:
 
 def test_a_killed_worker_is_told_in_words(qtbot, window: MainWindow, tmp_path: Path) -> None:
     folder = start(qtbot, window, tmp_path / "net.netwright")
-    os.kill(folder.read_info()["workers"][1], signal.SIGKILL)
+    os.kill(folder.read_info().workers[1], signal.SIGKILL)
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     panel = monitor_of(window).facts
     assert panel.status.text() == "✕ Failed"
@@ -219,8 +219,8 @@ def test_a_killed_worker_is_told_in_words(qtbot, window: MainWindow, tmp_path: P
 def test_a_killed_coordinator_is_a_lost_run(qtbot, window: MainWindow, tmp_path: Path) -> None:
     folder = start(qtbot, window, tmp_path / "net.netwright")
     info = folder.read_info()
-    workers = [psutil.Process(pid) for pid in info["workers"]]
-    os.kill(info["coordinator"], signal.SIGKILL)
+    workers = [psutil.Process(pid) for pid in info.workers]
+    os.kill(info.coordinator, signal.SIGKILL)
     qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)
     assert monitor_of(window).facts.status.text() == "✕ Lost"
     assert psutil.wait_procs(workers, timeout=PATIENCE_S)[1] == [], "workers end with their coordinator"

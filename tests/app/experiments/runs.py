@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.files import write_json
+from engine.placement.candidates import PlacementRecord
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.runs.create import create
 from engine.runs.events import Ended, EpochEnded, Points, Progress, Started
 from engine.runs.folder import RunFolder, update_info
+from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from tests.builders import classifier
 
@@ -20,13 +22,13 @@ def made(
     """A run of `of` in `folder`/runs, with training options and a result."""
     project = Project(classifier())
     project = project.with_section("training", project.training.replace(**set))
-    info = {
-        "name": of,
-        "project_path": str(folder / f"{of}.netwright"),
-        "base": str(folder),
-        "created": created,
-        "environment": {"resolved": "cpu"},
-    }
+    info = RunInfo(
+        name=of,
+        project_path=str(folder / f"{of}.netwright"),
+        base=str(folder),
+        created=created,
+        placement=PlacementRecord(environment={"resolved": "cpu"}),
+    )
     run = create(folder / "runs" / name, dumps(project), info)
     update_info(run, state=state)
     if result is not None:

@@ -13,12 +13,13 @@ from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.runs.create import create
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 from tests.builders import classifier
 
 
 def run_with(tmp_path: Path, **result: object) -> RunFolder:
     project = Project(classifier(), training=TrainingOptions(max_epochs=5))
-    folder = create(tmp_path / "run", dumps(project), {})
+    folder = create(tmp_path / "run", dumps(project), RunInfo())
     folder.result.write_text(json.dumps(result))
     return folder
 

@@ -11,6 +11,7 @@ from app.runs.queue import QueueController
 from app.runs.queue_panel import MOST_ROWS, QueuePanel
 from engine.runs.create import create
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 from engine.runs.queue import Queue
 
 
@@ -63,7 +64,7 @@ def test_a_run_of_the_queue_is_told_once_and_its_curves_are_offered(
     qtbot: QtBot, keeper: QueueController, panel: QueuePanel, tmp_path: Path
 ) -> None:
     entry = keeper.queue.add("{}", "one")
-    run = create(tmp_path / "run", "{}", {})
+    run = create(tmp_path / "run", "{}", RunInfo())
     keeper.look()
     with keeper.queue.claimed(entry.id) as claim:
         with qtbot.waitSignal(keeper.began):

@@ -11,6 +11,7 @@ from app.runs.supervisor import LOST, Outcome, Supervisor
 from engine.runs.create import create
 from engine.runs.events import Ended, Event, Failed, Message, Points, Resumed, StateChanged
 from engine.runs.folder import RunFolder, take_lock, update_info
+from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 
 POLL_MS = 5
@@ -19,7 +20,7 @@ POLL_MS = 5
 @pytest.fixture
 def run(tmp_path: Path) -> RunFolder:
     """A new run without an engine."""
-    return create(tmp_path / "run", "{}", {})
+    return create(tmp_path / "run", "{}", RunInfo())
 
 
 def points(first_step: int) -> Points:

@@ -8,12 +8,13 @@ import pytest
 from engine.cli.main import main
 from engine.runs.create import create
 from engine.runs.folder import open_run, update_info
+from engine.runs.info import RunInfo
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     for number, state in enumerate(("finished", "failed", "finished"), start=1):
-        info = {"name": "digits", "created": float(number), "environment": {"resolved": "cpu"}}
+        info = RunInfo.read({"name": "digits", "created": float(number), "environment": {"resolved": "cpu"}})
         run = create(tmp_path / f"run_{number}", f'{{"training": {{"max_epochs": {number}}}}}', info)
         update_info(run, state=state)
         run.result.write_text(json.dumps({"epochs": number, "seconds": 65, "test": {"loss": 1 / number}}))

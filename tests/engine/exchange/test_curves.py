@@ -15,13 +15,14 @@ from engine.exchange.tensorboard import crc32c, log, scalar
 from engine.runs.create import create
 from engine.runs.events import Points
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from engine.runs.notes import write_notes
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunFolder:
-    run = create(tmp_path / "run", "{}", {"name": "run"})
+    run = create(tmp_path / "run", "{}", RunInfo(name="run"))
     events = EventLog(run)
     events.append(Points(split="training", first_step=1, steps_apart=1, values={"loss": [3.0, 2.0, 9.0]}))
     events.append(Points(split="validation", first_step=2, steps_apart=1, values={"loss": [2.5], "rmse": [0.125]}))
@@ -97,7 +98,7 @@ def test_a_folder_for_mlflow(run: RunFolder, tmp_path: Path, capsys: pytest.Capt
     for path, text in ((run.project, options), (run.info, ended), (run.result, result)):
         path.write_text(json.dumps(text))
     write_notes(run, note="too high a rate\nor not", tags=("paper", "try: ätsch"))
-    other = create(tmp_path / "other", "{}", {**ended, "created": 999.0})
+    other = create(tmp_path / "other", "{}", RunInfo.read({**ended, "created": 999.0}))
     target = tmp_path / "mlruns"
     words = ["curves", str(run.path), str(other.path), "--format", "mlflow", "-o", str(target), "--json"]
     assert main(words) == 0

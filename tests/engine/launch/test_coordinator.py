@@ -16,8 +16,9 @@ RUNNER = """
 import json, os, signal, sys, threading, types
 from dataclasses import asdict
 from pathlib import Path
+from engine.runs.info import RunInfo
 from engine.runs.create import create
-from engine.launch import attempt
+from engine.launch import worker_attempt
 from engine.launch import coordinator
 from engine.launch.channel import ReportPipe
 
@@ -47,14 +48,14 @@ def act(spec):
             case "told": told(spec.rank).touch()
             case "late":  # after the other one has told, and then some
                 wait_for_the_other(spec.rank)
-                threading.Event().wait(2 * attempt.DEATH_GRACE_S)
+                threading.Event().wait(2 * worker_attempt.DEATH_GRACE_S)
             case "then": wait_for_the_other(spec.rank)
     return 0
 
 sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: False))
 coordinator.preload = lambda **_: act
-attempt.DEATH_GRACE_S, attempt.LEAVING_S = 0.3, 0.3
-folder = create(Path(sys.argv[1]), "{}", {"places": [{}, {}]})
+worker_attempt.DEATH_GRACE_S, worker_attempt.LEAVING_S = 0.3, 0.3
+folder = create(Path(sys.argv[1]), "{}", RunInfo.read({"places": [{}, {}]}))
 print(json.dumps(coordinator.coordinate(folder, patience_s=float(sys.argv[3]))))
 """
 

@@ -10,6 +10,7 @@ from engine.launch import outcome
 from engine.launch.outcome import ResultTally
 from engine.runs.events import Best, EpochEnded, Points, Progress
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_the_result_of_a_run_that_cannot_tell_comes_from_its_events() -> None:
         Progress(epoch=2, iteration=5, elapsed_s=8.0, remaining_s=1, rate=0.1, samples_per_second=99.0, memory_bytes=1),
     ):
         tally.add(event)
-    found = outcome.result(RunFolder(Path("run")), {}, outcome.failed("why"), tally)
+    found = outcome.result(RunFolder(Path("run")), RunInfo(), outcome.failed("why"), tally)
     assert found["state"] == "failed"
     assert (found["epochs"], found["iterations"], found["loss"], found["seconds"]) == (2, 5, 1.5, 8.0)
     assert found["metrics"] == {"accuracy": 0.6}

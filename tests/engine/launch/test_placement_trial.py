@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from engine.launch.placement_trial import START_S, Choice, Tried, verdict
+from engine.placement.choose import WorkerPlace
 from engine.placement.inventory import can_share
 from engine.project.file import save
 from engine.runs.folder import RunFolder
@@ -19,10 +20,14 @@ from tests.system.test_training import convolution, digits
 STEPS = 10_000
 
 
+def place(threads: int) -> WorkerPlace:
+    return WorkerPlace("cpu", threads, samples=64)
+
+
 def ways(one: float, all_threads: float, *several: float) -> list[Tried]:
     """Of one process with one thread and with four, and of two and more workers; 0 was not tried."""
-    alone = [Tried([{"threads": threads}], seconds=time) for threads, time in ((1, one), (4, all_threads))]
-    places = ([{"threads": 2}] * 2, [{"threads": 1}] * 4)
+    alone = [Tried([place(threads)], seconds=time) for threads, time in ((1, one), (4, all_threads))]
+    places = ([place(2)] * 2, [place(1)] * 4)
     return alone + [Tried(places[n], n, seconds) for n, seconds in enumerate(several)]
 
 
@@ -153,7 +158,7 @@ def test_a_run_begins_alone_and_goes_on_with_what_it_chose(tmp_path: Path) -> No
         log = done.folder.log.read_text()
         assert "Traceback" not in log, log
         assert list(done.folder.path.glob(".*")) == []
-        assert [pid for pid in done.folder.read_info()["workers"] if psutil.pid_exists(pid)] == []
+        assert [pid for pid in done.folder.read_info().workers if psutil.pid_exists(pid)] == []
     (twin,) = json.loads((tmp_path / "twins").read_text())
     wait_for(lambda: has_gone(twin), "the end of the twin of a worker that was killed")
     assert [event["restarts"] for event in runs["killed"].events("resumed")] == [1]

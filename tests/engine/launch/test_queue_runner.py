@@ -8,6 +8,7 @@ import pytest
 from engine.launch.queue_runner import Worker
 from engine.runs.create import create
 from engine.runs.folder import take_lock, update_info
+from engine.runs.info import RunInfo
 from engine.runs.queue import Queue, is_due
 
 
@@ -28,7 +29,7 @@ def test_a_run_that_gave_back_its_memory_makes_room_for_the_next(
         return Process()
 
     monkeypatch.setattr("engine.launch.queue_runner.start_entry", start)
-    queue, run = Queue(tmp_path / "queue"), create(tmp_path / "run", "{}", {})
+    queue, run = Queue(tmp_path / "queue"), create(tmp_path / "run", "{}", RunInfo())
     worker, first = Worker(queue, 1), queue.add("{}", "one")
     second = queue.add("{}", "two", after=str(run.path))
     lock = take_lock(run)

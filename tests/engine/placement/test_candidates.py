@@ -1,5 +1,6 @@
 """Which placements a run may choose among, and what becomes of its record: machines that are not here."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,12 +9,9 @@ import pytest
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.placement.candidates import (
-    chosen_before,
-    decided,
+    PlacementRecord,
     draws_at_random,
-    is_undecided,
     is_worthwhile,
-    names,
     open_placements,
 )
 from engine.placement.choose import resolve
@@ -33,14 +31,14 @@ def project(environment: dict[str, Any] | None = None, built: Network | None = N
     return replace(plain, environment=plain.environment.replace(**(environment or {})), training=options)
 
 
-def found(given: Project, cores: int, samples: int = 60_000, **machine: Any) -> list[dict[str, Any]]:
+def found(given: Project, cores: int, samples: int = 60_000, **machine: Any) -> tuple[PlacementRecord, ...]:
     inventory = DeviceInventory(num_cores=cores, cores=tuple(range(cores)), **machine)
     batch = given.training.mini_batch_size
     return open_placements(given, resolve(given.environment, inventory, batch), inventory, samples, 1)
 
 
-def shapes(placements: list[dict[str, Any]]) -> list[tuple[int, int]]:
-    return [(len(each["places"]), each["places"][0]["threads"]) for each in placements]
+def shapes(placements: Sequence[PlacementRecord]) -> list[tuple[int, int]]:
+    return [(len(each.places), each.places[0].threads) for each in placements]
 
 
 @pytest.mark.parametrize(
@@ -61,22 +59,22 @@ def test_workers_share_the_cores_evenly(cores: int, expected: list[tuple[int, in
 
 def test_a_candidate_is_told_in_full_and_says_that_it_was_not_asked_for() -> None:
     (two,) = found(project(), 2)
-    assert two["environment"] == {
+    assert two.environment == {
         "target": "auto",
         "resolved": "multi-cpu",
         "workers": 2,
         "backend": "gloo",
         "devices": ["cpu", "cpu"],
     }
-    assert [place["cores"] for place in two["places"]] == [(0,), (1,)]
-    assert two["sentence"].startswith("2 workers on the CPU")
-    assert two["arithmetic"].startswith("128 samples a step, 64 a worker")
+    assert [place.cores for place in two.places] == [(0,), (1,)]
+    assert two.sentence.startswith("2 workers on the CPU")
+    assert two.arithmetic.startswith("128 samples a step, 64 a worker")
 
 
 def test_where_several_were_asked_for_only_how_many_is_open() -> None:
     assert shapes(found(project({"target": "multi-cpu"}), 4)) == [(2, 2), (4, 1)]
-    assert found(project({"target": "multi-cpu"}), 2) == [], "there is nothing to choose"
-    assert found(project({"target": "multi-cpu", "num_workers": 2}), 4) == []
+    assert found(project({"target": "multi-cpu"}), 2) == (), "there is nothing to choose"
+    assert found(project({"target": "multi-cpu", "num_workers": 2}), 4) == ()
 
 
 @pytest.mark.parametrize(
@@ -97,11 +95,11 @@ def test_where_several_were_asked_for_only_how_many_is_open() -> None:
 def test_nothing_is_open_where_it_was_said_or_the_numbers_would_be_others(
     environment: dict[str, Any], training: dict[str, Any]
 ) -> None:
-    assert found(project(environment, **training), 8, samples=1000 if "max_epochs" in training else 60_000) == []
+    assert found(project(environment, **training), 8, samples=1000 if "max_epochs" in training else 60_000) == ()
 
 
 def test_a_gpu_is_taken_before_all_of_that() -> None:
-    assert found(project(), 8, devices=(Device("cuda:0", "Some GPU", 2**34),)) == []
+    assert found(project(), 8, devices=(Device("cuda:0", "Some GPU", 2**34),)) == ()
 
 
 def test_layers_that_draw_at_random_keep_a_run_in_one_process() -> None:
@@ -112,7 +110,7 @@ def test_layers_that_draw_at_random_keep_a_run_in_one_process() -> None:
     assert not draws(layer("batch_norm"))
     assert draws(layer("dropout"))
     assert not draws(layer("dropout", probability=0.0))
-    assert found(project(built=network(layer("dropout"))), 4) == []
+    assert found(project(built=network(layer("dropout"))), 4) == ()
 
 
 def test_a_run_is_worth_a_trial_where_it_may_take_long() -> None:
@@ -124,20 +122,3 @@ def test_a_run_is_worth_a_trial_where_it_may_take_long() -> None:
     assert not is_worthwhile(given, analysis, 2_000, 1)
     assert is_worthwhile(given, analysis, 2_000, 1000)
     assert is_worthwhile(given, analysis, 1_000_000, 1)
-
-
-def test_what_was_chosen_stands() -> None:
-    (two,) = candidates = found(project(), 2)
-    given = {**two, "places": [{"threads": 2}], "environment": {"resolved": "cpu"}, "sentence": "one"}
-    info = {**given, "candidates": candidates}
-    assert is_undecided(info)
-    chosen = {**info, **decided(info, 0, 1)}
-    assert not is_undecided(chosen)
-    assert (chosen["sentence"], names(chosen["places"])) == (two["sentence"], "2 workers with 1 thread each")
-    assert dict(chosen_before(chosen)) == {"target": "multi-cpu", "num_workers": 2, "threads": 1}
-    alone = {**info, **decided(info, -1, 1)}
-    assert (alone["sentence"], names(alone["places"])) == ("one", "1 process with 1 thread")
-    assert dict(chosen_before(alone)) == {"target": "cpu", "threads": 1}
-    untried = {**info, **decided(info, -1, 0)}
-    assert (names(untried["places"]), dict(chosen_before(untried))) == ("1 process with 2 threads", {})
-    assert not is_undecided(untried)

@@ -6,9 +6,10 @@ import pytest
 
 from engine.runs.create import create
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunFolder:
     """A new run."""
-    return create(tmp_path / "run", '{"netwright": [1, 0]}\n', {"name": "digits"})
+    return create(tmp_path / "run", '{"netwright": [1, 0]}\n', RunInfo(name="digits"))

@@ -12,10 +12,11 @@ from engine.core.errors import UserError
 from engine.runs import bin as bin_
 from engine.runs.create import create
 from engine.runs.folder import RunFolder, take_lock, update_info
+from engine.runs.info import RunInfo
 
 
 def made(path: Path) -> RunFolder:
-    run = create(path, "{}", {"name": path.name})
+    run = create(path, "{}", RunInfo(name=path.name))
     update_info(run, state="finished")
     return run
 

@@ -12,6 +12,7 @@ from engine.core.errors import EXIT_INPUT, EXIT_RUN_FAILED, RunError, UserError
 from engine.runs import create as creating
 from engine.runs.create import SHIPPED, create, new_folder, new_path
 from engine.runs.folder import RunFolder, open_run
+from engine.runs.info import RunInfo
 
 TEXT = '{"netwright": [1, 0]}\n'
 
@@ -26,11 +27,11 @@ def test_a_run_is_made_where_there_is_nothing(tmp_path: Path, place: str) -> Non
     (tmp_path / "empty").mkdir(mode=0o755)
     before = os.umask(0)
     try:
-        run = create(tmp_path / place, TEXT, {"name": "digits"})
+        run = create(tmp_path / place, TEXT, RunInfo(name="digits"))
     finally:
         os.umask(before)
     assert run.project.read_text() == TEXT
-    assert run.read_info() == {"name": "digits", "state": "starting"}
+    assert run.read_info() == RunInfo(name="digits")
     assert {path.name for path in run.path.iterdir()} == {
         "project.netwright",
         "run.json",
@@ -47,7 +48,7 @@ def test_a_run_needs_a_folder_of_its_own(tmp_path: Path, run: RunFolder) -> None
     (tmp_path / "file").touch()
     for path, said in {run.path: "is not empty. A run needs", tmp_path / "file": "is a file. A run needs"}.items():
         with pytest.raises(UserError, match=said) as caught:
-            create(path, TEXT, {})
+            create(path, TEXT, RunInfo())
         assert caught.value.exit_code == EXIT_INPUT
 
 
@@ -55,7 +56,7 @@ def test_where_nothing_can_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file" / "run", tmp_path / ("x" * 300)):
         with pytest.raises(RunError, match=r"cannot be written: .+\. Make room there, or name another") as caught:
-            create(path, TEXT, {})
+            create(path, TEXT, RunInfo())
         assert caught.value.exit_code == EXIT_RUN_FAILED
 
 
@@ -76,11 +77,11 @@ def test_a_run_that_cannot_be_made_leaves_nothing(
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(RunError, match="No space left on device"):
-        create(path, TEXT, {})
+        create(path, TEXT, RunInfo())
     assert path.is_dir() == was_there
     assert not was_there or list(path.iterdir()) == []
     monkeypatch.undo()
-    create(path, TEXT, {})
+    create(path, TEXT, RunInfo())
 
 
 def test_new_runs_lie_beside_the_project_or_in_the_users_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,13 +119,13 @@ def test_of_two_that_make_a_run_in_one_folder_one_is_refused_and_spoils_nothing(
         monkeypatch.setattr(creating, "_fill", fill)
         monkeypatch.setattr(Path, "iterdir", lambda _: iter(()))
         with pytest.raises(UserError, match="another run is just being made there") as caught:
-            create(path, TEXT, {})
+            create(path, TEXT, RunInfo())
         refused.append(str(caught.value))
         monkeypatch.undo()
         fill(folder, *given)
 
     monkeypatch.setattr(creating, "_fill", late)
-    run = create(path, TEXT, {"name": "first"})
+    run = create(path, TEXT, RunInfo(name="first"))
     assert len(refused) == 1
-    assert run.read_info()["name"] == "first"
+    assert run.read_info().name == "first"
     assert run.control.is_dir()

@@ -11,6 +11,7 @@ import pytest
 from engine.core.errors import RunError, UserError
 from engine.runs import folder as folders
 from engine.runs.folder import RunFolder, open_run, take_lock, update_info
+from engine.runs.info import RunInfo
 from engine.runs.log import EventReader
 
 ROOT = Path(__file__).parents[3]
@@ -78,7 +79,7 @@ def test_looking_does_not_disturb_the_engine_that_starts(run: RunFolder, monkeyp
 def test_an_end_is_an_end_without_a_lock(run: RunFolder, state: str) -> None:
     update_info(run, state=state)
     assert run.state() == state
-    assert run.read_info()["name"] == "digits"
+    assert run.read_info().name == "digits"
 
 
 def test_the_lock_is_not_inherited(run: RunFolder) -> None:
@@ -181,7 +182,7 @@ def test_the_state_is_not_written_through_a_link(run: RunFolder, tmp_path: Path)
     run.info.unlink()
     run.info.symlink_to(goal)
     update_info(run, state="failed")
-    assert (goal.read_text(), run.read_info()) == ("{}", {"state": "failed"})
+    assert (goal.read_text(), run.read_info()) == ("{}", RunInfo(state="failed"))
 
 
 def test_pipes_and_large_files_keep_no_reader(run: RunFolder) -> None:

@@ -18,6 +18,7 @@ from engine.runs.create import SHIPPED, create, runs_beside
 from engine.runs.events import EpochEnded, Points, Progress
 from engine.runs.folder import RunFolder, take_lock, update_info
 from engine.runs.history import Index, index_path, last_run, list_runs, own_runs, runs_of
+from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from engine.runs.notes import write_notes
 from engine.runs.summary import format_metric
@@ -25,7 +26,7 @@ from engine.runs.summary import format_metric
 
 def made(folder: Path, name: str, created: Any, **info: Any) -> Path:
     """A run that has ended."""
-    run = create(folder / name, "", {"name": name, "created": created, **info})
+    run = create(folder / name, "", RunInfo.read({"name": name, "created": created, **info}))
     update_info(run, state="finished")
     return run.path
 
@@ -106,7 +107,7 @@ def test_the_last_run_of_a_project_is_among_those_beside_it(tmp_path: Path) -> N
     project = tmp_path / "one.netwright"
     assert last_run(project) is None
     for name, of, created in (("a", "one", 2.0), ("b", "one", 3.0), ("c", "two", 4.0), ("d", "one", "damaged")):
-        info = {"project_path": f"elsewhere/{of}.netwright"}
+        info = RunInfo(project_path=f"elsewhere/{of}.netwright")
         run = create(runs_beside(project) / name, "{}", info)
         update_info(run, created=created)
     (runs_beside(project) / "note.txt").touch()
@@ -215,7 +216,7 @@ def test_several_use_an_index_at_once(tmp_path: Path) -> None:
 
 
 def test_a_run_at_work_is_told_from_a_lost_one_and_tells_how_far_it_is(tmp_path: Path) -> None:
-    run = create(tmp_path / "run", "{}", {"name": "a", "created": 1.0})
+    run = create(tmp_path / "run", "{}", RunInfo(name="a", created=1.0))
     update_info(run, state="running")
     log = EventLog(run)
     log.append(Points(split="training", first_step=1, steps_apart=1, values={"loss": [3.0, 2.0], "accuracy": [0, 0.5]}))
@@ -289,7 +290,7 @@ def test_the_last_run_is_found_without_reading_all(tmp_path: Path, monkeypatch: 
     read: list[str] = []
     read_info = RunFolder.read_info
 
-    def note(run: RunFolder) -> dict[str, Any]:
+    def note(run: RunFolder) -> RunInfo:
         read.append(run.path.name)
         return read_info(run)
 

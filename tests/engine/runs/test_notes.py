@@ -8,12 +8,13 @@ import pytest
 from engine.core.errors import UserError
 from engine.runs.create import create
 from engine.runs.folder import RunFolder
+from engine.runs.info import RunInfo
 from engine.runs.notes import FILE, Notes, read_notes, tags_in, write_notes
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunFolder:
-    return create(tmp_path / "run", "{}", {})
+    return create(tmp_path / "run", "{}", RunInfo())
 
 
 def test_a_note_and_tags_are_kept_apart_from_each_other(run: RunFolder) -> None:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 from engine.runs.create import create
 from engine.runs.folder import RunFolder, origin
+from engine.runs.info import RunInfo
 
 
 def run_at(path: Path, base: Path) -> RunFolder:
-    return create(path, "{}", {"base": str(base), "name": "digits"})
+    return create(path, "{}", RunInfo(base=str(base), name="digits"))
 
 
 def test_a_project_starts_at_its_folder(tmp_path: Path) -> None:

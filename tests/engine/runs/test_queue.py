@@ -9,6 +9,7 @@ from engine.core.errors import RunError, UserError
 from engine.runs.create import create
 from engine.runs.events import Ended
 from engine.runs.folder import take_lock, update_info
+from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from engine.runs.queue import Queue, is_due
 
@@ -61,7 +62,7 @@ def test_an_entry_that_broke_off_before_its_run_was_made_waits_again(queue: Queu
 
 def test_an_entry_with_a_run_is_never_trained_again(queue: Queue, tmp_path: Path) -> None:
     entry = queue.add("{}", "one")
-    run = create(tmp_path / "run", "{}", {})
+    run = create(tmp_path / "run", "{}", RunInfo())
     with queue.claimed(entry.id) as claim:
         claim.change(state="starting", run_dir=str(run.path))
     assert [e.state for e in queue.entries()] == ["lost"]
@@ -82,7 +83,7 @@ def test_one_process_at_a_time_goes_through_the_queue(queue: Queue) -> None:
 
 
 def test_an_entry_is_due_when_the_run_before_it_has_ended(queue: Queue, tmp_path: Path) -> None:
-    run = create(tmp_path / "run", "{}", {})
+    run = create(tmp_path / "run", "{}", RunInfo())
     entry = queue.add("{}", "one", after=str(run.path))
     lock = take_lock(run)
     assert not is_due(entry)
