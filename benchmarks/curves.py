@@ -15,7 +15,7 @@ import numpy as np
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 
-from app.plots.curves import CurveCard
+from app.plots.curve_card import CurveCard
 from app.plots.series import Series
 from designer import theme
 

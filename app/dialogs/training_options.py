@@ -22,8 +22,8 @@ from app.dialogs.grouped_area import GroupedArea
 from app.dialogs.option_problems import OptionJudge
 from app.dialogs.phase_list import PhaseList
 from app.dialogs.presets import preset_menu, presets_file
-from app.dialogs.rate_plot import RatePlot
 from app.dialogs.trials import Advisor, BatchFinder
+from app.plots.rate_plot import RatePlot
 from app.widgets import Line, within_screen
 from designer import theme
 from designer.forms.form import Form

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QIcon, QPainter, QPixmap
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QIcon
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.experiments.overlay_card import OverlayCard
 from app.experiments.side_by_side import Row, rows_of
+from app.plots.card import PlotCard
+from app.plots.comparison_plot import LEAST, Comparison, ComparisonPlot, badge_pixmap
 from app.plots.curve_export import ExportButton
 from app.plots.drawing import Across
 from app.plots.numbers import count_of, write_csv
-from app.plots.overlay import LEAST, Overlay, paint_badge
 from app.plots.timeline import Along
 from app.plots.traces import Traces
 from designer import theme
@@ -49,9 +49,9 @@ class ComparePage(QWidget):
         self.runs: list[RunSummary] = []
         self.traces = Traces(self)
         self.across = Across(least=LEAST)
-        self.metric_overlay, self.loss_overlay = Overlay(across=self.across), Overlay(across=self.across)
-        self.cards = (OverlayCard(self.metric_overlay), OverlayCard(self.loss_overlay))
-        self.plots = tuple(card.plot for card in self.cards)
+        self.metric_curves, self.loss_curves = Comparison(across=self.across), Comparison(across=self.across)
+        self.plots = ComparisonPlot(self.metric_curves), ComparisonPlot(self.loss_curves)
+        self.cards = tuple(PlotCard(plot) for plot in self.plots)
         self.title = QLabel()
         self.quantity = QComboBox()
         self.table = QTableWidget()
@@ -177,7 +177,7 @@ class ComparePage(QWidget):
         self.across.part = None
         self.whole.hide()
         self.traces.show_runs([RunFolder(run.path) for run in self.runs])
-        self.metric_overlay.traces = self.loss_overlay.traces = self.traces.traces
+        self.metric_curves.traces = self.loss_curves.traces = self.traces.traces
         self._fill()
         self._on_traces()
 
@@ -213,22 +213,22 @@ class ComparePage(QWidget):
         self._on_controls()
 
     def _on_controls(self, _: object = None) -> None:
-        self.metric_overlay.name = self.quantity.currentData() or "metric"
-        for overlay in (self.metric_overlay, self.loss_overlay):
-            overlay.along = self.along.currentData()
-            overlay.smoothing = self.smoothing.value() / 100
-            overlay.shows_training = self.training.isChecked()
-            overlay.shows_validation = self.validation.isChecked()
-        self.loss_overlay.is_log = self.is_log.isChecked()
-        for card in self.cards:
-            card.title = _said(card.plot.overlay.name)
+        self.metric_curves.name = self.quantity.currentData() or "metric"
+        for comparison in (self.metric_curves, self.loss_curves):
+            comparison.along = self.along.currentData()
+            comparison.smoothing = self.smoothing.value() / 100
+            comparison.shows_training = self.training.isChecked()
+            comparison.shows_validation = self.validation.isChecked()
+        self.loss_curves.is_log = self.is_log.isChecked()
+        for card, plot in zip(self.cards, self.plots, strict=True):
+            card.title = _said(plot.comparison.name)
         if not self._redraw.isActive():
             self._redraw.start()
 
     def _draw(self) -> None:
         for card in self.cards:
             card.plot.setAccessibleName(f"{card.title} of {len(self.runs)} runs")
-            card.plot.update()
+            card.plot.refresh()
 
     def _fill(self, _: object = None) -> None:
         """The table below."""
@@ -269,12 +269,10 @@ class ComparePage(QWidget):
         self.whole.setIcon(theme.icon("fit"))
         for number in range(len(self.runs)):
             if (head := self.table.horizontalHeaderItem(number + 1)) is not None:
-                head.setIcon(badge_icon(number, self.devicePixelRatioF()))
+                head.setIcon(QIcon(badge_pixmap(number, self.devicePixelRatioF())))
         for at in range(self.table.rowCount()):
             if (label := self.table.item(at, 0)) is not None:
                 label.setForeground(theme.current().muted)
-        for plot in self.plots:
-            plot.update()
 
     def shutdown(self) -> None:
         """Read and draw no more."""
@@ -286,14 +284,3 @@ class ComparePage(QWidget):
 def _said(name: str) -> str:
     words = title_of(name)
     return words[:1].upper() + words[1:]
-
-
-def badge_icon(number: int, ratio: float) -> QIcon:
-    """The number of a run on its disc."""
-    pixmap = QPixmap(QSize(18, 18) * ratio)
-    pixmap.setDevicePixelRatio(ratio)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    paint_badge(painter, number, QRectF(1, 1, 16, 16))
-    painter.end()
-    return QIcon(pixmap)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.plots.confusion_chart import ConfusionCard
-from app.plots.curves import CurveCard
+from app.plots.curve_card import CurveCard
 from app.plots.drawing import Across, Drawing
 from app.plots.marks import Marks
 from app.plots.quantities import (
@@ -162,7 +162,7 @@ class Board(QWidget):
         self._close_card(name)
         self._cards = {name if key == old else key: card for key, card in self._cards.items()}
         self.main_card.drawing.is_percent = is_share(name)
-        self.main_card.title = title_of(name)
+        self.main_card.set_title(title_of(name))
         self._arrange()
 
     def set_expected_steps(self, count: float) -> None:

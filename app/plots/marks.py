@@ -1,25 +1,12 @@
 """Marks on the curves: where somebody asked for something, where a run went on, where checkpoints were made."""
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QLineF, QPointF, Qt
-from PySide6.QtGui import QPainter, QPen, QPolygonF
 
-from app.plots.scales import Frame
 from app.plots.series import Floats
-from designer import theme
 from engine.runs.events import Checkpointed, Event, Requested, Resumed
 
-if TYPE_CHECKING:
-    from app.plots.drawing import Drawing
-
-NEAR_PIXELS = 5.0
-TICK_PIXELS = 5.0
-FLAG_PIXELS = 4.0
-MOST_NAMED = 4
-MOST_BROKEN = 60
 LONGEST = 48
 DONE = {
     "pause": "paused",
@@ -78,56 +65,18 @@ class Marks:
         elif words and isinstance(event, (Requested, Resumed)):
             self._lines.append((event.iteration, words))
 
+    def requests(self, low: float, high: float) -> Floats:
+        """Steps at which something was asked for, or a run went on."""
+        return np.array([step for step, _ in _cut(self._lines, low, high)], np.float64)
+
+    def checkpoints(self, low: float, high: float) -> Floats:
+        """Steps at which checkpoints were made."""
+        return np.array([step for step, _ in _cut(self._ticks, low, high)], np.float64)
+
     def between(self, low: float, high: float) -> list[tuple[float, str]]:
         """Step and words of all marks between two steps."""
         found = (mark for marks in (self._lines, self._ticks) for mark in _cut(marks, low, high))
         return sorted(found, key=lambda mark: mark[0])
-
-
-def paint(marks: Marks, painter: QPainter, frame: Frame, drawing: "Drawing") -> None:
-    """A thin broken line with a flag for what was asked for, a tick below for a checkpoint; one a pixel at most."""
-    low, high = drawing.across.view(drawing.last_step)
-    palette, rect = theme.current(), frame.rect
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.setPen(QPen(palette.muted, 0))
-    ticks = _columns(_cut(marks._ticks, low, high), frame, drawing)
-    painter.drawLines([QLineF(x, rect.bottom() - TICK_PIXELS, x, rect.bottom()) for x in ticks])
-    lines = _columns(_cut(marks._lines, low, high), frame, drawing)
-    pen = QPen(palette.mixed(palette.muted, palette.panel, 0.7), 0)
-    if len(lines) <= MOST_BROKEN:  # which take long to draw
-        pen.setDashPattern([2, 3])
-    painter.setPen(pen)
-    painter.drawLines([QLineF(x, rect.top(), x, rect.bottom()) for x in lines])
-    _paint_flags(painter, lines[:MOST_BROKEN], rect.top())
-
-
-def _paint_flags(painter: QPainter, places: list[float], top: float) -> None:
-    wide = FLAG_PIXELS
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.current().muted)
-    for x in places:
-        painter.drawPolygon(QPolygonF([QPointF(x - wide, top), QPointF(x + wide, top), QPointF(x, top + 1.5 * wide)]))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-
-
-def readings(marks: Marks, frame: Frame, drawing: "Drawing", x: float) -> list[tuple[str, str]]:
-    """What the marks under the pointer say, as pairs of place and words; of many the first few."""
-    across = drawing.across
-    ends = [across.timeline.step_at(frame.place_at(x + side), across.along) for side in (-NEAR_PIXELS, NEAR_PIXELS)]
-    found = marks.between(*ends)
-    rows = [(f"at {step:,.0f}", words) for step, words in found[:MOST_NAMED]]
-    return rows + ([("", f"and {len(found) - MOST_NAMED:,} more")] if len(found) > MOST_NAMED else [])
-
-
-def _columns(marks: list[tuple[float, str]], frame: Frame, drawing: "Drawing") -> list[float]:
-    """The pixels of marks, each once."""
-    if not marks:
-        return []
-    steps: Floats = np.array([step for step, _ in marks], np.float64)
-    places = drawing.across.timeline.places(steps, drawing.across.along)
-    return [float(x) for x in np.unique(frame.across(places).round())]
 
 
 def _cut(marks: list[tuple[float, str]], low: float, high: float) -> list[tuple[float, str]]:

@@ -1,293 +1,442 @@
-"""One live plot, painted by hand.
+"""The plot that the run, the comparison of runs and the learn-rate schedule share."""
 
-Painted with QPainter, not with pyqtgraph, which took 16 ms for one update of the two plots of a run
-(the budget is 8 ms, this takes 6), costs 0.3 s to import and, left alive, crashes the interpreter at
-exit. What a paint costs is bounded by the pixels of the plot.
-"""
-
-import ctypes
-import math
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetricsF,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QPolygonF,
-)
-from PySide6.QtWidgets import QWidget
-from shiboken6 import getCppPointer
+import pyqtgraph as pg
+from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPaintEvent, QPixmap, QResizeEvent, QShowEvent, QWheelEvent
+from PySide6.QtWidgets import QLabel, QWidget
 
-from app.plots import marks, readout
-from app.plots.drawing import Drawing
-from app.plots.scales import Axis, Frame, Unit, linear_axis, log_axis, places_axis, tick_label
+from app.plots.axes import Axis, TickAxis, Unit
+from app.plots.drawing import Across
 from app.plots.series import Floats
-from app.plots.zoomed import ZoomedPlot
-from designer import icons, theme
+from designer import theme
 
-LEFT, TOP, RIGHT, BOTTOM = 52, 8, 12, 24
-LABEL_PIXELS = 11
-MAX_SMOOTHED_POINTS = 600
-# More markers than this would hide the line they stand on.
-MAX_MARKERS = 100
-MAX_EPOCH_LINES = 60
-BEST_RADIUS = 7
+TOP = 8
+LEAST_PIXELS = 4.0
+"""A shorter drag chooses nothing."""
+PER_NOTCH = 1.25
+SHIFT_PER_NOTCH = 0.1
+BAND_ALPHA = 36
 
 
-def polygons(x: Floats, y: Floats) -> list[QPolygonF]:
-    """Lines through points in pixels, broken at gaps (NaN)."""
-    good = np.isfinite(y)
-    if good.all():
-        return [_polygon(x, y)] if len(x) else []
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]]).astype(np.int8)))
-    return [_polygon(x[begin:end], y[begin:end]) for begin, end in edges.reshape(-1, 2)]
+def image_html(pixmap: QPixmap, pixels: int) -> str:
+    """A picture inside rich text, so many pixels high and wide."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    pixmap.save(buffer, "PNG")
+    data = bytes(buffer.data().toBase64().data()).decode()
+    return f'<img src="data:image/png;base64,{data}" width="{pixels}" height="{pixels}" style="vertical-align: middle">'
 
 
-def _polygon(x: Floats, y: Floats) -> QPolygonF:
-    polygon = QPolygonF()
-    polygon.resize(len(x))
-    # Written straight into Qt's memory: a QPointF a point in Python would cost a hundred times as much.
-    points = np.stack([x, np.clip(y, -1e6, 1e6)], axis=1)
-    ctypes.memmove(getCppPointer(polygon.data())[0], points.ctypes.data, points.nbytes)
-    return polygon
+def icon_html(name: str, token: str) -> str:
+    """An icon of ours inside rich text, in a colour of the palette."""
+    return image_html(theme.icon(name, token).pixmap(QSize(42, 42)), 14)
 
 
-def draw_marker(painter: QPainter, split: str, at: QPointF, radius: float = 3.5) -> None:
-    """A disc for validation, a diamond for test: told apart without colour."""
-    if split == "test":
-        wide = radius * 1.4
-        painter.drawPolygon(QPolygonF([at + QPointF(*d) for d in ((0, -wide), (wide, 0), (0, wide), (-wide, 0))]))
-    else:
-        painter.drawEllipse(at, radius, radius)
+def table_html(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of rich text: a muted first column, the others aligned on the right. Text is given escaped."""
+    muted = f'style="color: {theme.current().muted.name()}"'
+    lines = [
+        f"<td {muted}>{first}</td>" + "".join(f'<td align="right">&nbsp;&nbsp;&nbsp;{cell}</td>' for cell in cells)
+        for first, *cells in rows
+    ]
+    if head:
+        lines.insert(0, "".join(f'<td {muted} align="{"right" if n else "left"}">{c}</td>' for n, c in enumerate(head)))
+    return f"<table cellspacing='0'>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
-class Plot(ZoomedPlot):
-    """Draws one quantity over the iterations, the epochs or the time of a run.
+class Zoomable(Protocol):
+    """Data with an x axis of which a part can be in view."""
 
-    A drag shows a part of the run, the wheel more or less of it around the pointer, Shift with either moves it, a
-    double click shows all again. The values' axis fits what is in view. `part_changed` tells the plots beside it.
+    across: Across
+
+    @property
+    def last_step(self) -> float:
+        """The newest step."""
+
+
+class ZoomBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph ships no types
+    """A view that is not moved by the mouse itself: it tells in its own x coordinates what a drag asks for."""
+
+    chosen = Signal(float, float)
+    """The ends of the part that was chosen by a drag."""
+    moved = Signal(float, float)
+    """From where to where the view was dragged, with Shift or the middle button."""
+
+    def __init__(self) -> None:
+        super().__init__(enableMenu=False)
+        self.disableAutoRange()
+        self._is_moving = self._is_cancelled = False
+
+    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
+        """Chooses a part, or moves it."""
+        button = event.button()
+        if button not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            event.ignore()
+            return
+        event.accept()
+        if event.isStart():
+            is_shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self._is_moving, self._is_cancelled = is_shifted or button == Qt.MouseButton.MiddleButton, False
+        begin, before, now = (self._inside(p) for p in (event.buttonDownPos(), event.lastPos(), event.pos()))
+        if self._is_cancelled:
+            return
+        if self._is_moving:
+            self.moved.emit(self.mapToView(before).x(), self.mapToView(now).x())
+        elif not event.isFinish():
+            self.updateScaleBox(QPointF(begin.x(), 0), QPointF(now.x(), self.height()))
+        else:
+            self.cancel()
+            if abs(now.x() - begin.x()) >= LEAST_PIXELS:
+                self.chosen.emit(*sorted((self.mapToView(begin).x(), self.mapToView(now).x())))
+
+    def cancel(self) -> None:
+        """Give up the drag."""
+        self._is_cancelled = True
+        self.rbScaleBox.hide()
+
+    @property
+    def is_dragged(self) -> bool:
+        """Whether a part is being chosen."""
+        return bool(self.rbScaleBox.isVisible())
+
+    def _inside(self, point: QPointF) -> QPointF:
+        return QPointF(min(max(point.x(), 0.0), self.width()), point.y())
+
+
+class _FillsView:
+    """An item as large as the view: to look for the bounds of each takes as long as to draw it."""
+
+    def boundingRect(self) -> QRectF:
+        """The view, and a little more for markers at its ends."""
+        box = self.getViewBox()  # type: ignore[attr-defined]
+        if box is None:
+            return QRectF()
+        rect: QRectF = box.viewRect()
+        wide, high = rect.width() / 20, rect.height() / 20
+        return rect.adjusted(-wide, -high, wide, high)
+
+
+class Line(_FillsView, pg.PlotCurveItem):  # type: ignore[misc]
+    """A line."""
+
+
+class Markers(_FillsView, pg.ScatterPlotItem):  # type: ignore[misc]
+    """Markers of one shape."""
+
+
+class Plot(pg.PlotWidget):  # type: ignore[misc]
+    """A pyqtgraph plot in our colours, with labelled ticks, a cross-hair with a readout, and one zoom for its x axis.
+
+    A drag shows a part, the wheel more or less of it around the pointer, Shift with either moves it, a double click
+    shows all again; the y axis fits what is in view. `part_changed` tells the plots beside it. A subclass adds items,
+    lays them in `draw`, colours them in `dress`, and says in `readout` what stands beside the cross-hair.
     """
 
-    def __init__(self, drawing: Drawing, parent: QWidget | None = None) -> None:
-        super().__init__(drawing, parent)
-        self.drawing = drawing
-        self._unit = Unit(name="iterations")
-        self._smoothed: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
-        self.setMinimumSize(240, 120)
+    part_changed = Signal()
+    _is_made = False
+    """pyqtgraph sends events to itself while it is being made."""
+
+    def __init__(self, zoomable: Zoomable | None = None, parent: QWidget | None = None, *, right: int = 12) -> None:
+        """`right` is the margin on the right, in pixels. Without a `zoomable` the whole stays in view."""
+        self.view = ZoomBox()
+        self._x_axis, self._y_axis = TickAxis("bottom"), TickAxis("left")
+        super().__init__(parent, viewBox=self.view, axisItems={"bottom": self._x_axis, "left": self._y_axis})
+        for side in ("top", "right"):
+            self.getAxis(side).unlinkFromView()
+        for axis in (self._x_axis, self._y_axis):
+            axis.setZValue(-1000)  # the grid lies behind the curves
+        self.hideButtons()
+        self.setMenuEnabled(False)
+        self.setViewportUpdateMode(self.ViewportUpdateMode.FullViewportUpdate)
+        policy = Qt.FocusPolicy.NoFocus if zoomable is None else Qt.FocusPolicy.ClickFocus  # for Escape
+        for widget in (self, self.viewport()):
+            widget.setFocusPolicy(policy)
+        self.plotItem.layout.setContentsMargins(0, TOP, right, 0)
+        self._zoomable = zoomable
+        self.x = self.y = Axis(low=0, high=1, ticks=())
+        self._is_stale, self._is_dressed = True, False
+        self._pointer: float | None = None
+        self._hair = pg.InfiniteLine(angle=90)
+        self._hair.setZValue(50)
+        self.addItem(self._hair, ignoreBounds=True)
+        self._box, self._note = QLabel(self), QLabel(self)
+        for label in (self._box, self._note):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            label.hide()
+        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._note.setWordWrap(True)
+        theme.mark(self._box, "role", "readout")
+        theme.mark(self._note, "role", "muted")
+        if zoomable is not None:
+            self.view.chosen.connect(self._look_at)
+            self.view.moved.connect(lambda before, now: self._slide(self._step(before) - self._step(now)))
+        theme.changed.connect(self._restyle)
+        self._is_made = True
+
+    # ---- for subclasses ----
+
+    def draw(self) -> str:
+        """Lay out the items for what is in view. Returns why there is nothing to see, or nothing."""
+        raise NotImplementedError
+
+    def dress(self) -> None:
+        """Give the items the colours that hold."""
+
+    def readout(self, place: float) -> tuple[float, str]:
+        """Where the cross-hair stands for a pointer at a place of the x axis, and what stands beside it, as HTML."""
+        return place, ""
+
+    def show_axes(self, x: Axis, unit: Unit, y: Axis, y_labels: list[str]) -> None:
+        """Set ranges and ticks. The last label below says the unit."""
+        self.x, self.y = x, y
+        apart = x.ticks[1] - x.ticks[0] if len(x.ticks) > 1 else x.high - x.low
+        labels = [unit.label(tick, tick if x.is_log else apart) for tick in x.ticks]
+        self._x_axis.show_ticks(x, [*labels[:-1], *(f"{label} {unit.name}" for label in labels[-1:])])
+        self._y_axis.show_ticks(y, y_labels)
+        ranges = [axis.to_view(np.array([axis.low, axis.high])).tolist() for axis in (x, y)]
+        if ranges != self.view.viewRange():
+            self.view.setRange(xRange=ranges[0], yRange=ranges[1], padding=0, disableAutoRange=False)
+        # Markers at the ends may stand out; lines of a part go on beyond it.
+        is_part = self._zoomable is not None and self._zoomable.across.part is not None
+        self.view.setFlag(self.view.GraphicsItemFlag.ItemClipsChildrenToShape, is_part)
+
+    def lay(self, item: Line | Markers, places: Floats, values: Floats, **options: bool) -> None:
+        """Give an item its points, or hide it where there are none; gaps (NaN) break lines."""
+        x, y = self.x.to_view(places), self.y.to_view(values)
+        good = np.isfinite(x) & np.isfinite(y)
+        is_whole = bool(good.all())
+        item.setVisible(bool(good.any()))
+        if isinstance(item, Markers):
+            x, y = x[good], y[good]
+        if np.array_equal(item.getData(), (x, y), equal_nan=True) or not good.any():
+            return
+        if isinstance(item, Markers):
+            item.setData(x, y)
+        else:
+            item.setData(x, y, connect="all" if is_whole else "finite", skipFiniteCheck=is_whole, **options)
+
+    def to_pixels(self, places: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Points in pixels of the widget, from the left and from the top."""
+        rect, (x_range, y_range) = self.view.sceneBoundingRect(), self.view.viewRange()
+        x = (self.x.to_view(places) - x_range[0]) / (x_range[1] - x_range[0])
+        y = (self.y.to_view(values) - y_range[0]) / (y_range[1] - y_range[0])
+        return rect.left() + x * rect.width(), rect.bottom() - y * rect.height()
+
+    @property
+    def columns(self) -> int:
+        """Pixels from the left to the right end of the x axis."""
+        return max(2, int(self.view.width()))
+
+    @property
+    def num_x_ticks(self) -> int:
+        """About so many ticks have room below."""
+        return max(2, int(self.view.width() / 110))
+
+    @property
+    def num_y_ticks(self) -> int:
+        """About so many ticks have room on the left."""
+        return max(2, int(self.view.height() / 40))
+
+    # ---- drawing ----
+
+    def refresh(self) -> None:
+        """What is shown has changed: draw it now, or when it is next seen."""
+        self._is_stale = True
+        if self.isVisible():
+            self._draw()
+
+    def _draw(self) -> None:
+        self._is_stale = False
+        if not self._is_dressed:
+            self._is_dressed = True
+            self._dress()
+        words = self.draw()
+        self._note.setText(words)
+        self._note.setVisible(bool(words))
+        self.plotItem.setVisible(not words)
+        self._point(None if words else self._pointer)
+
+    def _dress(self) -> None:
+        palette = theme.current()
+        self.setBackground(palette.panel)
+        for axis in (self._x_axis, self._y_axis):
+            axis.dress(self.font())
+        self._hair.setPen(palette.muted)
+        band = QColor(palette.accent)
+        self.view.rbScaleBox.setPen(pg.mkPen(band))
+        band.setAlpha(BAND_ALPHA)
+        self.view.rbScaleBox.setBrush(pg.mkBrush(band))
+        self.dress()
+
+    def _restyle(self) -> None:
+        """Colours or fonts have changed."""
+        self._is_dressed = False
+        self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font needs other labels."""
+        super().changeEvent(event)
+        if self._is_made and event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._restyle()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draws what came while nobody looked."""
+        super().showEvent(event)
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More or fewer points have room."""
+        super().resizeEvent(event)
+        if self._is_made:
+            self.plotItem.layout.activate()
+            self._note.setGeometry(self.rect())
+            self.refresh()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draws what is new first, for pictures of plots that were not shown yet."""
+        if self._is_stale:
+            self._draw()
+        super().paintEvent(event)
 
     def sizeHint(self) -> QSize:
         """Wide enough to read."""
         return QSize(640, 240)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Another font or style needs another picture."""
-        self.update()
-        super().changeEvent(event)
+    @contextlib.contextmanager
+    def as_picture(self) -> Iterator[None]:
+        """In here there is no cross-hair, and items are drawn from their shapes, not from caches of pixels."""
+        self.forget_pointer()
+        if self._is_stale:
+            self._draw()
+        axes, no_cache = (self._x_axis, self._y_axis), self._x_axis.CacheMode.NoCache
+        caches = [axis.cacheMode() for axis in axes]
+        for axis in axes:
+            axis.setCacheMode(no_cache)
+        markers = [item for item in self.scene().items() if isinstance(item, Markers)]
+        for item in markers:
+            item.opts["useCache"] = False
+        try:
+            yield
+        finally:
+            for axis, cache in zip(axes, caches, strict=True):
+                axis.setCacheMode(cache)
+            for item in markers:
+                item.opts["useCache"] = True
 
-    def label_font(self) -> QFont:
-        """The font of axis labels."""
-        font = theme.figures(self.font())
-        font.setPixelSize(LABEL_PIXELS)
-        return font
+    def close(self) -> bool:
+        """Close as any widget: pyqtgraph's own way takes the plot apart while events are still on their way to it."""
+        return QWidget.close(self)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws everything; what it costs depends on the pixels, not on the history."""
-        painter = QPainter(self)
-        painter.setFont(self.label_font())
-        if self.drawing.is_empty:
-            self._frame = None
-            self._paint_empty(painter)
+    # ---- pointer ----
+
+    def place_at(self, pixel: float) -> float:
+        """The place on the x axis under a pixel of the widget."""
+        return self.x.from_view(self.view.mapSceneToView(QPointF(pixel, 0)).x())
+
+    def forget_pointer(self) -> None:
+        """Take the cross-hair away, for pictures."""
+        self._point(None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begins a drag."""
+        super().mousePressEvent(event)
+        event.setAccepted(self._zoomable is not None)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ends a drag."""
+        super().mouseReleaseEvent(event)
+        event.setAccepted(self._zoomable is not None)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Shows all again."""
+        event.setAccepted(self._zoomable is not None)
+        self.show_all()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Moves the cross-hair."""
+        super().mouseMoveEvent(event)
+        self._point(event.position().x())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Takes the cross-hair away."""
+        super().leaveEvent(event)
+        self._point(None)
+
+    def _point(self, x: float | None) -> None:
+        """Show what the curves say at a pixel."""
+        self._pointer = x
+        rect = self.view.sceneBoundingRect()
+        if x is None or not rect.left() <= x <= rect.right() or not self.plotItem.isVisible():
+            self._hair.hide()
+            self._box.hide()
+            return
+        place, html = self.readout(self.place_at(x))
+        at = self.x.to_view(np.array([place]))[0]
+        self._hair.setPos(at)
+        self._hair.show()
+        self._box.setText(html)
+        self._box.adjustSize()
+        pixel = self.view.mapViewToScene(QPointF(at, 0)).x()
+        width = self._box.width()
+        left = pixel + 12 if pixel + 12 + width < rect.right() else pixel - 12 - width
+        self._box.move(round(left), round(rect.top()) + 8)
+        self._box.setVisible(bool(html))
+
+    # ---- zooming ----
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Shows more or less around the pointer; sideways, or with Shift, moves."""
+        if self._zoomable is None or not self.plotItem.isVisible():
+            event.ignore()
+            return
+        event.accept()
+        turn, is_sideways = event.angleDelta(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if is_sideways or abs(turn.x()) > abs(turn.y()):
+            low, high = self._zoomable.across.view(self._zoomable.last_step)
+            self._slide((low - high) * SHIFT_PER_NOTCH * (turn.x() or turn.y()) / 120)
+        elif turn.y():
+            share = PER_NOTCH ** (-turn.y() / 120)
+            low, high = self.view.viewRange()[0]
+            middle = min(max(self.view.mapSceneToView(event.position()).x(), low), high)
+            self._look_at(*(middle + (end - middle) * share for end in (low, high)))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape gives up what is dragged."""
+        if event.key() == Qt.Key.Key_Escape and self.view.is_dragged:
+            self.view.cancel()
         else:
-            self._paint_curves(painter)
-        painter.end()
+            QWidget.keyPressEvent(self, event)
 
-    def _paint_empty(self, painter: QPainter) -> None:
-        font = QFont(self.font())
-        painter.setFont(font)
-        painter.setPen(theme.current().muted)
-        title = self.drawing.title
-        name = title if title[1:2].isupper() else title[:1].lower() + title[1:]
-        words = self.drawing.waiting or f"The {name} appears here when training starts."
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, words)
+    def show_all(self) -> None:
+        """The whole run is in view."""
+        if self._zoomable is not None and self._zoomable.across.part is not None:
+            self._zoomable.across.part = None
+            self.part_changed.emit()
 
-    def _paint_curves(self, painter: QPainter) -> None:
-        drawing = self.drawing
-        rect = QRectF(self.rect()).adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
-        low, high = drawing.across.view(drawing.last_step)
-        x, y = drawing.window(low, high, max(2, int(rect.width())))
-        raw = self._placed(x), y
-        smooth = min(MAX_SMOOTHED_POINTS, max(2, int(rect.width() * 0.75)))
-        self._smoothed = drawing.smoothed(low, high, smooth)
-        smoothed = self._placed(self._smoothed[0]), self._smoothed[1]
-        parts = {split: points.between(low, high) for split, points in drawing.points.items() if len(points)}
-        if drawing.across.is_log:  # the validation before the first step has no place there
-            parts = {split: (x[x > 0], y[x > 0]) for split, (x, y) in parts.items()}
-        points = {split: (self._placed(x), y) for split, (x, y) in parts.items()}
-        width = max(2, int(rect.width()))
-        lines = [(other, other.line.window(low, high, width)) for other in drawing.beside.values() if len(other.line)]
-        values = [raw[1], *(y for _, y in points.values()), *(y for _, (_, y) in lines)]
-        frame = self._frame = self._make_frame(rect, low, high, values)
-        self._paint_epochs(painter, frame, low, high)
-        self._paint_axes(painter, frame)
-        marks.paint(drawing.across.marks, painter, frame, drawing)
-        painter.save()
-        painter.setClipRect(rect.adjusted(-9, -9, 9, 9) if drawing.across.part is None else rect)
-        # A zigzag denser than the pixels is slow to smooth, and its spikes would fade.
-        is_fine = len(raw[0]) <= rect.width()
-        self._paint_line(painter, frame, raw, QPen(drawing.raw_colour, 0), is_fine)
-        if drawing.smoothing > 0:
-            self._paint_line(painter, frame, smoothed, _wide(drawing.colour), True)
-        for other, (x, y) in lines:
-            self._paint_line(painter, frame, (self._placed(x), y), QPen(other.colour, 0), is_fine)
-        for split, (x, y) in points.items():
-            self._paint_points(painter, frame, split, x, y)
-        self._paint_best(painter, frame)
-        painter.restore()
-        self._paint_nonfinite(painter, frame)
-        self._zooming.paint(painter, frame)
-        self._paint_pointer(painter, frame)
+    def _step(self, view_x: float) -> float:
+        assert self._zoomable is not None
+        across = self._zoomable.across
+        return across.timeline.step_at(self.x.from_view(view_x), across.along)
 
-    def _placed(self, steps: Floats) -> Floats:
-        """Where steps are on the lower axis."""
-        return self.drawing.across.timeline.places(steps, self.drawing.across.along)
+    def _look_at(self, begin: float, end: float) -> None:
+        """Show the part between two x coordinates of the view."""
+        self._show_part(self._step(begin), self._step(end))
 
-    def _make_frame(self, rect: QRectF, low: float, high: float, values: list[Floats]) -> Frame:
-        across = self.drawing.across
-        ends = self._placed(np.array([low, high]))
-        count = max(2, int(rect.width() / 110))
-        x, self._unit = places_axis(float(ends[0]), float(ends[1]), across.along, count, is_log=across.is_log)
-        return Frame(rect=rect, x=x, y=self._values_axis(values, max(2, int(rect.height() / 40))))
+    def _slide(self, steps: float) -> None:
+        """Move the part in view."""
+        if self._zoomable is not None and self._zoomable.across.part is not None:
+            low, high = self._zoomable.across.part
+            self._show_part(low + steps, high + steps)
 
-    def _values_axis(self, values: list[Floats], count: int) -> Axis:
-        joined = np.concatenate(values)
-        joined = joined[np.isfinite(joined)]
-        if self.drawing.is_log and (joined > 0).any():
-            return log_axis(float(joined[joined > 0].min()), float(joined.max()), count)
-        low, high = (float(joined.min()), float(joined.max())) if len(joined) else (0.0, 1.0)
-        if self.drawing.is_percent and low >= 0 and high <= 1 and self.drawing.across.part is None:
-            ticks = (0.0, 0.25, 0.5, 0.75, 1.0) if count >= 4 else (0.0, 0.5, 1.0)
-            return Axis(low=0, high=1, ticks=ticks)
-        return linear_axis(low, high, count)
-
-    def _paint_epochs(self, painter: QPainter, frame: Frame, low: float, high: float) -> None:
-        """Faint vertical lines where epochs end, while there is room for them."""
-        steps = self.drawing.across.timeline.steps_per_epoch
-        if not steps or (high - low) / steps > MAX_EPOCH_LINES:
-            return
-        painter.setPen(QPen(theme.current().mixed(theme.current().line, theme.current().panel, 0.45), 0))
-        ends = np.arange(steps * (low // steps + 1), high, steps, dtype=np.float64)
-        for x in frame.across(self._placed(ends)).round().tolist():
-            painter.drawLine(QPointF(x, frame.rect.top()), QPointF(x, frame.rect.bottom()))
-
-    def _paint_axes(self, painter: QPainter, frame: Frame) -> None:
-        palette, rect = theme.current(), frame.rect
-        heights = frame.down(np.array(frame.y.ticks)).round().tolist()
-        painter.setPen(QPen(palette.line, 0))
-        for y in heights:
-            painter.drawLine(QPointF(rect.left(), y), QPointF(rect.right(), y))
-        painter.setPen(palette.muted)
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for y, value in zip(heights, frame.y.ticks, strict=True):
-            words = tick_label(value, frame.y, self.drawing.is_percent)
-            painter.drawText(QRectF(0, y - 8, LEFT - 8, 16), right, words)
-        self._paint_steps(painter, frame)
-
-    def _paint_steps(self, painter: QPainter, frame: Frame) -> None:
-        """The labels below; the last one says what is counted."""
-        metrics, ticks = QFontMetricsF(painter.font()), frame.x.ticks
-        top, free = frame.rect.bottom() + 6, frame.rect.right() + RIGHT
-        apart = ticks[1] - ticks[0] if len(ticks) > 1 else frame.x.high - frame.x.low
-        places = zip(frame.across(np.array(ticks)).tolist(), ticks, strict=True)
-        for number, (x, value) in enumerate(reversed(list(places))):
-            words = self._unit.label(value, value if frame.x.is_log else apart)
-            width = metrics.horizontalAdvance(words)
-            left = x - width / 2
-            if number == 0:
-                words += f" {self._unit.name}"
-                whole = metrics.horizontalAdvance(words)
-                left = min(left, free - whole)
-                width = whole
-            if left + width <= free:
-                painter.drawText(QRectF(left, top, width + 2, 16), Qt.AlignmentFlag.AlignLeft, words)
-                free = left - 12
-
-    def _paint_line(
-        self, painter: QPainter, frame: Frame, points: tuple[Floats, Floats], pen: QPen, is_fine: bool
-    ) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_fine)
-        painter.setPen(pen)
-        for polygon in polygons(frame.across(points[0]), frame.down(points[1])):
-            painter.drawPolyline(polygon)
-
-    def _paint_points(self, painter: QPainter, frame: Frame, split: str, x: Floats, y: Floats) -> None:
-        colour = self.drawing.split_colour(split)
-        pen = QPen(colour, 0)  # a dashed line that is wider than a pixel takes five times as long
-        pen.setDashPattern([4, 3])
-        self._paint_line(painter, frame, (x, y), pen, True)
-        if len(x) > MAX_MARKERS:
-            return
-        painter.setPen(QPen(theme.current().panel, 1))
-        painter.setBrush(colour)
-        for px, py in zip(frame.across(x).tolist(), frame.down(y).tolist(), strict=True):
-            if py == py:
-                draw_marker(painter, split, QPointF(px, py), 4)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-
-    def _paint_best(self, painter: QPainter, frame: Frame) -> None:
-        """A ring around the validation that was best: its network is kept."""
-        if not self.drawing.bests:
-            return
-        step, value = self.drawing.bests[-1]
-        x = float(frame.across(self._placed(np.array([step])))[0])
-        y = float(frame.down(np.array([value]))[0])
-        if math.isfinite(x) and math.isfinite(y):
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-            painter.setPen(QPen(theme.current().text, 1.5))
-            painter.drawEllipse(QPointF(x, y), BEST_RADIUS, BEST_RADIUS)
-
-    def _paint_nonfinite(self, painter: QPainter, frame: Frame) -> None:
-        """Where values were no numbers: a tick each, words beside the first."""
-        steps, (low, high) = self.drawing.training.nonfinite_steps(), self.drawing.across.view(self.drawing.last_step)
-        steps = steps[(steps >= low) & (steps <= high)]
-        if not len(steps):
-            return
-        colour, rect = theme.current().warning, frame.rect
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(QPen(colour, 0))
-        places = frame.across(self._placed(steps)).round().tolist()
-        for x in places:
-            painter.drawLine(QPointF(x, rect.bottom() - 8), QPointF(x, rect.bottom()))
-        first, count = places[0], self.drawing.training.num_nonfinite
-        painter.drawLine(QPointF(first, rect.top()), QPointF(first, rect.bottom()))
-        words = f"Not a number at {steps[0]:,.0f}" + (f", {count:,} in all" if count > 1 else "")
-        width = QFontMetricsF(painter.font()).horizontalAdvance(words) + 18
-        left = first + 6 if first + 6 + width < rect.right() else first - 6 - width
-        painter.fillRect(QRectF(left - 2, rect.top() + 2, width + 4, 16), theme.current().panel)
-        icons.draw(painter, "warning", QRectF(left, rect.top() + 3, 14, 14), colour)
-        painter.drawText(QPointF(left + 18, rect.top() + 14), words)
-
-    def readings(self, step: float) -> list[tuple[str, str]]:
-        """What the curves say at a step, as pairs of name and value."""
-        return readout.readings(self.drawing, step, self._smoothed)
-
-    def _paint_pointer(self, painter: QPainter, frame: Frame) -> None:
-        """A vertical line under the pointer and a box with what the curves say there."""
-        if self._pointer is None or not frame.rect.left() <= self._pointer <= frame.rect.right():
-            return
-        newest = float(frame.across(self._placed(np.array([self.drawing.last_step])))[0])
-        x = round(max(frame.rect.left(), min(self._pointer, newest)))
-        step = self.drawing.across.timeline.step_at(frame.place_at(x), self.drawing.across.along)
-        marked = marks.readings(self.drawing.across.marks, frame, self.drawing, x)
-        readout.paint(painter, frame.rect, x, self.readings(step) + marked)
-
-
-def _wide(colour: QColor) -> QPen:
-    pen = QPen(colour, 2)
-    # Round joins cost three times as much, and cannot be seen at this width.
-    pen.setJoinStyle(Qt.PenJoinStyle.BevelJoin)
-    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-    return pen
+    def _show_part(self, low: float, high: float) -> None:
+        assert self._zoomable is not None
+        across = self._zoomable.across
+        before = across.part
+        across.look_at(low, high, self._zoomable.last_step)
+        if across.part != before:
+            self.part_changed.emit()

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.plots.board import Board
+from app.plots.curve_card import CurveCard
 from app.plots.curve_export import export_of
-from app.plots.curves import CurveCard
 from app.plots.timeline import Along
 from app.runs.facts_panel import FactsPanel
 from app.runs.log_panel import LogPanel

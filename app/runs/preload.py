@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer
 MODULES = (
     "engine.runs.folder",
     "app.runs.supervisor",
-    "app.plots.curves",
+    "app.plots.curve_card",
     "app.runs.facts_panel",
     "app.runs.monitor",
     "app.data.tab",

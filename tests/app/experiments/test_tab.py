@@ -290,7 +290,7 @@ def test_runs_are_compared(
     assert "Environment" in cells(page.table, 0)
     page.along.setCurrentIndex(page.along.findData("time"))
     QApplication.processEvents()
-    assert page.loss_overlay.along == "time"
+    assert page.loss_curves.along == "time"
     assert [number for number, _, _ in page.plots[1].readings(5.0)] == [0, 1]
     assert sorted(set(nameless(page))) == []
 

@@ -3,9 +3,9 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.plots.curves import CurveCard
-from app.plots.marks import MOST_NAMED, Marks, readings
-from designer import theme
+from app.plots.curve_card import CurveCard
+from app.plots.marks import Marks
+from app.plots.run_plot import MAX_NAMED, RunPlot
 from engine.runs.events import Checkpointed, Event, Message, Requested, Resumed
 
 
@@ -54,19 +54,17 @@ def test_marks_are_drawn_and_named_under_the_pointer(qtbot: QtBot) -> None:
     card.set_expected_steps(100)
     card.show()
     before = card.grab().toImage()
-    plot, drawing = card._plot, card.drawing
+    plot, drawing = card.plot, card.drawing
+    assert isinstance(plot, RunPlot)
     drawing.across.marks.take(Requested(what="pause", iteration=50))
     for step in range(60, 70):
         drawing.across.marks.take(Checkpointed(iteration=step, epoch=1, seconds=0.1))
+    card.flush()
     after = card.grab().toImage()
     assert before != after
-    frame = plot._frame
-    assert frame is not None
-    middle = frame.rect.left() + frame.rect.width() / 2
-    assert readings(drawing.across.marks, frame, drawing, middle) == [("at 50", "paused")]
-    assert readings(drawing.across.marks, frame, drawing, frame.rect.left() + 20) == []
-    drawing.across.look_at(0, 2000, 100)
+    assert plot.marks_near(50) == [("at 50", "paused")]
+    assert plot.marks_near(3) == []
     for _ in range(10):
         drawing.across.marks.take(Requested(what="validate", iteration=50))
-    assert readings(drawing.across.marks, frame, drawing, middle)[MOST_NAMED:] == [("", "and 7 more")]
-    theme.changed.disconnect(card._restyle)
+    assert plot.marks_near(50)[MAX_NAMED:] == [("", "and 7 more")]
+    card.shutdown()

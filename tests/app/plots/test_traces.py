@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from app.plots.overlay import LEFT, RIGHT, Overlay, OverlayPlot, columns_of, lower_axis, spread
+from app.plots.axes import places_axis
+from app.plots.comparison_plot import Comparison, ComparisonPlot, columns_of, spread
 from app.plots.timeline import Along
 from app.plots.traces import Trace, Traces
 from engine.runs.events import Points, Resumed
@@ -61,47 +61,40 @@ def test_what_a_resumed_run_superseded_goes(qtbot: QtBot, traces: Traces) -> Non
 
 
 def test_the_plot_paints_and_reads_out(qtbot: QtBot, traces: Traces) -> None:
-    overlay = Overlay("accuracy", traces.traces)
-    plot = OverlayPlot(overlay)
+    comparison = Comparison("accuracy", traces.traces)
+    plot = ComparisonPlot(comparison)
     qtbot.addWidget(plot)
     plot.resize(400, 240)
-    blank = OverlayPlot(Overlay("nothing", traces.traces))
+    blank = ComparisonPlot(Comparison("nothing", traces.traces))
     qtbot.addWidget(blank)
     blank.resize(400, 240)
     assert plot.grab().toImage() != blank.grab().toImage()
     ((number, training, validation),) = plot.readings(4.0)
     assert (number, training, validation) == (0, "28.3 %", "28.3 %")
-    overlay.shows_training = False
+    comparison.shows_training = False
     assert plot.readings(4.0) == [(0, "", "28.3 %")]
-    overlay.along, overlay.smoothing, overlay.is_log = "time", 0.0, True
+    comparison.along, comparison.smoothing, comparison.is_log = "time", 0.0, True
     plot.grab()
 
 
 @pytest.mark.parametrize(("along", "end"), [("iterations", 20.0), ("epochs", 3.0), ("time", 24.0)])
-def test_a_part_is_chosen_by_a_drag_and_the_wheel(qtbot: QtBot, traces: Traces, along: Along, end: float) -> None:
-    """In the units of the lower axis, which steps of several runs have in common."""
-    overlay = Overlay("loss", traces.traces, along=along, smoothing=0.0)
-    plot = OverlayPlot(overlay)
+def test_a_part_is_chosen_in_what_runs_have_in_common(qtbot: QtBot, traces: Traces, along: Along, end: float) -> None:
+    """In the units of the lower axis."""
+    comparison = Comparison("loss", traces.traces, along=along, smoothing=0.0)
+    plot = ComparisonPlot(comparison)
     qtbot.addWidget(plot)
-    plot.resize(LEFT + 400 + RIGHT, 240)
+    plot.resize(480, 240)
     plot.show()
+    qtbot.waitExposed(plot)
     whole = plot.grab().toImage()
-    assert overlay.last_step == end
+    assert comparison.last_step == end
     with qtbot.waitSignal(plot.part_changed):
-        qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 100, 100))
-        qtbot.mouseMove(plot, QPoint(LEFT + 300, 100))
-        plot._zooming.move(plot._frame, LEFT + 300)  # where nobody has a pointer
-        qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 300, 100))
-    assert overlay.across.part == pytest.approx((end / 4, end * 3 / 4))
-    plot.leaveEvent(QEvent(QEvent.Type.Leave))
+        plot.view.chosen.emit(end / 4, end * 3 / 4)
+    assert comparison.across.part == pytest.approx((end / 4, end * 3 / 4))
+    plot.refresh()
     assert plot.grab().toImage() != whole
-    assert plot._zooming.turn(plot._frame, LEFT + 200, 1)
-    assert overlay.across.part == pytest.approx((end * (0.5 - 0.2), end * (0.5 + 0.2)))
-    plot.grab()
-    with qtbot.waitSignal(plot.part_changed):
-        qtbot.mouseDClick(plot, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 200, 100))
-    assert overlay.across.part is None
-    plot.leaveEvent(QEvent(QEvent.Type.Leave))
+    plot.show_all()
+    plot.refresh()
     assert plot.grab().toImage() == whole
 
 
@@ -121,8 +114,8 @@ def test_a_log_that_is_not_there_has_no_curves(tmp_path: Path) -> None:
     ],
 )
 def test_the_lower_axis_has_round_ticks(furthest: float, along: Along, unit: str, last: float) -> None:
-    axis, _, said = lower_axis(furthest, along, 6)
-    assert (said, axis.high) == (unit, last)
+    axis, counted = places_axis(0, furthest, along, 6)
+    assert (counted.name, axis.high) == (unit, last)
     assert 3 <= len(axis.ticks) <= 8
 
 

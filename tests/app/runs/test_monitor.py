@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 
-from app.plots.plot import Plot
+from app.plots.run_plot import RunPlot
 from app.plots.timeline import Along
 from app.runs.monitor import Monitor
 from app.runs.supervisor import Outcome
@@ -68,9 +68,11 @@ def test_a_run_that_was_stopped_early_fills_its_plots(monitor: Monitor) -> None:
     """Not a few points at the left edge of what was planned."""
     monitor.take(replace(STARTED, iterations=4000))
     monitor.take(points("training", 1))
-    (plot,) = monitor.loss_card.findChildren(Plot)
+    (plot,) = monitor.loss_card.findChildren(RunPlot)
+    monitor.loss_card.flush()
     running = plot.grab().toImage()
     monitor.show_outcome(Outcome("stopped", "stopped on request"))
+    monitor.loss_card.flush()
     stopped = plot.grab().toImage()
     right = [stopped.pixel(stopped.width() * 3 // 4, y) for y in range(stopped.height())]
     assert right != [running.pixel(running.width() * 3 // 4, y) for y in range(running.height())]
@@ -188,22 +190,23 @@ def test_a_part_of_the_run_is_seen_in_all_plots(monitor: Monitor, qtbot) -> None
     monitor.take(replace(STARTED, iterations=100))
     for first in range(1, 100, 2):
         monitor.take(points("training", first))
-    upper, lower = (card.findChild(Plot) for card in monitor.board.cards)
+    upper, lower = (card.findChild(RunPlot) for card in monitor.board.cards)
     assert upper is not None
     assert lower is not None
     assert monitor.whole.isHidden()
+    for card in monitor.board.cards:
+        card.flush()
     upper.grab()
     middle = upper.height() // 2
-    qtbot.mousePress(upper, Qt.MouseButton.LeftButton, pos=QPoint(100, middle))
-    qtbot.mouseMove(upper, QPoint(200, middle))
-    qtbot.mouseRelease(upper, Qt.MouseButton.LeftButton, pos=QPoint(200, middle))
+    qtbot.mousePress(upper.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(100, middle))
+    qtbot.mouseMove(upper.viewport(), QPoint(200, middle))
+    qtbot.mouseRelease(upper.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, middle))
     low, high = monitor.board.across.view(100)
     assert 0 < low < high < 60
     assert not monitor.whole.isHidden()
-    lower.grab()
-    assert lower._frame is not None
-    assert (lower._frame.x.low, lower._frame.x.high) == (low, high)
-    qtbot.mouseDClick(lower, Qt.MouseButton.LeftButton, pos=QPoint(150, middle))
+    monitor.loss_card.flush()
+    assert (lower.x.low, lower.x.high) == (low, high)
+    qtbot.mouseDClick(lower.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(150, middle))
     assert monitor.board.across.part is None
     assert monitor.whole.isHidden()
 
@@ -214,7 +217,7 @@ def test_the_lower_axis_counts_what_is_chosen(monitor: Monitor, along: Along, wo
     monitor.take(points("training", 1))
     monitor.take(progress(2))
     monitor.set_along(along)
-    (plot,) = monitor.loss_card.findChildren(Plot)
+    (plot,) = monitor.loss_card.findChildren(RunPlot)
     plot.grab()
     assert [name for name, _ in plot.readings(2)][:2] == ["iteration", word]
 
@@ -261,7 +264,7 @@ def test_what_the_time_of_steps_goes_to_is_one_plot(monitor: Monitor) -> None:
     card.flush()
     legend = next(w for w in card.findChildren(QWidget) if w.accessibleName().startswith("Curves: "))
     assert legend.accessibleName() == "Curves: computing, data, workers"
-    (plot,) = card.findChildren(Plot)
+    (plot,) = card.findChildren(RunPlot)
     plot.grab()
     assert plot.readings(10)[1:] == [("computing", "25.0 %"), ("data", "25.0 %"), ("workers", "50.0 %")]
     monitor.take(Resumed(iteration=15, after=3, reason="a worker died"))

@@ -3,10 +3,14 @@
 import math
 from collections.abc import Iterator
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+import numpy as np
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
+from app.plots.axes import Axis, Unit
+from app.plots.plot import Line, Plot
+from app.widgets import ElidedLabel
 from designer import theme
 from engine.core.errors import plural
 from engine.project.schedules import rate_at
@@ -15,13 +19,11 @@ from engine.project.training import TrainingLength, TrainingOptions, training_le
 STAND_IN = 100
 """Iterations an epoch where no data says how many."""
 HEIGHT = 168
-_LEFT, _TOP, _RIGHT, _BOTTOM = 56, 30, 16, 26
-_LABEL_PIXELS = 11
 _ROUND = (1, 2, 5)
 
 
 class RatePlot(QWidget):
-    """A quiet curve: rate upwards, epochs to the right."""
+    """The learn rate over a run, under a caption that says what it goes by."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,18 +33,22 @@ class RatePlot(QWidget):
         self.setAccessibleName("Learn rate over the run")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(HEIGHT)
+        self._caption, self._curve = ElidedLabel(), RateCurve(self)
+        theme.mark(self._caption, "role", "help")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self._caption)
+        column.addWidget(self._curve, 1)
         self._soon = QTimer(self, singleShot=True, interval=0)  # the dialog opens first: it is further down
         self._soon.timeout.connect(self._describe)
-
-    def sizeHint(self) -> QSize:
-        """As wide as the form makes it."""
-        return QSize(400, HEIGHT)
 
     def show_options(self, options: TrainingOptions, samples: int | None, scale: float = 1.0) -> None:
         """Draw so many times the rate of these options, for so many training samples; None where that is not known."""
         self.options, self.samples, self.scale = options, samples, scale
+        self._caption.setText(self.caption)
+        self._curve.refresh()
         self._soon.start()
-        self.update()
 
     def _describe(self) -> None:
         """In words, for who does not see it."""
@@ -76,57 +82,39 @@ class RatePlot(QWidget):
             step = round(number * (total - 1) / max(1, count - 1))
             yield step / max(1, total - 1), self.scale * rate_at(self.options, step, per_epoch, total)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Caption, axes, curve."""
-        painter, palette = QPainter(self), theme.current()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        frame = QRectF(self.rect()).adjusted(_LEFT, _TOP, -_RIGHT, -_BOTTOM)
-        painter.setFont(self._label_font())
-        painter.setPen(palette.muted)
-        place = QRectF(_LEFT, 2, frame.width(), 20)
-        words = painter.fontMetrics().elidedText(self.caption, Qt.TextElideMode.ElideRight, int(frame.width()))
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
-        points = list(self.points(max(2, 2 * int(frame.width()))))
-        top = max(rate for _, rate in points) or 1.0
-        self._paint_axes(painter, frame, top)
-        places = [self._place(frame, share, rate / top) for share, rate in points]
-        if len(places) == 1:
-            places.append(QPointF(frame.right(), places[0].y()))
-        pen = QPen(palette.accent, 1.6)
-        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-        painter.setPen(pen)
-        painter.drawPolyline(QPolygonF(places))
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Follows every change of a schedule that there are pixels for."""
+        super().resizeEvent(event)
+        self._curve.refresh()
 
-    @staticmethod
-    def _place(frame: QRectF, across: float, up: float) -> QPointF:
-        return QPointF(frame.left() + across * frame.width(), frame.bottom() - up * frame.height())
 
-    def _paint_axes(self, painter: QPainter, frame: QRectF, top: float) -> None:
+class RateCurve(Plot):
+    """The curve itself: epochs to the right, the rate upwards."""
+
+    def __init__(self, owner: RatePlot) -> None:
+        super().__init__(parent=owner, right=16)
+        self._owner = owner
+        self.setAccessibleName("Learn rate over the run")
+        self._line = Line(antialias=True)
+        self.addItem(self._line, ignoreBounds=True)
+
+    def dress(self) -> None:
+        """In the colour of training curves."""
+        self._line.setPen(theme.current().accent, width=1.6)
+
+    def draw(self) -> str:
         """Three quiet lines with the rate, and epochs at round numbers."""
-        palette = theme.current()
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for share in (0.0, 0.5, 1.0):
-            y = round(self._place(frame, 0, share).y()) + 0.5
-            painter.setPen(QPen(palette.line, 1))
-            painter.drawLine(QPointF(frame.left(), y), QPointF(frame.right(), y))
-            painter.setPen(palette.muted)
-            painter.drawText(QRectF(0, y - 10, _LEFT - 10, 20), right, _figure(share * top))
-        epochs, unit = self.length.epochs, "iteration" if self.length.is_full_batch else "epoch"
-        for epoch in ticks(epochs, max(2, int(frame.width() / 90))):
-            x = frame.left() + epoch / epochs * frame.width()
-            text = f"{epoch:,}" if epoch else f"{unit} 0"
-            place = QRectF(x - 50, frame.bottom() + 6, 100, 18)
-            at = Qt.AlignmentFlag.AlignHCenter
-            if epoch == 0:
-                place, at = QRectF(frame.left(), place.y(), 100, 18), Qt.AlignmentFlag.AlignLeft
-            elif x > frame.right() - 20:
-                place, at = QRectF(frame.right() - 100, place.y(), 100, 18), Qt.AlignmentFlag.AlignRight
-            painter.drawText(place, at | Qt.AlignmentFlag.AlignTop, text)
-
-    def _label_font(self) -> QFont:
-        font = theme.figures(self.font())
-        font.setPixelSize(_LABEL_PIXELS)
-        return font
+        length = self._owner.length
+        shares, rates = (np.array(values) for values in zip(*self._owner.points(2 * self.columns), strict=True))
+        top = float(rates.max()) or 1.0
+        unit = "iterations" if length.is_full_batch else "epochs"
+        x = Axis(low=0, high=length.epochs, ticks=tuple(map(float, ticks(length.epochs, self.num_x_ticks))))
+        y = Axis(low=0, high=top, ticks=(0.0, 0.5 * top, top))
+        self.show_axes(x, Unit(name=unit if length.epochs != 1 else unit[:-1]), y, [_figure(rate) for rate in y.ticks])
+        if len(shares) == 1:
+            shares, rates = np.array([0.0, 1.0]), np.repeat(rates, 2)
+        self.lay(self._line, shares * length.epochs, rates)
+        return ""
 
 
 def ticks(last: int, count: int) -> list[int]:

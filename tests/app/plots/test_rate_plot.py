@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtGui import QColor, QImage
 
-from app.dialogs.rate_plot import STAND_IN, RatePlot, ticks
+from app.plots.rate_plot import STAND_IN, RatePlot, ticks
 from designer import theme
 from engine.project.schedules import rate_at
 from engine.project.training import TrainingOptions

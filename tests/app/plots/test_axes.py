@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QRectF
 
-from app.plots.scales import Axis, Frame, figure, linear_axis, log_axis, nice_step, places_axis, tick_label
+from app.plots.axes import Axis, figure, linear_axis, log_axis, nice_step, places_axis, tick_labels, values_axis
 
 
 @pytest.mark.parametrize(("span", "count", "step"), [(1200, 6, 200), (2.3, 5, 0.5), (1, 4, 0.25), (9.7, 5, 2)])
@@ -36,8 +35,16 @@ def test_a_logarithmic_axis_has_whole_decades(low: float, high: float) -> None:
 
 
 def test_what_a_logarithmic_axis_cannot_show_is_a_gap() -> None:
-    shares = log_axis(0.1, 10, 5).share(np.array([0.1, 10.0, 0.0, -1.0]))
-    np.testing.assert_allclose(shares, [0, 1, np.nan, np.nan])
+    view = log_axis(0.1, 10, 5).to_view(np.array([0.1, 10.0, 0.0, -1.0]))
+    np.testing.assert_allclose(view, [-1, 1, np.nan, np.nan])
+
+
+def test_only_finite_values_count_and_only_positive_ones_on_a_logarithmic_axis() -> None:
+    values = np.array([np.nan, -5.0, 0.02, 3.0, np.inf])
+    assert values_axis(values, 5).low <= -5
+    assert (values_axis(values, 5, is_log=True).low, values_axis(values, 5, is_log=True).high) == (0.01, 10)
+    assert not values_axis(np.array([-1.0, 0.0]), 5, is_log=True).is_log
+    assert values_axis(values[:1], 5) == linear_axis(0, 1, 5)
 
 
 def test_places_have_round_ticks_and_units() -> None:
@@ -62,14 +69,6 @@ def test_a_logarithmic_lower_axis_counts_decades() -> None:
     assert not places_axis(0, 10, "time", 6, is_log=True)[0].is_log, "nothing has taken time yet"
 
 
-@pytest.mark.parametrize("is_log", [False, True])
-def test_a_pixel_and_its_place_agree(is_log: bool) -> None:
-    x, _ = places_axis(1, 1000, "iterations", 5, is_log=is_log)
-    frame = Frame(rect=QRectF(50, 10, 400, 100), x=x, y=linear_axis(0, 2, 4))
-    assert frame.place_at(float(frame.across(np.array([250.0]))[0])) == pytest.approx(250)
-    np.testing.assert_allclose(frame.down(np.array([0.0, 2.0])), [110, 10])
-
-
 @pytest.mark.parametrize(
     ("value", "is_percent", "words"),
     [
@@ -91,6 +90,6 @@ def test_figures_have_three_digits(value: float, is_percent: bool, words: str) -
 
 def test_tick_labels_carry_the_same_decimals() -> None:
     whole = Axis(low=0, high=1, ticks=(0.0, 0.5, 1.0))
-    assert [tick_label(value, whole, False) for value in whole.ticks] == ["0", "0.5", "1.0"]
-    assert [tick_label(value, whole, True) for value in whole.ticks] == ["0", "50", "100 %"]
-    assert tick_label(20_000, Axis(low=0, high=20_000, ticks=(0.0, 10_000.0, 20_000.0)), False) == "20,000"
+    assert tick_labels(whole) == ["0", "0.5", "1.0"]
+    assert tick_labels(whole, is_percent=True) == ["0", "50", "100 %"]
+    assert tick_labels(Axis(low=0, high=20_000, ticks=(0.0, 10_000.0, 20_000.0))) == ["0", "10,000", "20,000"]

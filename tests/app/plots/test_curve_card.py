@@ -10,8 +10,9 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QLabel
 
-from app.plots.curves import CurveCard
-from app.plots.plot import Plot, polygons
+from app.plots.curve_card import CurveCard
+from app.plots.run_plot import RunPlot
+from app.widgets import ElidedLabel
 from designer import theme
 
 
@@ -27,10 +28,9 @@ def card(qtbot, qapp: QApplication) -> Iterator[CurveCard]:
     card.shutdown()
 
 
-def plot_of(card: CurveCard) -> Plot:
-    plot = card.findChild(Plot)
-    assert isinstance(plot, Plot)
-    return plot
+def plot_of(card: CurveCard) -> RunPlot:
+    assert isinstance(card.plot, RunPlot)
+    return card.plot
 
 
 def picture(card: CurveCard) -> QImage:
@@ -45,7 +45,8 @@ def num_of(image: QImage, colour: QColor) -> int:
 
 
 def words_of(card: CurveCard) -> list[str]:
-    return [label.text() for label in card.findChildren(QLabel) if label.text()]
+    """What stands in its head, but for the legend."""
+    return [label.text() for label in card.findChildren(QLabel) if label.parent() is card and label.text()]
 
 
 def falling(count: int) -> list[float]:
@@ -199,7 +200,7 @@ def test_the_pointer_reads_the_curves(card: CurveCard, qtbot) -> None:
     readings = dict(plot.readings(480.0))
     assert readings["iteration"] == "480"
     assert readings["validation at 500"] == "0.875"
-    qtbot.mouseMove(plot, QPoint(300, 100))
+    qtbot.mouseMove(plot.viewport(), QPoint(300, 100))
     qtbot.waitUntil(lambda: num_of(plot.grab().toImage(), theme.light().raised) > 1000)
     plot.forget_pointer()
     assert picture(card) == before
@@ -237,18 +238,20 @@ def test_a_picture_that_cannot_be_written_says_so(card: CurveCard, tmp_path: Pat
             export(tmp_path / "nowhere" / "loss")
 
 
-def test_lines_break_at_gaps() -> None:
-    x = np.arange(6.0)
-    parts = polygons(x, np.array([1, 2, np.nan, 4, np.nan, 6]))
-    corners = [[part.at(i).toTuple() for i in range(part.size())] for part in parts]
-    assert corners == [[(0, 1), (1, 2)], [(3, 4)], [(5, 6)]]
-    assert polygons(x, np.full(6, np.nan)) == []
+def test_lines_break_at_gaps(card: CurveCard) -> None:
+    card.set_smoothing(0)
+    card.append("training", 1, 1, [1, 2, float("nan"), 4, float("nan"), 6])
+    card.flush()
+    path = plot_of(card)._raw.getPath()
+    starts = [number for number in range(path.elementCount()) if path.elementAt(number).isMoveTo()]
+    assert len(starts) >= 3
+    assert path.boundingRect().right() == 6
 
 
 def test_a_program_that_forgets_its_cards_leaves_cleanly() -> None:
     code = (
         "from PySide6.QtWidgets import QApplication; from designer import theme\n"
-        "from app.plots.curves import CurveCard\n"
+        "from app.plots.curve_card import CurveCard\n"
         "app = QApplication([]); theme.apply(app); card = CurveCard('Loss'); card.show()\n"
         "card.append('training', 1, 1, [1.0, 2.0, 3.0]); card.flush(); app.processEvents()\n"
     )
@@ -256,14 +259,15 @@ def test_a_program_that_forgets_its_cards_leaves_cleanly() -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-def test_a_narrow_legend_elides_its_words(card: CurveCard) -> None:
+def test_the_legend_names_what_is_drawn(card: CurveCard) -> None:
+    card.set_smoothing(0.6)
     card.append("training", 1, 1, [2.0, 1.0])
     card.append("validation", 2, 1, [1.5])
     card.flush()
     legend = card._legend
-    legend.resize(legend.sizeHint())
-    assert legend.words() == ["training", "smoothed", "validation"] or legend.words() == ["training", "validation"]
-    legend.resize(legend.width() * 3 // 4, legend.height())
-    assert legend.words()[-1].endswith("…")
-    assert legend.words()[-1] != "…"
+    assert legend.names == ["training", "smoothed", "validation"]
     assert "validation" in legend.toolTip()
+    words = [label for label in legend.findChildren(ElidedLabel) if label.text() == "validation"]
+    card.resize(280, 300)
+    QApplication.processEvents()
+    assert words[0].width() < words[0].sizeHint().width(), "in a narrow card words are elided"

@@ -1,0 +1,209 @@
+"""Axes of plots: round ticks, their labels, and the axis items that draw them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+
+from app.plots.series import Floats
+from app.plots.timeline import Along
+from designer import theme
+from engine.core.text import format_percent
+
+LEFT_PIXELS, BOTTOM_PIXELS = 52, 24
+LABEL_PIXELS = 11
+OVERHANG = 28
+"""Pixels by which labels may stand out over the ends of their axis."""
+GAP = 12
+
+# No tick is useful below this: beyond it a float has no digits left.
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """The range of an axis and where its ticks stand, in the values' own units."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    is_log: bool = False
+
+    def to_view(self, values: Floats) -> Floats:
+        """Values in the coordinates of the view: their logarithms on a logarithmic axis, NaN where they have none."""
+        return np.log10(np.where(values > 0, values, np.nan)) if self.is_log else values
+
+    def from_view(self, coordinate: float) -> float:
+        """The value at a coordinate of the view."""
+        return float(10.0**coordinate if self.is_log else coordinate)
+
+
+def nice_step(span: float, count: int) -> float:
+    """A round distance that divides a span into about `count` parts."""
+    raw = max(span / max(1, count), _TINY)
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next((factor * power for factor in (1, 2, 2.5, 5) if raw <= factor * power * 1.0001), 10 * power)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """What the lower axis counts: values are divided by so much and followed by its name."""
+
+    name: str
+    divisor: float = 1.0
+
+    def label(self, value: float, apart: float) -> str:
+        """A number with as many decimals as ticks need that stand `apart`."""
+        apart = apart / self.divisor
+        decimals = next((n for n in range(6) if abs(round(apart, n) - apart) < apart * 1e-6), 6)
+        return f"{value / self.divisor:,.{decimals}f}"
+
+
+_OF_TIME = (
+    (7200.0, Unit(name="h", divisor=3600.0)),
+    (180.0, Unit(name="min", divisor=60.0)),
+    (0.0, Unit(name="s")),
+)
+
+
+def places_axis(low: float, high: float, along: Along, count: int, *, is_log: bool = False) -> tuple[Axis, Unit]:
+    """The lower axis between two places, and how its values are told. Only places above 0 can be logarithmic."""
+    unit = Unit(name=along)
+    if along == "time":
+        unit = next(unit for least, unit in _OF_TIME if high - low >= least)
+    if is_log and 0 < low < high:
+        powers = range(math.floor(math.log10(low / unit.divisor)), math.ceil(math.log10(high / unit.divisor)) + 1)
+        factors = (1, 2, 5) if len(powers) <= 3 else (1,)
+        places = [unit.divisor * factor * 10.0**power for power in powers for factor in factors]
+        ticks = [place for place in places if low <= place * 1.000001 and place <= high * 1.000001]
+        return Axis(low=low, high=high, ticks=tuple(ticks), is_log=True), unit
+    high = max(high, low + (1.0 if along != "epochs" else 1e-9))
+    step = nice_step((high - low) / unit.divisor, count) * unit.divisor
+    if along == "iterations":
+        step = max(1.0, step)
+    first = math.ceil(low / step - 1e-9)
+    ticks = [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
+    return Axis(low=low, high=high, ticks=tuple(ticks)), unit
+
+
+def linear_axis(low: float, high: float, count: int) -> Axis:
+    """Round ends around the values; from zero where zero is near."""
+    if low >= 0 and low < 0.5 * high:
+        low = 0.0
+    if not high - low > 1e-12 * max(abs(low), abs(high)):
+        pad = abs(high) * 0.1 or 1.0
+        low, high = low - pad, high + pad
+    step = nice_step(high - low, count)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(number * step for number in range(first, last + 1))
+    return Axis(low=ticks[0], high=ticks[-1], ticks=ticks)
+
+
+def log_axis(low: float, high: float, count: int) -> Axis:
+    """Decades around the positive values, with steps between where they are few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    last = max(last, first + 1)
+    stride = max(1, -(-(last - first) // max(1, count)))
+    factors = (1, 2, 5) if last - first <= 2 else (1,)
+    places = (factor * 10.0**power for power in range(first, last + 1, stride) for factor in factors)
+    ticks = tuple(place for place in places if place <= 10.0**last)
+    return Axis(low=10.0**first, high=10.0**last, ticks=ticks, is_log=True)
+
+
+def values_axis(values: Floats, count: int, *, is_log: bool = False) -> Axis:
+    """The axis for some values, of which those that are not finite do not count; logarithmic only if any is above 0."""
+    values = values[np.isfinite(values)]
+    if is_log and (values > 0).any():
+        return log_axis(float(values[values > 0].min()), float(values.max()), count)
+    return linear_axis(float(values.min()), float(values.max()), count) if len(values) else linear_axis(0, 1, count)
+
+
+def figure(value: float, is_percent: bool) -> str:
+    """A value in words: three digits, or per cent with one decimal."""
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "infinite"
+    if is_percent:
+        return format_percent(value, 1)
+    if value == 0 or 0.001 <= abs(value) < 100_000:
+        digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+        return f"{value:,.{min(digits, 5)}f}"
+    return _short_power(f"{value:.2e}")
+
+
+def _short_power(text: str) -> str:
+    return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+
+
+def tick_labels(axis: Axis, *, is_percent: bool = False) -> list[str]:
+    """The labels of an axis of values, with as many decimals as tell its ticks apart."""
+    if is_percent:
+        labels = [f"{100 * tick:.6g}" for tick in axis.ticks]
+        return [*labels[:-1], *(f"{label} %" for label in labels[-1:])]
+    if axis.is_log or not 1e-3 <= max(abs(axis.low), abs(axis.high)) < 1e6:
+        return [_short_power(f"{tick:,.6g}") for tick in axis.ticks]
+    step = axis.ticks[1] - axis.ticks[0] if len(axis.ticks) > 1 else 1.0
+    decimals = next((n for n in range(9) if abs(round(step, n) - step) < step * 1e-6), 9)
+    return [f"{tick + 0.0:,.{decimals}f}" if abs(tick) > step * 1e-6 else "0" for tick in axis.ticks]
+
+
+class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
+    """An axis without a line of its own, whose ticks and labels are given: `show_ticks`."""
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation, maxTickLength=0)
+        self.enableAutoSIPrefix(False)
+        self.setStyle(tickAlpha=255, tickTextOffset=8)
+        self._ticks: list[tuple[float, str]] = []
+        # Without it the grid is drawn anew with every picture, which takes three times as long.
+        self.setCacheMode(self.CacheMode.DeviceCoordinateCache)
+        if orientation == "left":
+            self.setWidth(LEFT_PIXELS)
+            self.setGrid(255)
+        else:
+            self.setHeight(BOTTOM_PIXELS)
+
+    def dress(self, font: QFont) -> None:
+        """Use this font, and the colours that hold."""
+        label_font = theme.figures(font)
+        label_font.setPixelSize(LABEL_PIXELS)
+        self.setTickFont(label_font)
+        palette = theme.current()
+        self.setPen(None)
+        self.setTickPen(palette.line if self.orientation == "left" else None)
+        self.setTextPen(palette.muted)
+
+    def show_ticks(self, axis: Axis, labels: Sequence[str]) -> None:
+        """Show these labels at the ticks of an axis."""
+        places = [math.log10(tick) for tick in axis.ticks] if axis.is_log else axis.ticks
+        ticks = list(zip(places, labels, strict=True))
+        if ticks != self._ticks:
+            self._ticks = ticks
+            self.setTicks([ticks])
+
+    def boundingRect(self) -> QRectF:
+        """With room for labels that stand out over the ends."""
+        rect: QRectF = super().boundingRect()
+        return rect.adjusted(-OVERHANG, -8, OVERHANG, 8)
+
+    def generateDrawSpecs(self, painter: QPainter) -> Any:
+        """Places the labels below the plot: the last one says the unit, and stands whole; those before it give way."""
+        if self.orientation == "left":
+            return super().generateDrawSpecs(painter)
+        rect, (low, high), metrics = self.mapRectFromParent(self.geometry()), self.range, QFontMetricsF(painter.font())
+        free = rect.right() + GAP
+        texts: list[tuple[QRectF, Qt.TextFlag, str]] = []
+        for place, text in reversed(self._ticks):
+            middle = rect.left() + (place - low) / (high - low) * rect.width()
+            width, number = metrics.horizontalAdvance(text), metrics.horizontalAdvance(text.partition(" ")[0])
+            left = min(middle - number / 2, free - width) if not texts else middle - number / 2
+            if left + width <= free:
+                texts.append((QRectF(left, rect.top() + 6, width, metrics.height()), Qt.TextFlag.TextDontClip, text))
+                free = left - GAP
+        return (self.pen(), QPointF(), QPointF()), [], texts

@@ -1,0 +1,75 @@
+"""A card that holds a plot under its title, and leaves as a picture or as a drawing."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QIODevice, QPoint
+from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.plots.plot import Plot
+from designer import theme
+
+
+class PlotCard(QFrame):
+    """A title, what a subclass adds beside it, and a plot."""
+
+    def __init__(self, plot: Plot, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.plot = plot
+        self._title = QLabel()
+        theme.mark(self, "role", "card")
+        theme.mark(self._title, "role", "strong")
+        self.head = QHBoxLayout()
+        self.head.setSpacing(8)
+        self.head.addWidget(self._title)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(4)
+        column.addLayout(self.head)
+        column.addWidget(self.plot, 1)
+
+    @property
+    def title(self) -> str:
+        """The name of the quantity."""
+        return self._title.text()
+
+    @title.setter
+    def title(self, title: str) -> None:
+        self._title.setText(title)
+        for widget in (self, self.plot):
+            widget.setAccessibleName(title)
+
+    @contextlib.contextmanager
+    def as_picture(self) -> Iterator[None]:
+        """In here nothing shows that only a pointer needs, and nothing is drawn from a cache of pixels."""
+        self.ensurePolished()
+        with self.plot.as_picture():
+            yield
+
+    def export_png(self, path: str | Path) -> None:
+        """Write the card as a picture, twice as fine as on the screen. Raises `OSError`."""
+        pixmap = QPixmap(self.size() * 2)
+        pixmap.setDevicePixelRatio(2)
+        pixmap.fill(theme.current().background)
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        with self.as_picture():
+            self.render(pixmap)
+        pixmap.save(buffer, "PNG")
+        Path(path).write_bytes(buffer.data().data())
+
+    def export_svg(self, path: str | Path) -> None:
+        """Write the card as a drawing that scales. Raises `OSError`."""
+        buffer, generator = QBuffer(), QSvgGenerator()
+        generator.setOutputDevice(buffer)
+        generator.setSize(self.size())
+        generator.setViewBox(self.rect())
+        generator.setTitle(self.title)
+        painter = QPainter(generator)
+        with self.as_picture():
+            self.render(painter, QPoint(0, 0))
+        painter.end()
+        Path(path).write_bytes(buffer.data().data())

@@ -1,0 +1,211 @@
+"""The cards of the training monitor: a live plot with its legend and its newest figure."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyqtgraph as pg
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+
+from app.plots.axes import figure
+from app.plots.card import PlotCard
+from app.plots.drawing import VALUE, Drawing
+from app.plots.run_plot import RunPlot
+from app.plots.series import Floats, Points, Series
+from app.widgets import ElidedLabel
+from designer import theme
+
+REDRAW_MS = 33
+SAMPLE, GAP = 20, 8
+
+
+class Legend(QWidget):
+    """A sample of each curve that is there, with its name, elided where there is no room for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(GAP)
+        self.names: list[str] = []
+        self._key: object = None
+
+    def show_samples(self, samples: Mapping[str, pg.GraphicsObject]) -> None:
+        """Show these items by their names."""
+        key = list(samples), theme.current(), self.devicePixelRatioF()
+        if key == self._key:
+            return
+        self._key, self.names = key, list(samples)
+        while (item := self._row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        for name, sample in samples.items():
+            picture, word = QLabel(), ElidedLabel(name)
+            picture.setPixmap(self._picture(sample))
+            theme.mark(word, "role", "muted")
+            self._row.addWidget(picture)
+            self._row.addWidget(word)
+            self._row.addSpacing(GAP)
+        self.setAccessibleName("Curves: " + ", ".join(self.names))
+        self.setToolTip(self.accessibleName())
+
+    def _picture(self, sample: pg.GraphicsObject) -> QPixmap:
+        """The sample as the plot draws it."""
+        ratio = self.devicePixelRatioF()
+        pixmap = QPixmap(QSize(SAMPLE, SAMPLE) * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pg.ItemSample(sample).paint(painter)
+        painter.end()
+        return pixmap
+
+
+class CurveCard(PlotCard):
+    """One quantity of a run: title, legend, newest figure, plot.
+
+    Points are never dropped; drawing is limited to one picture every 33 ms. `part_changed` tells that another part of
+    the run is in view, `closed` that the card is to go, where it can be closed.
+    """
+
+    part_changed = Signal()
+    closed = Signal()
+
+    def __init__(
+        self,
+        title: str = "",
+        parent: QWidget | None = None,
+        *,
+        token: str = "accent",
+        drawing: Drawing | None = None,
+        can_close: bool = False,
+    ) -> None:
+        """`token` is the palette's colour of the training curve: "accent", or "loss" for losses. A card of a `drawing`
+        has its title and colour from there."""
+        self.drawing = drawing or Drawing(title, token, Series(), {"validation": Points(), "test": Points()})
+        self._run_plot = RunPlot(self.drawing)
+        super().__init__(self._run_plot, parent)
+        self.title = self.drawing.title
+        self._legend, self._figure, self._split = Legend(), QLabel(), QLabel()
+        self.plot.part_changed.connect(self.part_changed)
+        self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
+        self._redraw.timeout.connect(self.flush)
+        self._close = self._make_close() if can_close else None
+        self._arrange()
+        theme.changed.connect(self._restyle)
+        self.flush()
+
+    def set_title(self, title: str) -> None:
+        """Another quantity is shown from now on."""
+        self.title = self.drawing.title = title
+        self.refresh()
+
+    def append(self, split: str, first_step: int, steps_apart: int, values: Sequence[float] | Floats) -> None:
+        """Takes points as an event brings them; those at or after `first_step` are replaced."""
+        self.drawing.append(split, first_step, steps_apart, values)
+        self.refresh()
+
+    def set_expected_steps(self, count: int) -> None:
+        """How long the run will be: the right end of the plot; 0 if nobody knows."""
+        self.drawing.across.expected_steps = count
+        self.refresh()
+
+    def set_smoothing(self, share: float) -> None:
+        """The share of the previous value that the smoothed curve keeps, 0 (none) to 0.99."""
+        self.drawing.smoothing = min(0.99, max(0.0, share)) if self.drawing.can_smooth else 0.0
+        self.refresh()
+
+    def set_log_y(self, is_log: bool) -> None:
+        """A logarithmic vertical axis; values that are not positive become gaps."""
+        self.drawing.is_log = is_log
+        self.refresh()
+
+    def clear(self) -> None:
+        """Forgets all points, for another run."""
+        self.drawing.clear()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """What is drawn has changed: it is shown soon."""
+        if not self._redraw.isActive():
+            self._redraw.start()
+
+    def rows(self) -> list[tuple[str, float, float]]:
+        """All points as they came: split, step, value."""
+        return list(self.drawing.rows())
+
+    def flush(self) -> None:
+        """Shows what has come, now."""
+        self._redraw.stop()
+        samples = self._run_plot.samples()
+        self._legend.show_samples({} if list(samples) == [VALUE] else samples)
+        self._show_figure()
+        self.plot.refresh()
+
+    def shutdown(self) -> None:
+        """Stops drawing for good, before the window goes."""
+        self._redraw.stop()
+        theme.changed.disconnect(self._restyle)
+
+    def _arrange(self) -> None:
+        theme.mark(self._figure, "role", "large")
+        theme.mark(self._split, "role", "muted")
+        # As high without a figure, so that the plot does not move when the first one comes.
+        self._figure.setMinimumHeight(32)
+        self._figure.setFont(theme.figures(self._figure.font()))
+        self.head.addSpacing(16)
+        self.head.addWidget(self._legend)
+        self.head.addStretch(1)
+        self.head.addWidget(self._figure)
+        self.head.addSpacing(4)
+        self.head.addWidget(self._split)
+        if self._close is not None:
+            self.head.addWidget(self._close)
+
+    def _make_close(self) -> QToolButton:
+        button = QToolButton()
+        button.setAutoRaise(True)
+        button.setIcon(theme.icon("close", "muted"))
+        button.setToolTip("Show this plot no more")
+        button.setAccessibleName(f"Close {self.title}")
+        button.clicked.connect(self.closed)
+        return button
+
+    def _restyle(self) -> None:
+        if self._close is not None:
+            self._close.setIcon(theme.icon("close", "muted"))
+        self.flush()
+
+    @contextlib.contextmanager
+    def as_picture(self) -> Iterator[None]:
+        """In here there is no button either."""
+        if self._close is not None:
+            self._close.hide()
+        self.flush()
+        try:
+            with super().as_picture():
+                yield
+        finally:
+            if self._close is not None:
+                self._close.show()
+
+    def _newest(self) -> tuple[str, float] | None:
+        """The figure that counts: test, else validation, else the newest training value. What the network gave before
+        it learned anything counts only until it has begun."""
+        training, word = self.drawing.training, self.drawing.word
+        for split in ("test", "validation"):
+            pairs = self.drawing.points[split].pairs()
+            if pairs and (pairs[-1][0] > 0 or not len(training)):
+                return split, pairs[-1][1]
+        return (word, float(training.values(len(training) - 1)[0])) if len(training) else None
+
+    def _show_figure(self) -> None:
+        newest = self._newest()
+        value = figure(newest[1], self.drawing.is_percent) if newest else ""
+        word = newest[0] if newest and newest[0] != VALUE else ""
+        # Setting the same text again would lay the card out again.
+        for label, text in ((self._figure, value), (self._split, word)):
+            if label.text() != text:
+                label.setText(text)

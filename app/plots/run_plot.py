@@ -1,0 +1,249 @@
+"""The plot of one quantity of a run."""
+
+from html import escape
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from app.plots.axes import Axis, figure, places_axis, tick_labels, values_axis
+from app.plots.drawing import Drawing
+from app.plots.plot import Line, Markers, Plot, icon_html, table_html
+from app.plots.series import Floats
+from designer import theme
+from engine.core.text import format_duration
+
+MAX_SMOOTHED_POINTS = 600
+MAX_MARKERS = 100
+"""More markers than this would hide the line that they stand on."""
+MAX_EPOCH_LINES = 60
+MAX_DASHED = 60
+"""Dashed lines take long to draw."""
+MAX_NAMED = 4
+"""Of the marks under the pointer so many are named."""
+NEAR_PIXELS = 5.0
+TICK_PIXELS = 6
+SYMBOLS = {"validation": "o", "test": "d"}
+"""A disc for validation, a diamond for test: told apart without colour."""
+
+
+class RunPlot(Plot):
+    """Draws one quantity over the iterations, the epochs or the time of a run: raw values, smoothed ones, validation
+    and test with markers, the best validation, where epochs end, and what was asked of the run."""
+
+    def __init__(self, drawing: Drawing, parent: QWidget | None = None) -> None:
+        super().__init__(drawing, parent)
+        self.drawing = drawing
+        self._smoothed: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
+        self._epochs, self._requests, self._checkpoints = pg.VTickGroup(), pg.VTickGroup(), pg.VTickGroup()
+        self._nonfinite, self._first_nonfinite = pg.VTickGroup(), pg.VTickGroup()
+        self._flags = Markers(symbol="t", size=9)
+        self._raw, self._smooth = Line(), Line(antialias=True)
+        self._beside = {name: Line() for name in drawing.beside}
+        self._splits = {split: Line(antialias=True) for split in drawing.points}
+        self._markers = {split: Markers(symbol=SYMBOLS.get(split, "o"), size=9) for split in drawing.points}
+        self._best = Markers(symbol="o", size=15, brush=None)
+        self._warning = QLabel(self)
+        self._warning.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._warning.hide()
+        self._smooth.setSegmentedLineMode("on")  # twice as fast
+        items = (
+            *(self._epochs, self._requests, self._checkpoints, self._flags, self._raw, self._smooth),
+            *(*self._beside.values(), *self._splits.values(), *self._markers.values()),
+            *(self._best, self._nonfinite, self._first_nonfinite),
+        )
+        for height, item in enumerate(items):
+            item.setZValue(height)
+            item.hide()
+            self.addItem(item, ignoreBounds=True)
+        self.setMinimumSize(240, 120)
+
+    def dress(self) -> None:
+        """Pens one pixel wide, but for the few points of the smoothed line: wide ones over many points are slow."""
+        palette, drawing = theme.current(), self.drawing
+        self._epochs.setPen(palette.mixed(palette.line, palette.panel, 0.45))
+        self._checkpoints.setPen(palette.muted)
+        self._requests.setPen(palette.mixed(palette.muted, palette.panel, 0.7), dash=[2, 3])
+        self._flags.setPen(None)
+        self._flags.setBrush(palette.muted)
+        self._raw.setPen(drawing.raw_colour)
+        smooth = pg.mkPen(drawing.colour, width=2)
+        # Round joins cost three times as much, and cannot be seen at this width.
+        smooth.setJoinStyle(Qt.PenJoinStyle.BevelJoin)
+        smooth.setCapStyle(Qt.PenCapStyle.FlatCap)
+        self._smooth.setPen(smooth)
+        for name, other in drawing.beside.items():
+            self._beside[name].setPen(other.colour)
+        for split in drawing.points:
+            self._splits[split].setPen(drawing.split_colour(split), dash=[4, 3])
+            self._markers[split].setPen(palette.panel)
+            self._markers[split].setBrush(drawing.split_colour(split))
+        self._best.setPen(palette.text, width=1.5)
+        self._nonfinite.setPen(palette.warning)
+        self._first_nonfinite.setPen(palette.warning)
+        theme.mark(self._warning, "role", "plot-warning")
+
+    def draw(self) -> str:
+        """Draws the points in view; what it costs depends on the pixels, not on the history."""
+        drawing, across = self.drawing, self.drawing.across
+        if drawing.is_empty:
+            title = drawing.title
+            name = title if title[1:2].isupper() else title[:1].lower() + title[1:]
+            return drawing.waiting or f"The {name} appears here when training starts."
+        low, high = across.view(drawing.last_step)
+        x, y = drawing.window(low, high, self.columns)
+        smooth = min(MAX_SMOOTHED_POINTS, max(2, int(self.columns * 0.75)))
+        self._smoothed = drawing.smoothed(low, high, smooth) if drawing.smoothing > 0 else (np.empty(0), np.empty(0))
+        splits = {split: points.between(low, high) for split, points in drawing.points.items()}
+        beside = {name: other.line.window(low, high, self.columns) for name, other in drawing.beside.items()}
+        values = [y, *(y for _, y in splits.values()), *(y for _, y in beside.values())]
+        self._set_axes(low, high, np.concatenate(values))
+        # A zigzag denser than the pixels is slow to smooth, and its spikes would fade.
+        is_fine = len(x) <= self.columns
+        self._lay(self._raw, x, y, antialias=is_fine)
+        self._lay(self._smooth, *self._smoothed)
+        for name, (x, y) in beside.items():
+            self._lay(self._beside[name], x, y, antialias=is_fine)
+        for split, (x, y) in splits.items():
+            self._lay(self._splits[split], x, y)
+            self._lay(self._markers[split], *((x, y) if len(x) <= MAX_MARKERS else (x[:0], y[:0])))
+        best = np.array(drawing.bests[-1:], np.float64).reshape(-1, 2)
+        self._lay(self._best, best[:, 0], best[:, 1])
+        self._draw_marks(low, high)
+        self._draw_nonfinite(low, high)
+        return ""
+
+    def _places(self, steps: Floats) -> Floats:
+        """Where steps are on the lower axis."""
+        return self.drawing.across.timeline.places(steps, self.drawing.across.along)
+
+    def _lay(self, item: Line | Markers, steps: Floats, values: Floats, **options: bool) -> None:
+        """Give an item its points by their steps."""
+        if len(steps):
+            self.lay(item, self._places(steps), values, **options)
+        else:
+            item.hide()
+
+    def _set_axes(self, low: float, high: float, values: Floats) -> None:
+        across, drawing = self.drawing.across, self.drawing
+        ends = self._places(np.array([low, high])).tolist()
+        x, unit = places_axis(ends[0], ends[1], across.along, self.num_x_ticks, is_log=across.is_log)
+        y = values_axis(values, self.num_y_ticks, is_log=drawing.is_log)
+        good = values[np.isfinite(values)]
+        if drawing.is_percent and across.part is None and bool(((good >= 0) & (good <= 1)).all()):
+            y = Axis(low=0, high=1, ticks=(0.0, 0.25, 0.5, 0.75, 1.0) if self.num_y_ticks >= 4 else (0.0, 0.5, 1.0))
+        self.show_axes(x, unit, y, tick_labels(y, is_percent=drawing.is_percent))
+
+    def _draw_marks(self, low: float, high: float) -> None:
+        """Where epochs end, while there is room for that; what was asked of the run, and its checkpoints."""
+        across = self.drawing.across
+        per_epoch, ends = across.timeline.steps_per_epoch, np.empty(0)
+        if per_epoch and (high - low) / per_epoch <= MAX_EPOCH_LINES:
+            ends = np.arange(per_epoch * (low // per_epoch + 1), high, per_epoch, dtype=np.float64)
+        self._lay_lines(self._epochs, ends)
+        self._lay_lines(self._checkpoints, across.marks.checkpoints(low, high), TICK_PIXELS)
+        requests = self._lay_lines(self._requests, across.marks.requests(low, high))[:MAX_DASHED]
+        self._flags.setVisible(len(requests) > 0)
+        if not len(requests):
+            return
+        top = self.y.to_view(np.array([self.y.low, self.y.high]))
+        height = top[1] - (top[1] - top[0]) * 4 / max(1.0, self.view.height())
+        self._flags.setData(requests, np.full(len(requests), height))
+
+    def _lay_lines(self, item: pg.VTickGroup, steps: Floats, pixels: float | None = None) -> Floats:
+        """Stand vertical lines at steps, at most one per pixel, of so many pixels or all the height. Returns where."""
+        if not len(steps):
+            item.hide()
+            return steps
+        x = self.x.to_view(self._places(steps))
+        x = x[np.isfinite(x)]
+        if len(x):
+            low, high = self.view.viewRange()[0]
+            x = x[np.unique(((x - low) * (self.columns / (high - low))).round(), return_index=True)[1]]
+        item.setVisible(len(x) > 0)
+        item.setYRange([0, 1 if pixels is None else pixels / max(1.0, self.view.height())])
+        item.setXVals(x.tolist())
+        item.update()
+        return x
+
+    def _draw_nonfinite(self, low: float, high: float) -> None:
+        """Where values were no numbers: a tick each, words beside the first."""
+        steps = self.drawing.training.nonfinite_steps()
+        steps = steps[(steps >= low) & (steps <= high)]
+        x = self._lay_lines(self._nonfinite, steps, TICK_PIXELS)
+        self._lay_lines(self._first_nonfinite, steps[:1])
+        self._warning.setVisible(len(x) > 0)
+        if not len(x):
+            return
+        count = self.drawing.training.num_nonfinite
+        words = f"Not a number at {steps[0]:,.0f}" + (f", {count:,} in all" if count > 1 else "")
+        self._warning.setText(f"{icon_html('warning', 'warning')} {words}")
+        self._warning.adjustSize()
+        rect, first = self.view.sceneBoundingRect(), self.view.mapViewToScene(QPointF(float(x[0]), 0)).x()
+        width = self._warning.width()
+        left = first + 5 if first + 5 + width < rect.right() else first - 5 - width
+        self._warning.move(round(left), round(rect.top()) + 2)
+
+    # ---- pointer ----
+
+    def readout(self, place: float) -> tuple[float, str]:
+        """What the curves and the marks say under the pointer."""
+        across = self.drawing.across
+        place = min(place, float(self._places(np.array([self.drawing.last_step]))[0]))
+        step = across.timeline.step_at(place, across.along)
+        rows = [*self.readings(step), *self.marks_near(place)]
+        return place, table_html([], [(escape(name), escape(value)) for name, value in rows])
+
+    def readings(self, step: float) -> list[tuple[str, str]]:
+        """What the curves say at a step, as pairs of name and value."""
+        drawing, series, shown = self.drawing, self.drawing.training, self.drawing.is_percent
+        result: list[tuple[str, str]] = []
+        if len(series):
+            index = min(series.index(round(step)), len(series) - 1)
+            place = float(series.steps(np.array([index]))[0])
+            result += self._where(place)
+            result.append((drawing.word, figure(float(series.values(index, index + 1)[0]), shown)))
+            x, y = self._smoothed
+            if drawing.smoothing > 0 and len(x):
+                result.append(("smoothed", figure(float(np.interp(place, x, y)), shown)))
+            for name, other in drawing.beside.items():
+                if len(other.line):
+                    index = min(other.line.index(place), len(other.line) - 1)
+                    result.append((name, figure(float(other.line.values(index, index + 1)[0]), shown)))
+        for split, points in drawing.points.items():
+            if nearest := points.nearest(step):
+                result.append((f"{split} at {nearest[0]:,.0f}", figure(nearest[1], shown)))
+        return result
+
+    def _where(self, step: float) -> list[tuple[str, str]]:
+        """The step in iterations, and as the lower axis counts."""
+        across = self.drawing.across
+        rows, place = [("iteration", f"{step:,.0f}")], across.timeline.place(step, across.along)
+        if across.along == "epochs":
+            rows.append(("epoch", f"{place:,.2f}"))
+        if across.along == "time":
+            rows.append(("time", format_duration(place)))
+        return rows
+
+    def marks_near(self, place: float) -> list[tuple[str, str]]:
+        """What the marks around a place say, as pairs of step and words; of many the first few."""
+        across = self.drawing.across
+        middle, (low, high) = float(self.x.to_view(np.array([place]))[0]), self.view.viewRange()[0]
+        near = NEAR_PIXELS * (high - low) / self.columns
+        ends = [across.timeline.step_at(self.x.from_view(middle + side), across.along) for side in (-near, near)]
+        marks = across.marks.between(*ends)
+        rows = [(f"at {step:,.0f}", words) for step, words in marks[:MAX_NAMED]]
+        return rows + ([("", f"and {len(marks) - MAX_NAMED:,} more")] if len(marks) > MAX_NAMED else [])
+
+    def samples(self) -> dict[str, pg.GraphicsObject]:
+        """The item that stands for each curve that is there, by its name in the legend."""
+        drawing = self.drawing
+        result: dict[str, pg.GraphicsObject] = {}
+        if len(drawing.training):
+            result[drawing.word] = self._raw
+            if drawing.smoothing > 0:
+                result["smoothed"] = self._smooth
+        result |= {name: self._beside[name] for name, other in drawing.beside.items() if len(other.line)}
+        result |= {split: self._splits[split] for split, points in drawing.points.items() if len(points)}
+        return result | ({"best": self._best} if drawing.bests else {})
