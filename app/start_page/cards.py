@@ -1,4 +1,4 @@
-"""Cards: one project each, as a picture with title, description and size."""
+"""The cards of the start page, one per project, and the grid that they stand in."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,10 +23,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 
-from app.start_page import sketch
 from app.start_page.gallery import Entry
-from app.start_page.sketch import Sketch
+from app.start_page.thumbnail_program import Thumbnail
 from designer import icons, theme
+from engine.drawing.outline import HEIGHT, WIDTH
 
 NARROWEST, GAP = 212, 16
 PICTURE = 132
@@ -36,10 +36,10 @@ _RADIUS = 10.0
 
 
 class Card(QAbstractButton):
-    """One project. One whose file is gone can be reached and read, and taken from the list, but not opened."""
+    """A project on the start page. If its file is gone the card can be focused and removed, but not opened."""
 
     removed = Signal()
-    """It shall be taken from the list."""
+    """The user removes it from the list."""
     moved = Signal(int)
     """An arrow key was pressed on it."""
     focused = Signal()
@@ -47,29 +47,29 @@ class Card(QAbstractButton):
     def __init__(self, entry: Entry, parent: QWidget) -> None:
         super().__init__(parent)
         self.entry = entry
-        self.sketch: Sketch | None = None
+        self.thumbnail: Thumbnail | None = None
         self.is_gone = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._has_keyboard = False
-        self._painted: tuple[tuple[Sketch, bool, float], QPixmap] | None = None
-        self._tell()
+        self._painted: tuple[tuple[Thumbnail, bool, float], QPixmap] | None = None
+        self._update_texts()
 
-    def show_sketch(self, found: Sketch) -> None:
+    def show_thumbnail(self, thumbnail: Thumbnail) -> None:
         """Show the network, or why it cannot be shown."""
-        self._become(found, is_gone=False)
+        self._update(thumbnail, is_gone=False)
 
     def show_gone(self) -> None:
-        """Say that there is no such file any more."""
-        self._become(None, is_gone=True)
+        """Show that the file no longer exists."""
+        self._update(None, is_gone=True)
 
-    def _become(self, found: Sketch | None, *, is_gone: bool) -> None:
-        if (found, is_gone) == (self.sketch, self.is_gone):
+    def _update(self, thumbnail: Thumbnail | None, *, is_gone: bool) -> None:
+        if (thumbnail, is_gone) == (self.thumbnail, self.is_gone):
             return
-        self.sketch, self.is_gone = found, is_gone
+        self.thumbnail, self.is_gone = thumbnail, is_gone
         self.setCursor(Qt.CursorShape.ArrowCursor if is_gone else Qt.CursorShape.PointingHandCursor)
-        self._tell()
+        self._update_texts()
         self.update()
 
     @property
@@ -77,13 +77,13 @@ class Card(QAbstractButton):
         """The line below the description."""
         if self.is_gone:
             return "No longer there"
-        if self.sketch is None:
+        if self.thumbnail is None:
             return ""
-        return "Cannot be opened" if self.sketch.problem else self.sketch.size
+        return "Cannot be opened" if self.thumbnail.problem else self.thumbnail.size
 
-    def _tell(self) -> None:
+    def _update_texts(self) -> None:
         entry = self.entry
-        problem = self.sketch.problem if self.sketch else ""
+        problem = self.thumbnail.problem if self.thumbnail else ""
         said = (entry.title, entry.description, self.size_text, "recent project" if entry.is_recent else "")
         self.setAccessibleName(". ".join(part.rstrip(".") for part in said if part))
         self.setAccessibleDescription(problem or entry.source)
@@ -97,11 +97,11 @@ class Card(QAbstractButton):
         return self.entry.is_recent and self._cross().contains(at)
 
     def _cross(self) -> QRect:
-        """Where a recent project is taken from the list."""
+        """The button that removes a recent project from the list."""
         return QRect(self.width() - _CROSS - 6, 6, _CROSS, _CROSS)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """The cross takes the card away; all the rest opens it."""
+        """Remove the project with the cross; open it anywhere else."""
         at = event.position().toPoint()
         if event.button() == Qt.MouseButton.LeftButton and self.isDown() and self._is_on_cross(at):
             self.setDown(False)
@@ -110,18 +110,18 @@ class Card(QAbstractButton):
             super().mouseReleaseEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The cross has its own look under the pointer."""
+        """Highlight the cross under the pointer."""
         super().mouseMoveEvent(event)
         self.update()
 
     def event(self, event: QEvent) -> bool:
-        """Following the pointer without a button is a matter of hovering."""
+        """Repaint while the pointer hovers."""
         if event.type() == QEvent.Type.HoverMove and self.entry.is_recent:
             self.update()
         return super().event(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with a recent project."""
+        """Offer what can be done with a recent project."""
         if not self.entry.is_recent:
             return
         menu = QMenu(self)
@@ -131,7 +131,7 @@ class Card(QAbstractButton):
         menu.popup(event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and Space open, Del takes a recent project from the list, arrows go on."""
+        """Open with Enter and Space, remove a recent project with Del, move on with the arrows."""
         key = event.key()
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
@@ -143,7 +143,7 @@ class Card(QAbstractButton):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Who came by keyboard sees where the keyboard is."""
+        """Show the focus only where it came by keyboard."""
         if event.reason() not in (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason):
             self._has_keyboard = event.reason() != Qt.FocusReason.MouseFocusReason
         super().focusInEvent(event)
@@ -156,7 +156,7 @@ class Card(QAbstractButton):
         return 1 if self.entry.is_recent else 2
 
     def sizeHint(self) -> QSize:
-        """Picture, title, description and size."""
+        """Return the size for thumbnail, title, description and size."""
         small = QFontMetrics(self._small()).height()
         text = QFontMetrics(self._strong()).height() + 2 + self._lines * small + 4 + small
         return QSize(NARROWEST, PICTURE + _PADDING - 2 + text + _PADDING)
@@ -172,7 +172,7 @@ class Card(QAbstractButton):
         return font
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A card with a picture on top; dashed and muted where the file is gone."""
+        """Paint a card with the thumbnail on top; dashed and muted where the file is gone."""
         palette = theme.current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -208,26 +208,26 @@ class Card(QAbstractButton):
         sign = ""
         if self.is_gone:
             sign = "close"
-        elif self.sketch is not None and not self.sketch.bars:
-            sign = "warning" if self.sketch.problem else "network"
+        elif self.thumbnail is not None and not self.thumbnail.bars:
+            sign = "warning" if self.thumbnail.problem else "network"
         if sign:
             square = QRectF(0, 0, 28, 28)
             square.moveCenter(area.center())
             icons.draw(painter, sign, square, palette.mixed(palette.muted, palette.canvas, 0.6))
-        elif self.sketch is not None:
-            middle = area.center() - QPointF(sketch.WIDTH / 2, sketch.HEIGHT / 2)
-            painter.drawPixmap(middle.toPoint(), self._pixmap(self.sketch))
+        elif self.thumbnail is not None:
+            middle = area.center() - QPointF(WIDTH / 2, HEIGHT / 2)
+            painter.drawPixmap(middle.toPoint(), self._pixmap(self.thumbnail))
 
-    def _pixmap(self, shown: Sketch) -> QPixmap:
-        """The sketch in the colours and pixels that hold; scrolling paints it often."""
-        key = (shown, theme.current().is_dark, self.devicePixelRatioF())
+    def _pixmap(self, thumbnail: Thumbnail) -> QPixmap:
+        """The outline in the colours and pixels of now, kept: scrolling paints it often."""
+        key = (thumbnail, theme.current().is_dark, self.devicePixelRatioF())
         if self._painted is None or self._painted[0] != key:
-            pixmap = QPixmap(QSize(int(sketch.WIDTH), int(sketch.HEIGHT)) * key[2])
+            pixmap = QPixmap(QSize(int(WIDTH), int(HEIGHT)) * key[2])
             pixmap.setDevicePixelRatio(key[2])
             pixmap.fill(Qt.GlobalColor.transparent)
             painter = QPainter(pixmap)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            paint_sketch(painter, shown)
+            paint_thumbnail(painter, thumbnail)
             painter.end()
             self._painted = (key, pixmap)
         return self._painted[1]
@@ -246,7 +246,7 @@ class Card(QAbstractButton):
         middle = Qt.TextElideMode.ElideMiddle if entry.is_recent else Qt.TextElideMode.ElideRight
         for n, text in enumerate(wrapped(entry.description, small, inner.width(), self._lines, middle)):
             painter.drawText(QPointF(inner.left(), top + n * line), text)
-        wrong = self.sketch is not None and bool(self.sketch.problem)
+        wrong = self.thumbnail is not None and bool(self.thumbnail.problem)
         painter.setFont(theme.figures(small))
         painter.setPen(palette.error if wrong else palette.muted if self.is_gone else palette.text)
         size = QFontMetrics(small).elidedText(self.size_text, Qt.TextElideMode.ElideRight, int(inner.width()))
@@ -262,31 +262,31 @@ class Card(QAbstractButton):
 
 
 def wrapped(text: str, font: QFont, width: float, lines: int, elide: Qt.TextElideMode) -> list[str]:
-    """The text in at most so many lines; what does not fit in the last one is elided."""
+    """Break a text into at most so many lines; the last one is elided."""
     metrics = QFontMetrics(font)
     if lines == 1:
         return [metrics.elidedText(text, elide, int(width))]
     layout = QTextLayout(text, font)
     layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
-    found: list[str] = []
+    shown: list[str] = []
     layout.beginLayout()
     while (line := layout.createLine()).isValid():
         line.setLineWidth(width)
         start = line.textStart()
-        if len(found) == lines - 1:
-            found.append(metrics.elidedText(text[start:], elide, int(width)))
+        if len(shown) == lines - 1:
+            shown.append(metrics.elidedText(text[start:], elide, int(width)))
             break
-        found.append(text[start : start + line.textLength()].rstrip())
+        shown.append(text[start : start + line.textLength()].rstrip())
     layout.endLayout()
-    return found
+    return shown
 
 
-def paint_sketch(painter: QPainter, shown: Sketch) -> None:
-    """The sketch in the colours that hold, from the origin of the painter."""
+def paint_thumbnail(painter: QPainter, thumbnail: Thumbnail) -> None:
+    """Paint an outline in the colours of the theme, from the origin of the painter."""
     palette = theme.current()
     path = QPainterPath()
-    for way in shown.ways:
-        points = [QPointF(way[n], way[n + 1]) for n in range(0, len(way) - 1, 2)]
+    for curve in thumbnail.curves:
+        points = [QPointF(curve[n], curve[n + 1]) for n in range(0, len(curve) - 1, 2)]
         path.moveTo(points[0])
         for n in range(1, len(points) - 2, 3):
             path.cubicTo(points[n], points[n + 1], points[n + 2])
@@ -294,7 +294,7 @@ def paint_sketch(painter: QPainter, shown: Sketch) -> None:
     painter.setPen(QPen(palette.mixed(palette.muted, palette.canvas, 0.8), 1.0))
     painter.drawPath(path)
     painter.setPen(Qt.PenStyle.NoPen)
-    for x, y, width, height, family in shown.bars:
+    for x, y, width, height, family in thumbnail.bars:
         painter.setBrush(_colour(palette, family))
         if width < 3:
             painter.drawRect(QRectF(x, y, width, height))
@@ -304,15 +304,15 @@ def paint_sketch(painter: QPainter, shown: Sketch) -> None:
 
 
 def _colour(palette: theme.Palette, family: str) -> QColor:
-    """Large areas are calmer than the thin edges on the canvas."""
+    """Return a calmer colour than that of the thin edges on the canvas: bars are large."""
     return palette.mixed(palette.family(family), palette.canvas, 0.85)
 
 
 class CardGrid(QWidget):
-    """As many cards beside each other as there is room for, all of one size."""
+    """Lays cards of one size out in as many columns as fit."""
 
     chosen = Signal(object)
-    """The path of a card that shall be opened."""
+    """The path of a project to open."""
     removed = Signal(object)
     focused = Signal(object)
     moved = Signal(object, int)
@@ -326,7 +326,7 @@ class CardGrid(QWidget):
         self.setSizePolicy(policy)
 
     def show_entries(self, entries: Iterable[Entry]) -> None:
-        """Other cards; those that stay keep their pictures."""
+        """Show other cards; those that stay keep their thumbnails."""
         kept = {card.entry: card for card in self.cards}
         cards = [kept.pop(entry) if entry in kept else self._made(entry) for entry in entries]
         for card in kept.values():
@@ -347,20 +347,20 @@ class CardGrid(QWidget):
         card.show()
         return card
 
-    def show_sketch(self, path: Path, found: Sketch) -> None:
-        """Give the cards of a file their picture."""
+    def show_thumbnail(self, path: Path, thumbnail: Thumbnail) -> None:
+        """Give the cards of a file their thumbnail."""
         for card in self.cards:
             if card.entry.path == path:
-                card.show_sketch(found)
+                card.show_thumbnail(thumbnail)
 
     def show_gone(self, path: Path) -> None:
-        """Tell the cards of a file that it is not there."""
+        """Mark the cards of a file that no longer exists."""
         for card in self.cards:
             if card.entry.path == path:
                 card.show_gone()
 
     def filter(self, search: str) -> list[Card]:
-        """Show only what is found by these words. Returns what is shown."""
+        """Show only the cards that match the search. Return those."""
         for card in self.cards:
             card.setVisible(card.entry.is_found_by(search))
         self._place()
@@ -368,33 +368,33 @@ class CardGrid(QWidget):
 
     @property
     def shown(self) -> list[Card]:
-        """The cards that are not filtered away."""
+        """The cards that match the search."""
         return [card for card in self.cards if not card.isHidden()]
 
     def _columns(self, width: int) -> int:
         return max(1, (width + GAP) // (NARROWEST + GAP))
 
     def hasHeightForWidth(self) -> bool:
-        """Fewer columns need more rows."""
+        """Return true: fewer columns need more rows."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """All rows and the gaps between them."""
+        """Return the height of all rows and the gaps between them."""
         shown = self.shown
         rows = -(-len(shown) // self._columns(width))
         return rows * (shown[0].sizeHint().height() + GAP) - GAP if rows else 0
 
     def sizeHint(self) -> QSize:
-        """Three columns."""
+        """Return the size of three columns."""
         width = 3 * (NARROWEST + GAP) - GAP
         return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
-        """One column."""
+        """Return the width of one column."""
         return QSize(NARROWEST, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The cards share the width."""
+        """Share the width among the cards."""
         super().resizeEvent(event)
         self._place()
 

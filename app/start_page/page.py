@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVB
 from app.documents import Documents
 from app.start_page import gallery
 from app.start_page.cards import Card, CardGrid
-from app.start_page.sketch import Sketch
-from app.start_page.thumbnails import Sketcher
+from app.start_page.thumbnail_program import Thumbnail
+from app.start_page.thumbnails import ThumbnailLoader
 from designer import theme
 from designer.panels.parts import SearchField
 
@@ -33,10 +33,10 @@ class StartPage(QWidget):
         self._documents = documents
         self._was_painted = self._is_filled = False
         # The shipped ones wait for no disk that a recent one may be on.
-        self._sketchers = {"recent": Sketcher(self), "shipped": Sketcher(self)}
-        for sketcher in self._sketchers.values():
-            sketcher.ready.connect(self._show_sketch)
-            sketcher.gone.connect(self._show_gone)
+        self._loaders = {"recent": ThumbnailLoader(self), "shipped": ThumbnailLoader(self)}
+        for loader in self._loaders.values():
+            loader.ready.connect(self._show_thumbnail)
+            loader.gone.connect(self._show_gone)
         self.grids: dict[str, CardGrid] = {}
         self._headings: dict[str, QLabel] = {}
         column = QVBoxLayout(self)
@@ -156,8 +156,8 @@ class StartPage(QWidget):
         self._is_filled = True
         self.refresh()
         for key, grid in self.grids.items():
-            sketcher = self._sketchers["recent" if key == "recent" else "shipped"]
-            sketcher.want([card.entry.path for card in grid.cards])
+            loader = self._loaders["recent" if key == "recent" else "shipped"]
+            loader.load([card.entry.path for card in grid.cards])
 
     def refresh(self) -> None:
         """Look again what was opened lately and what is installed."""
@@ -171,9 +171,9 @@ class StartPage(QWidget):
         self.back.setText(f"Back to {self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, 160)}")
         self.back.setVisible(bool(title))
 
-    def _show_sketch(self, path: Path, found: Sketch) -> None:
+    def _show_thumbnail(self, path: Path, thumbnail: Thumbnail) -> None:
         for grid in self.grids.values():
-            grid.show_sketch(path, found)
+            grid.show_thumbnail(path, thumbnail)
 
     def _show_gone(self, path: Path) -> None:
         self.grids["recent"].show_gone(path)
@@ -181,7 +181,7 @@ class StartPage(QWidget):
     @property
     def is_drawn(self) -> bool:
         """Whether every card has its picture, or says why not."""
-        return self._is_filled and all(sketcher.is_done for sketcher in self._sketchers.values())
+        return self._is_filled and all(loader.is_done for loader in self._loaders.values())
 
     def _filter(self, search: str) -> None:
         shown = {key: grid.filter(search) for key, grid in self.grids.items()}
@@ -259,5 +259,5 @@ class StartPage(QWidget):
 
     def shutdown(self) -> None:
         """Make no more pictures."""
-        for sketcher in self._sketchers.values():
-            sketcher.close()
+        for loader in self._loaders.values():
+            loader.close()

@@ -7,13 +7,13 @@ from typing import Literal
 from zlib import crc32
 
 from engine.drawing import colours
-from engine.drawing.routes import TAG_HEIGHT, Chain, Curve, Places, Point, port_point, route, tag
+from engine.drawing.routes import TAG_HEIGHT, Chain, Curve, Point, Router, port_point, tag
 from engine.network.analysis import Analysis, Facts
 from engine.network.annotations import TITLE_HEIGHT
 from engine.network.arrangement import arrange, repeated
 from engine.network.block import Block
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Frame, Layout, Position
-from engine.network.network import Connection, Layer, Network
+from engine.network.network import Connection, Layer, Network, Port
 from engine.network.table import short_count
 
 # Thousandths of the size, for the characters from the space to the tilde.
@@ -238,10 +238,9 @@ class _Drawing:
         self.theme, self.frames = theme, layout.frames
         self.positions: dict[str, Position] = {id: layout.at(id) for id in network.layers}
         self.flow = layout.flow
-        self.places = Places(self.positions)
+        self.router = Router(network, self.positions, layout.flow)
         self.labels: list[tuple[float, float, float, float]] = []
         self.tags: dict[str, list[tuple[float, float, float, float]]] = {}
-        self.lanes: dict[object, float] = {}
 
     def picture(self, behind: Sequence[Group] = ()) -> Picture:
         """All of it, on what stands behind."""
@@ -309,13 +308,8 @@ class _Drawing:
 
     def _connection(self, connection: Connection) -> tuple[Group, list[Group]]:
         source, target = connection.source, connection.target
-        start, end = self._port(source.layer, source.name, False), self._port(target.layer, target.name, True)
         ends = (source.layer, target.layer)
-        margin = _LANES[crc32(source.layer.encode()) % len(_LANES)]
-        known = self.lanes.get(source)
-        curve, lane = route(start, end, lambda x, y: self.places.at(x, y, ends), margin, known, self.flow)
-        if lane is not None:
-            self.lanes.setdefault(source, lane)
+        curve = self.router.curve(connection, _LANES[crc32(source.layer.encode()) % len(_LANES)])
         names = [self.network.layers[id].name for id in ends]
         line = Group(" → ".join(names), (Line(curve, self._mixed("muted", "canvas", 0.75), 1.3),))
         text = self._size(source.layer, source.name)
@@ -330,7 +324,7 @@ class _Drawing:
         width = text_width(name, DETAIL_SIZE) * WIDER + 2 * _TAG_PADDING
         ports = target.type.input_ports()
         index = ports.index(connection.target.name) if connection.target.name in ports else 0
-        at = self._port(target.id, connection.target.name, True)
+        at = self.router.port(connection.target, is_input=True)
         curve, (x, y) = tag(at, index, len(ports), width, self.flow)
         self.tags.setdefault(target.id, []).append((x, y, width, TAG_HEIGHT))
         line = Line(curve, self._mixed("muted", "canvas", 0.75), 1.3)
@@ -340,17 +334,11 @@ class _Drawing:
 
     def _output(self, id: str, port: str) -> list[Group]:
         """What leaves the network stands below the port that it leaves by, or behind it."""
-        x, y = self._port(id, port, False)
+        x, y = self.router.port(Port(id, port), is_input=False)
         text = self._size(id, port)
         if text and self.flow == "right":
             return self._label(text, [(x + 8, y - _LABEL_HEIGHT / 2), (x + 8, y + 3)])
         return self._label(text, [(x + 7, y + 3), (x - 7 - _label_width(text), y + 3)]) if text else []
-
-    def _port(self, id: str, name: str, is_input: bool) -> Point:
-        type = self.network.layers[id].type
-        names = type.input_ports() if is_input else type.output_ports()
-        index = names.index(name) if name in names else 0
-        return port_point(self.positions[id], index, len(names), is_input=is_input, flow=self.flow)
 
     def _size(self, id: str, port: str) -> str:
         facts = self.facts.get(id)
@@ -383,7 +371,7 @@ class _Drawing:
                 return False
         steps = max(2, int(width / 40))
         spots = ((x + width * n / steps, y + dy) for n in range(steps + 1) for dy in (1, _LABEL_HEIGHT - 1))
-        return all(self.places.at(*spot) is None for spot in spots)
+        return all(self.router.places.at(*spot) is None for spot in spots)
 
 
 def _label_width(text: str) -> float:

@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from math import atan2, degrees, hypot
 
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Position
+from engine.network.network import Connection, Network, Port
 
 Point = tuple[float, float]
 Piece = tuple[Point, ...]
@@ -281,3 +282,31 @@ class Places:
             if 0 <= x - left <= NODE_WIDTH and 0 <= y - top <= NODE_HEIGHT:
                 return None if id in but else (left, top)
         return None
+
+
+class Router:
+    """The connections of one network as curves. Those that leave the same port share a lane past other layers."""
+
+    def __init__(self, network: Network, positions: dict[str, Position], flow: Flow = "down") -> None:
+        self.places = Places(positions)
+        self._network, self._positions, self._flow = network, positions, flow
+        self._lanes: dict[Port, float] = {}
+
+    def port(self, port: Port, *, is_input: bool) -> Point:
+        """Return the middle of a port. One that its layer does not have stands at the first."""
+        type = self._network.layers[port.layer].type
+        names = tuple(type.input_ports() if is_input else type.output_ports())
+        index = names.index(port.name) if port.name in names else 0
+        at = self._positions[port.layer]
+        return port_point(at, index, max(1, len(names)), is_input=is_input, flow=self._flow)
+
+    def curve(self, connection: Connection, margin: float) -> Curve:
+        """Return the curve of a connection, which keeps this distance from layers that it goes around."""
+        source, target = connection.source, connection.target
+        start, end = self.port(source, is_input=False), self.port(target, is_input=True)
+        ends = (source.layer, target.layer)
+        lane = self._lanes.get(source)
+        curve, lane = route(start, end, lambda x, y: self.places.at(x, y, ends), margin, lane, self._flow)
+        if lane is not None:
+            self._lanes.setdefault(source, lane)
+        return curve

@@ -11,7 +11,7 @@ QT_PATIENCE_MS = 60_000
 
 
 @pytest.fixture(autouse=True)
-def _patient_sketches(monkeypatch: pytest.MonkeyPatch) -> None:
+def _patient_thumbnails(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no disk that does not answer."""
     monkeypatch.setattr("app.start_page.thumbnails.PATIENCE_MS", QT_PATIENCE_MS)
 

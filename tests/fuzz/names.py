@@ -24,4 +24,4 @@ ENGINE = [
     "images",
     "masks",
 ]
-WINDOW = ["block", "clipboard", "sketch", "events in the window"] if importlib.util.find_spec("PySide6") else []
+WINDOW = ["block", "clipboard", "thumbnail", "events in the window"] if importlib.util.find_spec("PySide6") else []

@@ -1,4 +1,4 @@
-"""What the window reads that a stranger may have made: blocks, the clipboard, the events of a run, sketches."""
+"""What the window reads that a stranger may have made: blocks, the clipboard, the events of a run, thumbnails."""
 
 import random
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from app.block_library import BlockLibrary
 from app.plots.curve_export import write_csv
 from app.runs.monitor import Monitor
 from app.runs.supervisor import Outcome, Supervisor
-from app.start_page.sketch import sketch_of
+from app.start_page.thumbnail_program import make_thumbnail
 from designer import clipboard
 from engine.network import blocks
 from engine.network.arrangement import arrange
@@ -62,10 +62,10 @@ def _copied() -> bytes:
     return clipboard.as_text(network, arrange(network)).encode()
 
 
-@reader("sketch", "a.netwright", mutate.json_file, projects)
-def read_sketch(folder: Path, generator: random.Random) -> None:
-    found = sketch_of(folder / "a.netwright")
-    assert found == sketch_of(folder / "a.netwright")
+@reader("thumbnail", "a.netwright", mutate.json_file, projects)
+def read_thumbnail(folder: Path, generator: random.Random) -> None:
+    found = make_thumbnail(folder / "a.netwright")
+    assert found == make_thumbnail(folder / "a.netwright")
 
 
 @reader(

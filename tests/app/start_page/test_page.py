@@ -60,7 +60,7 @@ def test_nothing_recent_at_first_and_the_examples_as_pictures(qtbot, page: Start
     assert shown(page, "examples") == ["digits", "heating", "shapes", "waves"]
     digits = card(page, "examples", "digits")
     qtbot.waitUntil(lambda: page.is_drawn)
-    assert all(card.sketch and card.sketch.bars for grid in page.grids.values() for card in grid.cards)
+    assert all(card.thumbnail and card.thumbnail.bars for grid in page.grids.values() for card in grid.cards)
     assert digits.size_text == "15 layers · 12,650 learnables"
     assert digits.accessibleName() == (
         "Handwritten digits. A small residual network reads digits of 8 × 8 pixels. 15 layers · 12,650 learnables"
@@ -80,7 +80,7 @@ def test_the_page_hides_what_belongs_to_a_project(window: MainWindow, page: Star
 
 def test_cards_are_painted_in_both_schemes(qtbot, window: MainWindow, page: StartPage) -> None:
     digits, family = card(page, "examples", "digits"), theme.current().family("Convolution")
-    qtbot.waitUntil(lambda: digits.sketch is not None)
+    qtbot.waitUntil(lambda: digits.thumbnail is not None)
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     for scheme in ("light", "dark"):

@@ -1,0 +1,178 @@
+"""Makes thumbnails of project files in a process of its own, so that a disk which does not answer blocks nothing.
+
+python -m app.start_page.thumbnail_program [STAMP PATH ...]
+
+`STAMP` is what is known of the file: one that has not changed is not drawn again. Each line of JSON on standard output
+holds the number of a file and what was found: first the stamp of every file, empty where there is none, then the
+thumbnails. They are kept in the user's cache folder, by the bytes of the file; nothing here needs Qt, and the engine is
+imported only when there is something to draw.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.drawing.outline import Bar, FlatCurve
+    from engine.network.network import Network
+
+MODULE = "app.start_page.thumbnail_program"
+NICENESS = 10
+"""The window has priority."""
+FORMAT = 4
+LARGEST_BYTES = 2 * 2**20
+"""The largest project that is drawn: some ten thousand layers, a second of work."""
+MOST_KEPT = 300
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """The outline of a network, without colours, and its size in words. `problem` says why a file cannot be drawn."""
+
+    bars: "tuple[Bar, ...]" = ()
+    curves: "tuple[FlatCurve, ...]" = ()
+    size: str = ""
+    problem: str = ""
+
+
+def thumbnail_from(values: dict[str, Any]) -> Thumbnail:
+    """Return a thumbnail from its fields in JSON. Raises `TypeError`, `ValueError` or `KeyError` for others."""
+    bars = tuple((float(x), float(y), float(w), float(h), str(family)) for x, y, w, h, family in values["bars"])
+    curves = tuple(tuple(map(float, curve)) for curve in values["curves"])
+    return Thumbnail(bars, curves, str(values["size"]), str(values["problem"]))
+
+
+# The window's side
+
+
+def arguments(files: Iterable[tuple[Path, str]]) -> list[str]:
+    """Return what the process is given: the paths, and the stamps that are known of them."""
+    return [MODULE, *(word for path, stamp in files for word in (stamp, str(path)))]
+
+
+def answer(line: bytes) -> tuple[int, str | Thumbnail]:
+    """Return the number of a file, and its stamp or thumbnail. Raises `ValueError` for anything else."""
+    try:
+        number, value = json.loads(line)
+        return int(number), value if isinstance(value, str) else thumbnail_from(value)
+    except (TypeError, KeyError) as error:
+        raise ValueError("this is no thumbnail") from error
+
+
+# The process
+
+
+def main(words: Sequence[str]) -> None:
+    """Look at the files, and draw those that have changed."""
+    os.nice(NICENESS)
+    paths, known = [Path(word) for word in words[1::2]], words[::2]
+    stamps: list[str] = []
+    for number, path in enumerate(paths):
+        stamps.append(stamp_of(path))
+        _print(number, stamps[-1])
+    changed = [number for number, stamp in enumerate(stamps) if stamp and stamp != known[number]]
+    for number in changed:
+        _print(number, asdict(make_thumbnail(paths[number])))
+    if changed:
+        tidy_cache()
+
+
+def _print(number: int, value: str | dict[str, Any]) -> None:
+    print(json.dumps([number, value], separators=(",", ":")), flush=True)
+
+
+def stamp_of(path: Path) -> str:
+    """Return what changes when the file does; empty where there is no file. The problem with one that cannot be looked
+    at is told by its thumbnail."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError:
+        return "hidden"
+    return f"{status.st_mtime_ns}:{status.st_size}" if S_ISREG(status.st_mode) else ""
+
+
+def make_thumbnail(path: Path) -> Thumbnail:
+    """Return the thumbnail of a project file, from the cache if the same bytes were drawn before. Raises nothing."""
+    from engine.core.errors import UserError
+    from engine.core.files import open_file
+    from engine.core.version import VERSION
+    from engine.drawing.outline import outline
+    from engine.project.file import loads
+
+    try:
+        with open_file(path) as file:
+            data = file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        return Thumbnail(problem=f"The file cannot be read: {error.strerror}.")
+    if len(data) > LARGEST_BYTES:
+        return Thumbnail(size="a very large network")
+    key = hashlib.sha256(f"{FORMAT} {VERSION}\n".encode() + data).hexdigest()[:32]
+    cached = cache_folder() / f"{key}.json"
+    if (known := _read(cached)) is not None:
+        return known
+    try:
+        project = loads(data.decode("utf-8-sig")).project
+    except (UserError, UnicodeDecodeError) as error:
+        return Thumbnail(problem=f"The file cannot be opened: {error}")
+    drawn = outline(project.network, project.layout)
+    thumbnail = Thumbnail(drawn.bars, drawn.curves, size_in_words(project.network))
+    _write(cached, thumbnail)
+    return thumbnail
+
+
+def size_in_words(network: "Network") -> str:
+    """Return the number of layers and learnables; that it is unfinished, where learnables cannot be known."""
+    from engine.network.analysis import analyse
+    from engine.network.table import num_layers, short_count
+
+    if not network.layers:
+        return "empty"
+    analysis = analyse(network)
+    count = num_layers(network)
+    layers = f"{count:,} layer{'' if count == 1 else 's'}"
+    if analysis.has_errors:
+        return f"{layers} · unfinished"
+    learnables = analysis.parameters
+    return f"{layers} · {short_count(learnables) if learnables >= 1_000_000 else f'{learnables:,}'} learnables"
+
+
+def cache_folder() -> Path:
+    """Return where thumbnails are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netwright" / "sketches"
+
+
+def tidy_cache() -> None:
+    """Remove the oldest thumbnails, where there are many."""
+    with contextlib.suppress(OSError):
+        files = sorted(cache_folder().glob("*.json"), key=lambda path: path.stat().st_mtime)
+        for path in files[:-MOST_KEPT]:
+            path.unlink()
+
+
+def _read(path: Path) -> Thumbnail | None:
+    try:
+        return thumbnail_from(json.loads(path.read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _write(path: Path, thumbnail: Thumbnail) -> None:
+    """Put a thumbnail into the cache; without room or permission it is drawn again next time."""
+    from engine.core.files import write_atomically
+
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomically(path, json.dumps(asdict(thumbnail), ensure_ascii=False).encode(), mode=0o600)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
