@@ -66,7 +66,7 @@ class Files(Dataset[Pair]):
 def netwright(folder: Path, *, is_streamed: bool, cache_bytes: int = 0) -> Epoch:
     """The engine's own batches."""
     options = DataOptions(source="images", path="pictures", image_size=SIZE, validation_share=0.0, test_share=0.0)
-    part = load(options, folder, is_streamed=is_streamed, cache_bytes=cache_bytes).part("training")
+    part = load(options, folder, is_streamed=is_streamed, cache_bytes=cache_bytes).split("training")
     cpu = torch.device("cpu")
     held: ResidentDataset = (
         streamed(part.inputs, ["real"], part.targets, cpu, [], Padding(), [None])

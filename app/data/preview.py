@@ -1,4 +1,4 @@
-"""A look at data: how many samples each part and class has, and some samples as pictures, rows or series."""
+"""A look at data: how many samples each split and class has, and some samples as pictures, rows or series."""
 
 from typing import Any
 
@@ -127,10 +127,10 @@ def _size_of(number: str) -> str:
 
 
 def _counts(facts: DataFacts) -> QHBoxLayout:
-    """The sizes of the three parts, and what comes in and goes out, as cards in a row."""
+    """The sizes of the three splits, and what comes in and goes out, as cards in a row."""
     row = QHBoxLayout()
     row.setSpacing(12)
-    shown = [(part.capitalize(), f"{facts.samples.get(part, 0):,}", "samples") for part in SPLITS]
+    shown = [(split.capitalize(), f"{facts.samples.get(split, 0):,}", "samples") for split in SPLITS]
     sizes = ", ".join(given.short() for given in facts.inputs)
     shown.append(("Input", sizes, " and ".join(given.type.layout for given in facts.inputs)))
     if len(facts.targets) == 1 and facts.targets[0].per == "sample" and facts.task in ("classes", "numbers"):
@@ -158,7 +158,7 @@ def _counts(facts: DataFacts) -> QHBoxLayout:
 
 
 def _pictures(pictures: list[dict[str, Any]]) -> Tiles:
-    return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['part']})") for p in pictures])
+    return Tiles([_picture(p, str(p["label"]), f"{p['label']} ({p['split']})") for p in pictures])
 
 
 def _picture(shown: dict[str, Any], label: str, tip: str) -> Tile:
@@ -173,7 +173,7 @@ def _series(series: list[dict[str, Any]]) -> QWidget:
 def _classes(classes: list[dict[str, Any]], *, is_coloured: bool) -> QWidget:
     """How often each class is there; with its colour where samples above have colours."""
     heads = ["Class", "Training", "Validation", "Test"]
-    rows = [[c["name"], *(c.get(part, 0) for part in SPLITS)] for c in classes[:MOST_CLASSES]]
+    rows = [[c["name"], *(c.get(split, 0) for split in SPLITS)] for c in classes[:MOST_CLASSES]]
     table = _table(heads, rows)
     for number in range(len(rows) if is_coloured else 0):
         swatch = QPixmap(SWATCH, SWATCH)
@@ -236,7 +236,7 @@ class AugmentedBar(QWidget):
         super().__init__()
         self._epoch = 0
         self.shown = QCheckBox("Show as augmented")
-        self.shown.setToolTip("The samples of the training part as an epoch changes them at random")
+        self.shown.setToolTip("The samples of the training split as an epoch changes them at random")
         self.shown.toggled.connect(self._on_toggled)
         self.note = ElidedLabel("")
         self.again = QPushButton("Again")

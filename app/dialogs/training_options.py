@@ -218,7 +218,7 @@ class TrainingOptionsDialog(QDialog):
 
     @property
     def _samples(self) -> int | None:
-        """Those of the training part, where that is known."""
+        """Those of the training split, where that is known."""
         return self._facts.samples.get("training") if self._facts else None
 
     def _make_schedule_part(self) -> QWidget:

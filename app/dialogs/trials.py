@@ -57,7 +57,7 @@ class Trials(QWidget):
 
     @property
     def samples(self) -> int | None:
-        """Those of the training part, where that is known."""
+        """Those of the training split, where that is known."""
         return self._samples()
 
     def _on_clicked(self) -> None:

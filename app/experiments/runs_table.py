@@ -324,7 +324,7 @@ class RunsTable(QTableView):
     # ---- columns ----
 
     def _hidden(self) -> set[str]:
-        """The columns that were chosen not to be seen; those of the training part at first."""
+        """The columns that were chosen not to be seen; those of the training split at first."""
         known = self._settings.value(SETTING)
         if known is None:
             return {column for column in self._model.columns if column.startswith("training.")}

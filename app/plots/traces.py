@@ -19,7 +19,7 @@ FOLLOW_MS = 1000
 
 
 class Curve:
-    """One quantity of a run: its training values, and those of the validation part."""
+    """One quantity of a run: its training values, and those of the validation split."""
 
     def __init__(self) -> None:
         self.training = Series()

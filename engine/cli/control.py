@@ -52,7 +52,7 @@ def register(commands: Commands) -> None:
     for name, what, text in (
         ("pause", "let a run wait", "Let a run wait where it is, without using the processor; `resume` lets it go on."),
         ("checkpoint", "save all of a run now", "Save the complete state of a run now, to go on from."),
-        ("validate", "judge a run's network now", "Judge the network of a run on the validation part now."),
+        ("validate", "judge a run's network now", "Judge the network of a run on the validation split now."),
     ):
         command = commands.add_parser(name, help=what, description=text)
         command.add_argument("folder", type=Path, metavar="RUN", help="the folder of the run")

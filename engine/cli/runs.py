@@ -86,7 +86,7 @@ def _row(run: RunSummary) -> tuple[str, ...]:
 
 
 def _result(run: RunSummary) -> str:
-    """The figures of the test part, else of the validation part."""
+    """The figures of the test split, else of the validation split."""
     scores = run.scores
     for part in ("test.", "validation."):
         of_part = {name.removeprefix(part): value for name, value in scores.items() if name.startswith(part)}

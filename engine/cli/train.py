@@ -36,22 +36,22 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Requirement:
-    """One condition. `part` is empty where the text names none: then the test part counts, else validation."""
+    """One condition. `split` is empty where the text names none: then the test split counts, else validation."""
 
     text: str
-    part: str
+    split: str
     name: str
     sign: str
     limit: float
 
     def value(self, result: Mapping[str, Any]) -> float | None:
         """The number of the result that is meant, or None where the result has none."""
-        if self.part == "training":
+        if self.split == "training":
             found = result.get("loss") if self.name == "loss" else (result.get("metrics") or {}).get(self.name)
             return None if found is None else float(found)
-        for part in [self.part] if self.part else ["test", "validation"]:
-            if self.name in (result.get(part) or {}):
-                return float(result[part][self.name])
+        for split in [self.split] if self.split else ["test", "validation"]:
+            if self.name in (result.get(split) or {}):
+                return float(result[split][self.name])
         return None
 
     def holds(self, result: Mapping[str, Any]) -> bool:
@@ -70,16 +70,16 @@ def parse(text: str) -> Requirement:
     match = re.fullmatch(r"\s*(?:(\w+)\.)?([\w-]*\w)\s*(>=|<=|>|<)\s*([-+.\deE]+)\s*", text)
     if match is None:
         raise UserError(f'--require "{text}": expected a condition such as "accuracy>=0.95" or "validation.loss<0.2".')
-    part, name, sign, limit = match.groups()
-    if part and part not in SPLITS:
-        raise UserError(f"--require \"{text}\": there is no part '{part}'; parts are {', '.join(SPLITS)}.")
+    split, name, sign, limit = match.groups()
+    if split and split not in SPLITS:
+        raise UserError(f"--require \"{text}\": there is no split '{split}'; splits are {', '.join(SPLITS)}.")
     try:
         number = float(limit)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
         raise UserError(f"--require \"{text}\": '{limit}' is not a number.")
-    return Requirement(text.strip(), part or "", name, sign, number)
+    return Requirement(text.strip(), split or "", name, sign, number)
 
 
 def refuse_impossible(requirements: list[Requirement], facts: DataFacts, metrics: Sequence[str]) -> None:
@@ -90,15 +90,15 @@ def refuse_impossible(requirements: list[Requirement], facts: DataFacts, metrics
             hint = did_you_mean(requirement.name, names)
             known = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
             raise UserError(f'--require "{requirement.text}": this run has {known}, not {requirement.name}.{hint}')
-        if requirement.part == "training" and not of_training(requirement.name):
+        if requirement.split == "training" and not of_training(requirement.name):
             message = (
                 f"{requirement.name} is measured at validations and test alone. Require validation.{requirement.name}."
             )
             raise UserError(f'--require "{requirement.text}": {message}')
-        parts = [requirement.part] if requirement.part else ["test", "validation"]
-        if not any(facts.samples.get(part) for part in parts):
+        splits = [requirement.split] if requirement.split else ["test", "validation"]
+        if not any(facts.samples.get(split) for split in splits):
             raise UserError(
-                f'--require "{requirement.text}": the data has no {" and no ".join(parts)} part. '
+                f'--require "{requirement.text}": the data has no {" and no ".join(splits)} split. '
                 f"Give it a share, or require training.{requirement.name}."
             )
 
@@ -202,9 +202,9 @@ def _summary(result: dict[str, Any]) -> None:
     print(f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}")
     done = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
     print(f"{done} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
-    for part in ("validation", "test"):
-        if result.get(part):
-            print(f"{part}: " + ", ".join(format_metric(name, float(v)) for name, v in result[part].items()))
+    for split in ("validation", "test"):
+        if result.get(split):
+            print(f"{split}: " + ", ".join(format_metric(name, float(v)) for name, v in result[split].items()))
     if result.get("held_back_by"):
         print(result["held_back_by"])
     print(f"run: {result['run_dir']}")

@@ -1,7 +1,7 @@
 """Images mixed with others, and the shares of their classes: mixup (Zhang et al., mixup: Beyond Empirical Risk
 Minimization, 2018) and CutMix (Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers, 2019).
 
-The other image is any of the training part, drawn for each sample like all else, so that neither the batch nor the
+The other image is any of the training split, drawn for each sample like all else, so that neither the batch nor the
 worker decides; torchvision takes the next one of the batch.
 """
 
@@ -20,7 +20,7 @@ class Mixing:
     """Pairs samples, and makes one of two."""
 
     def __init__(self, options: AugmentationOptions, samples: int, classes: int) -> None:
-        """Of a training part of so many samples, each of one of so many classes."""
+        """Of a training split of so many samples, each of one of so many classes."""
         self._samples, self._classes = samples, classes
         self._mixup, self._cutmix = options.mixup_alpha, options.cutmix_alpha
         self._tables = {alpha: _table(alpha) for alpha in (self._mixup, self._cutmix) if alpha}

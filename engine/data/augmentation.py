@@ -126,7 +126,7 @@ def augmentation_for(
     wanted: Sequence[Wanted],
     samples: int,
 ) -> Augmentation | None:
-    """What changes the batches of the training part, or None where nothing is asked for. `given` tells the network's
+    """What changes the batches of the training split, or None where nothing is asked for. `given` tells the network's
     inputs, `span` the smallest and the largest number of one of them in the whole part, which has so many samples,
     `wanted` the targets."""
     if not options.augments:
@@ -140,7 +140,7 @@ def augmentation_for(
 
 def _needs_span(options: TrainingOptions, data: DataOptions) -> bool:
     """Whether black and white must be looked for, which may take reading all data. Of picture files they are always
-    the same, whatever there is of them in the training part."""
+    the same, whatever there is of them in the training split."""
     return data.source != "images" and any(name.startswith("jitter") for name in options.augments)
 
 

@@ -90,7 +90,7 @@ class WorkerRank(Protocol):
 
 
 class Change(Protocol):
-    """Makes others of samples of the training part in an epoch (from 1). What comes of one does not depend on those
+    """Makes others of samples of the training split in an epoch (from 1). What comes of one does not depend on those
     beside it."""
 
     def wanted(self, places: torch.Tensor, epoch: int, /) -> torch.Tensor:
@@ -280,7 +280,7 @@ def taken(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
 
 
 class BatchLoader:
-    """The training part, batch by batch, in the order of each epoch."""
+    """The training split, batch by batch, in the order of each epoch."""
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ class CounterRng:
     """One number from 0 to below 1 for each name of `DRAWS` and each sample, with 24 bits: exact as a float32."""
 
     def __init__(self, seed: int, epoch: int, numbers: torch.Tensor) -> None:
-        """`numbers`: the place of each sample in the training part, on the device where they are drawn."""
+        """`numbers`: the place of each sample in the training split, on the device where they are drawn."""
         start = _mixed(_mixed(seed ^ _STREAM) + epoch * _GAMMA)
         each = _mixed_tensor(numbers.long() * _signed(_GAMMA) + _signed(start))
         names = torch.arange(1, len(DRAWS) + 1, device=numbers.device).unsqueeze(1) * _signed(_GAMMA)

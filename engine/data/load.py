@@ -1,4 +1,4 @@
-"""The data of a project: what is known about it, its samples in three parts, and a look at it."""
+"""The data of a project: what is known about it, its samples in three splits, and a look at it."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -51,7 +51,7 @@ NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decod
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One part of the data. Inputs are float32, samples first; those that are streamed are read as they are wanted.
+    """One split of the data. Inputs are float32, samples first; those that are streamed are read as they are wanted.
     Targets are those of `Outline`, one array each. `lengths` are those of `Samples`."""
 
     inputs: tuple[Any, ...]
@@ -80,7 +80,7 @@ class LoadedData:
     targets: Arrays
     numbers: dict[str, Array]
 
-    def part(self, name: str) -> Split:
+    def split(self, name: str) -> Split:
         """Training, validation or test: a copy, in the order of the source, of what is in memory."""
         chosen = self.numbers[name]
         inputs = tuple(_copied(x, chosen) if isinstance(x, np.ndarray) else LazyArray(x, chosen) for x in self.inputs)
@@ -114,7 +114,7 @@ class Opened:
 
     @cached_property
     def counts(self) -> list[splitting.Counts]:
-        """How many samples of each class go to each part."""
+        """How many samples of each class go to each split."""
         return splitting.counts(self.outline.counts, self.options.validation_share, self.options.test_share)
 
     @property
@@ -127,7 +127,7 @@ class Opened:
 
     @property
     def numbers(self) -> dict[str, Array]:
-        """The numbers of the samples in each part."""
+        """The numbers of the samples in each split."""
         return splitting.split(self.outline.groups, self.counts, self.options.split_seed)
 
 

@@ -1,4 +1,4 @@
-"""Fits the normalisation of an input on the training part, one shift and scale a channel: y = (x - shift) * scale."""
+"""Fits the normalisation of an input on the training split, one shift and scale a channel: y = (x - shift) * scale."""
 
 from collections.abc import Iterator
 from math import prod

@@ -1,4 +1,4 @@
-"""A look at data for the Data tab: counts by class and part, and some samples as pictures, rows or series."""
+"""A look at data for the Data tab: counts by class and split, and some samples as pictures, rows or series."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -29,8 +29,8 @@ class Change(Protocol):
     def __call__(
         self, images: Array, maps: Array | None, places: Array, count: int, read: Callable[[Array], Array]
     ) -> tuple[Array, Array | None]:
-        """Others in their place. `places`: those of the samples among the so many of the training part, of which `read`
-        gives any."""
+        """Return the changed images and maps. `places` index the training split of `count` samples; `read` returns any
+        of its samples."""
 
 
 def describe(
@@ -45,17 +45,17 @@ def describe(
     is_large: bool = False,
 ) -> dict[str, Any]:
     """A JSON object; the first input is what is looked at. Keys that do not apply are empty lists. With a change only
-    samples of the training part are shown, as they are then; without one, some of all parts. Where there is much of it
+    samples of the training split are shown, as they are then; without one, some of all splits. Of large data
     (`is_large`), low, mean and high of columns are those of some samples.
 
     `kind`      `pictures`, `table` or `series`
     `classes`   [{"name", "training", "validation", "test"}], empty for numbers: how many `counted` are of each class
     `counted`   what those count: `samples`, `steps`, `pixels` or `voxels`
-    `pictures`  [{"file", "label", "part"}]: PNG files written to `folder`, at most 160 pixels wide and high; where each
-                pixel has a class also `mask`: a grey PNG of class numbers, 255 where none counts
+    `pictures`  [{"file", "label", "split"}]: PNG files written to `folder`, at most 160 pixels wide and high; where
+                each pixel has a class also `mask`: a grey PNG of class numbers, 255 where none counts
     `columns`   [{"name", "role", "kind", "low", "mean", "high"}]; `role` is `input` or `response`, numbers or null
     `rows`      the first rows, one cell a column: texts or numbers
-    `series`    [{"label", "part", "values"}]: at most 24; one list a channel, at most 200 steps and 6 channels; where
+    `series`    [{"label", "split", "values"}]: at most 24; one list a channel, at most 200 steps and 6 channels; where
                 each step has a class also `steps`: its number, or -1
     `notes`     findings, a line each
     """
@@ -98,7 +98,7 @@ def describe(
 def _changed(
     images: Array, maps: Array | None, chosen: Array, training: Array, read: Callable[[Array], Samples], change: Change
 ) -> tuple[Array, Array | None]:
-    """The chosen images of the training part as training changes them, and the classes of their pixels, if any."""
+    """The chosen images of the training split as training changes them, and the classes of their pixels, if any."""
     places = np.argsort(training)[np.searchsorted(np.sort(training), chosen)]
     return change(images, maps, places, len(training), lambda some: read(training[some]).arrays[0])
 
@@ -112,19 +112,19 @@ def _found(outline: Outline, *per: str) -> Array | None:
 def _counted(
     outline: Outline, counts: Sequence[Counts], numbers: dict[str, Array]
 ) -> Iterator[tuple[str, dict[str, int]]]:
-    """For each class or label of the first target how often it is there in each part."""
+    """For each class or label of the first target how often it is there in each split."""
     first, target = outline.wanted[0], outline.targets[0]
     if first.is_one_class:
         yield from (
             (name, dict(zip(SPLITS, sizes, strict=True))) for name, sizes in zip(first.classes, counts, strict=True)
         )
     elif first.task in ("classes", "labels"):
-        each = {part: np.zeros(len(first.classes), np.int64) for part in SPLITS}
-        for part, total in each.items():
-            for sample in numbers[part].tolist():  # one at a time: places of many would take much memory
+        each = {split: np.zeros(len(first.classes), np.int64) for split in SPLITS}
+        for split, total in each.items():
+            for sample in numbers[split].tolist():  # one at a time: places of many would take much memory
                 total += _times(target[sample], first)
         for number, name in enumerate(first.classes):
-            yield name, {part: int(total[number]) for part, total in each.items()}
+            yield name, {split: int(total[number]) for split, total in each.items()}
 
 
 def _times(target: Array, facts: TargetFacts) -> Array:
@@ -152,10 +152,10 @@ def _spread(outline: Outline, some: Array, count: int) -> Array:
 
 
 def _captions(outline: Outline, numbers: dict[str, Array], chosen: Array) -> list[dict[str, str]]:
-    part_of = np.zeros(len(outline), dtype=np.int8)
-    for index, part in enumerate(SPLITS):
-        part_of[numbers[part]] = index
-    return [{"label": _label(outline, i), "part": SPLITS[part_of[i]]} for i in chosen.tolist()]
+    split_of = np.zeros(len(outline), dtype=np.int8)
+    for index, split in enumerate(SPLITS):
+        split_of[numbers[split]] = index
+    return [{"label": _label(outline, i), "split": SPLITS[split_of[i]]} for i in chosen.tolist()]
 
 
 def _label(outline: Outline, index: int) -> str:

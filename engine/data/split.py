@@ -1,9 +1,9 @@
-"""Which sample belongs to which part: seeded, and stratified for classes.
+"""Divides samples into training, validation and test splits: seeded, and stratified for classes.
 
-A part gets its share of all samples, rounded half up. Of each class it gets the whole part of its share; what is left
-over goes one by one to classes, first to those that have nothing in the part yet, then by the largest fraction lost.
-So every class is within one sample of its share, and a class whose share comes to one sample is in the part. Each class
-keeps at least one sample for training, whatever the shares.
+A split gets its share of all samples, rounded half up. Of each class it gets its share rounded down; what is left
+over goes one by one to classes, first to those that have nothing in the split yet, then by the largest fraction lost.
+So every class is within one sample of its share, and a class whose share comes to one sample is in the split. Each
+class keeps at least one sample for training, whatever the shares.
 """
 
 import math
@@ -40,7 +40,7 @@ def _whole(sizes: Sequence[int], share: float) -> list[int]:
 
 
 def _hand_out(given: list[int], rest: list[int], sizes: Sequence[int], share: float) -> None:
-    """Give classes one sample more each until the part has its share of all, as far as classes have any to spare."""
+    """Give classes one sample more each until the split has its share of all, as far as classes have any to spare."""
     wanted = math.floor(_exact(sum(sizes), share) + 0.5) - sum(given)
     lost = [_exact(size, share) - count for size, count in zip(sizes, given, strict=True)]
     order = sorted(range(len(sizes)), key=lambda i: (given[i] > 0, -lost[i], i))
@@ -50,7 +50,7 @@ def _hand_out(given: list[int], rest: list[int], sizes: Sequence[int], share: fl
 
 
 def split(groups: Array, shares: Sequence[Counts], seed: int) -> dict[str, Array]:
-    """The numbers of the samples in each part, ascending. `groups` holds each sample's class, `shares` is `counts`."""
+    """The numbers of the samples in each split, ascending. `groups` holds each sample's class, `shares` is `counts`."""
     # The raw stream of the bit generator is the same in every version of numpy; `permutation` is not promised to be.
     shuffled = np.argsort(np.random.PCG64(seed).random_raw(len(groups)), kind="stable")
     by_class = shuffled[np.argsort(groups[shuffled], kind="stable")]

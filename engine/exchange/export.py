@@ -184,11 +184,11 @@ def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.T
 
 
 def _samples(source: Source, facts: DataFacts | None) -> "tuple[np.ndarray, ...] | None":
-    """Some real samples: of the test part if there is one, else of validation, else of training."""
+    """Some real samples: of the test split if there is one, else of validation, else of training."""
     if facts is None:
         return None
     from engine.data.load import load as load_data
 
     part = next(name for name in ("test", "validation", "training") if facts.samples.get(name))
-    inputs = load_data(source.project.data, source.base, is_streamed=True).part(part).inputs
+    inputs = load_data(source.project.data, source.base, is_streamed=True).split(part).inputs
     return tuple(array[:SAMPLES_TO_COMPARE] for array in inputs)

@@ -134,7 +134,7 @@ def _words(started: Search, found: int, samples: int | None, share: float) -> st
     said = f"The largest mini-batch is {plural(found, 'sample')}"
     said += f", {each:,} a worker" if count > 1 else ""
     if samples and found == samples:
-        return f"{said}: all of the training part."
+        return f"{said}: all of the training split."
     if placement.workers[0].device == "cpu":
         part = f"{format_percent(share)} of the memory"
         said += f", with {part}{' for all workers together' if count > 1 else ''}"

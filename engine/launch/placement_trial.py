@@ -106,7 +106,7 @@ class _Steps:
         self._network = self._precision.network(network_for(setting))
         self._precision.begin()
         self.part = part_for(setting, self._precision, "training")
-        assert self.part is not None  # `prepare` refuses a project whose training part is empty
+        assert self.part is not None  # `prepare` refuses a project whose training split is empty
         self.length = training_length(options, len(self.part))
 
     def of(self, group: ProcessGroup, share: float) -> Callable[[], Any]:

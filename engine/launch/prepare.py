@@ -30,7 +30,7 @@ from engine.user_code import registry, trust
 def place(
     environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
 ) -> tuple[Placement, DeviceInventory]:
-    """The placement for a training part of so many samples, and the machine it was made for. Measures devices where
+    """The placement for a training split of so many samples, and the machine it was made for. Measures devices where
     the shares are to follow their speeds. Raises as `resolve` does, and `RunError` for a device that does not answer.
     """
     inventory = probe()

@@ -112,7 +112,7 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
     network = precision.network(network_for(setting))
     precision.begin()
     training, validation, test = (part_for(setting, precision, name) for name in SPLITS)
-    assert training is not None  # `prepare` refuses a project whose training part is empty
+    assert training is not None  # `prepare` refuses a project whose training split is empty
     notes = [*choice, *_loading_note(setting), *precision.notes]
     notes += choose_threads(setting, network, precision, training, spec.rank)
     length = training_length(options, len(training))
@@ -196,7 +196,7 @@ def _plan_for(
 def _batches_of(
     setting: Setting, training: ResidentDataset, length: TrainingLength, group: ProcessGroup
 ) -> BatchLoader:
-    """The training part, batch by batch."""
+    """The training split, batch by batch."""
     options = setting.project.training
     order = SampleOrder(
         len(training),
@@ -298,7 +298,9 @@ def _announce(
     if not setting.facts.samples.get("validation") and (
         options.output_network == "best-validation" or options.validation_patience
     ):
-        text = "The data has no validation part: the network of the last iteration is kept, and patience has no effect."
+        text = (
+            "The data has no validation split: the network of the last iteration is kept, and patience has no effect."
+        )
         reports.put(Message(severity="warning", text=text))
 
 

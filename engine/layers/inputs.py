@@ -8,10 +8,10 @@ from engine.layers.base import LayerType, Lowered, module
 NORMALIZATIONS = ("none", "zerocenter", "zscore", "rescale-zero-one", "rescale-symmetric")
 NOTES = {
     "none": "The data as it is",
-    "zerocenter": "Minus the mean of the training part",
-    "zscore": "Minus the mean, divided by the standard deviation of the training part",
-    "rescale-zero-one": "Minimum and maximum of the training part become 0 and 1",
-    "rescale-symmetric": "Minimum and maximum of the training part become -1 and 1",
+    "zerocenter": "Minus the mean of the training split",
+    "zscore": "Minus the mean, divided by the standard deviation of the training split",
+    "rescale-zero-one": "Minimum and maximum of the training split become 0 and 1",
+    "rescale-symmetric": "Minimum and maximum of the training split become -1 and 1",
 }
 
 
@@ -21,12 +21,12 @@ def _normalization() -> Choice:
         label="Normalisation",
         options=NORMALIZATIONS,
         notes=NOTES,
-        help="Fitted on the training part, per channel; part of the exported network",
+        help="Fitted on the training split, per channel; part of the exported network",
     )
 
 
 class InputLayer(LayerType):
-    """A layer without inputs: its type is declared, its normalisation fitted on the training part of the data.
+    """A layer without inputs: its type is declared, its normalisation fitted on the training split of the data.
 
     The built module, `engine.lowering.modules.normalization.Normalize`, holds `shift` and `scale`, one number per
     channel, as buffers, so that weights and exports carry the fitted normalization: y = (x - shift) * scale.
@@ -53,7 +53,7 @@ class ImageInput(InputLayer):
 
         y = (x - shift) / scale
 
-    Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and
+    Shift and scale are fitted once, on the training split of the data, a number a channel: `zscore` takes mean and
     standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
     weights and leave with every export.
 
@@ -78,7 +78,7 @@ class VolumeInput(InputLayer):
 
         y = (x - shift) / scale
 
-    Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and
+    Shift and scale are fitted once, on the training split of the data, a number a channel: `zscore` takes mean and
     standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
     weights and leave with every export.
 
@@ -111,7 +111,7 @@ class SequenceInput(InputLayer):
 
         y = (x - shift) / scale
 
-    Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and
+    Shift and scale are fitted once, on the training split of the data, a number a channel: `zscore` takes mean and
     standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
     weights and leave with every export.
 
@@ -133,7 +133,7 @@ class SequenceInput(InputLayer):
         label="Normalisation",
         options=NORMALIZATIONS,
         notes=NOTES,
-        help="Fitted on the training part, per channel; part of the exported network",
+        help="Fitted on the training split, per channel; part of the exported network",
         visible_when=lambda layer: layer.content == "numbers",
     )
 
@@ -154,7 +154,7 @@ class FeatureInput(InputLayer):
 
         y = (x - shift) / scale
 
-    Shift and scale are fitted once, on the training part of the data, a number a channel: `zscore` takes mean and
+    Shift and scale are fitted once, on the training split of the data, a number a channel: `zscore` takes mean and
     standard deviation, `zerocenter` the mean only, the two `rescale` ways minimum and maximum. They are kept with the
     weights and leave with every export.
 

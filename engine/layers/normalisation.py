@@ -290,7 +290,7 @@ def _number(default: float, help: str, *kinds: str, above: float | None = None) 
 
 NUMBERS = {
     "given": "The numbers below, for all channels",
-    "fitted": "Those of the responses in the training part, a number a channel, kept with the weights",
+    "fitted": "Those of the responses in the training split, a number a channel, kept with the weights",
 }
 
 
@@ -303,7 +303,7 @@ class InverseNorm(LayerType):
         rescale-symmetric: y = (x + 1) · (maximum - minimum) / 2 + minimum
 
     The reverse of what an input layer does, with numbers that are given here and hold for all channels, or `fitted`
-    ones: those of the responses in the training part, one for each channel, found before training begins. Then it must
+    ones: those of the responses in the training split, one for each channel, found before training begins. Then it must
     be the last layer. The network before it works with numbers around zero, which train well; what leaves, and every
     export, has the units of the data. The loss compares in these units, or, with the training option "Normalise
     targets", in normalised ones, so that responses of different sizes count the same. (MATLAB: NormalizeTargets, which
@@ -327,7 +327,7 @@ class InverseNorm(LayerType):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether the numbers come from the responses in the training part."""
+        """Whether the numbers come from the responses in the training split."""
         return bool(self.numbers == "fitted")
 
     def output(self, x: TensorType) -> TensorType:

@@ -38,7 +38,7 @@ def rate_factor(environment: EnvironmentOptions, workers: int) -> float:
 
 
 def words(placement: Placement, project: Project, samples: int | None, analysis: Analysis | None = None) -> str:
-    """The batch and the rate for a training part of so many samples, if that is known, and whether one process is
+    """The batch and the rate for a training split of so many samples, if that is known, and whether one process is
     expected to be faster; of a pipeline what its stages are. `analysis` is that of the network, where it is at hand.
     Raises `UserError` for a network that cannot be cut into the stages."""
     said = f"{batch_words(placement, project.environment, project.training, samples)} {_crowd(placement)}".rstrip()
@@ -61,7 +61,7 @@ def _crowd(placement: Placement) -> str:
 def batch_words(
     placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
 ) -> str:
-    """For a training part of so many samples, or where nobody knows: `128 samples a step, 64 a worker in 4 pieces of
+    """For a training split of so many samples, or where nobody knows: `128 samples a step, 64 a worker in 4 pieces of
     16; 12 steps an epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
     said = [_batch(placement, environment, training, batch_size(training, samples))]
     if samples:

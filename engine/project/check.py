@@ -190,7 +190,7 @@ def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> It
 
 def memory_of(project: Project, analysis: Analysis, facts: DataFacts | None = None) -> Memory:
     """What a training step takes with the project's options, over all workers. Solvers that take all samples at once
-    take those of the training part; where nobody knows them, at least a mini-batch."""
+    take those of the training split; where nobody knows them, at least a mini-batch."""
     options = project.training
     states = optimizer_states(options.solver, options.momentum, options.history_size, analysis.parameters)
     network, frozen = project.network, frozen_parameters(project.network, analysis)
@@ -243,14 +243,14 @@ def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> It
     training = facts.samples.get("training", 0)
     batch = batch_size(project.training, training)
     if batch > training:
-        message = f"The training part has {training:,} samples. Use at most {training:,}, received {batch:,}."
+        message = f"The training split has {training:,} samples. Use at most {training:,}, received {batch:,}."
         yield Problem("error", "", "", "training.mini_batch_size", message, _batch_fix(training))
     yield from _warmup_problem(project.training, training)
     if project.training.target_metric != "none" and not facts.samples.get("validation"):
-        message = "The target is looked for at validations; the data has no validation part. Split one off."
+        message = "The target is looked for at validations; the data has no validation split. Set a share for it."
         yield Problem("error", "", "", "training.target_metric", message)
     if plateau_begin(project.training, 1) is not None and not facts.samples.get("validation"):
-        message = "The plateau schedule follows validations; the data has no validation part. Split one off."
+        message = "The plateau schedule follows validations; the data has no validation split. Set a share for it."
         yield Problem("error", "", "", "training.schedule", message)
     yield from loading_problems(project, facts)
     yield from loss_problems(project, analysis, facts)

@@ -22,7 +22,7 @@ def _has_data(options: "DataOptions") -> bool:
 
 
 class DataOptions(Record):
-    """One data source and its split into training, validation and test parts."""
+    """One data source and how it is divided into training, validation and test splits."""
 
     source = Choice(
         "none",

@@ -15,8 +15,8 @@ LINE_LIMIT_BYTES = 4096
 
 State = Literal["starting", "running", "paused", "stopping", "finished", "stopped", "failed", "lost"]
 ENDS = ("finished", "stopped", "failed", "lost")
-SPLITS = ("validation", "test", "training")
-"""The parts of the data, in the order in which they tell how good a network is."""
+SPLIT_PRIORITY = ("validation", "test", "training")
+"""The splits of the data, in the order in which their figures are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Started(Event):
 
     `environment` is what is used: `Placement.write()`; `hardware` says it in words. `epochs` and `iterations` are the
     totals that are planned, `steps_per_epoch` the iterations of one epoch. `metric` is its name. `samples`
-    counts each part of the data, `parameters` the learnable numbers of the network. `sentence` says why and how the
+    counts the samples of each split, `parameters` the learnable numbers of the network. `sentence` says why and how the
     environment is used, `arithmetic` the batch over all workers and of one, the steps of an epoch and the rate.
     """
 
@@ -126,7 +126,7 @@ class EpochEnded(Event):
 @dataclass(frozen=True, kw_only=True)
 class Best(Event):
     """A better network than before was found at this `iteration` and kept. `objective` is what it goes by on the
-    validation part (`loss`, or the metric), `value` what it reached there."""
+    validation split (`loss`, or the metric), `value` what it reached there."""
 
     kind: ClassVar[str] = "best"
     iteration: int
@@ -304,7 +304,7 @@ def _fits(value: Any, forms: tuple[type, ...]) -> bool:
 def _is_sound(event: Event) -> bool:
     """Whether the inner values of an event are what readers take them for."""
     if isinstance(event, Points):
-        is_placed = event.split in SPLITS and event.first_step >= 0 and event.steps_apart > 0
+        is_placed = event.split in SPLIT_PRIORITY and event.first_step >= 0 and event.steps_apart > 0
         return is_placed and all(map(_are_numbers, event.values.values()))
     if isinstance(event, Health):
         return all(figures and _are_numbers(figures) for figures in event.layers.values())

@@ -2,7 +2,7 @@
 
 digits failed            both words stand somewhere: name, state, environment, tags, note, changes
 state:failed tag:paper   the state or a tag is this
-accuracy>0.9             of the test part, else of the validation part
+accuracy>0.9             of the test split, else of the validation split
 validation.loss<=0.2     of one part; epochs, iterations, seconds too
 training.max_epochs=30   an option has this value
 """
@@ -21,7 +21,7 @@ from typing import Any
 from engine.core.errors import UserError, did_you_mean
 from engine.core.fields import path_part
 from engine.project.options.metrics import is_better_low
-from engine.runs.events import SPLITS
+from engine.runs.events import SPLIT_PRIORITY
 from engine.runs.options import shown
 from engine.runs.summary import RunSummary
 
@@ -39,7 +39,7 @@ SORT_KEYS = ("created", "name", "state", "environment", "run", *COUNTS)
 
 
 def score(run: RunSummary, name: str) -> float | None:
-    """A figure by its name: `validation.loss`, or `loss` of the test part, else of the validation part; counts too."""
+    """Return a figure or count by its name: `validation.loss`; `loss` is of the test split, else of the validation."""
     if name in COUNTS:
         return run.number(name)
     scores = run.scores
@@ -170,7 +170,7 @@ def score_names(runs: Iterable[RunSummary]) -> list[str]:
 
     def place(name: str) -> tuple[int, bool, str]:
         split, _, metric = name.partition(".")
-        return SPLITS.index(split), metric != "loss", metric
+        return SPLIT_PRIORITY.index(split), metric != "loss", metric
 
     return sorted(names, key=place)
 

@@ -16,7 +16,7 @@ from engine.core.files import number_in, open_file, read_object
 from engine.project.options.metrics import is_share
 from engine.runs.events import (
     ENDS,
-    SPLITS,
+    SPLIT_PRIORITY,
     EpochEnded,
     Event,
     Points,
@@ -104,7 +104,7 @@ class RunSummary:
 
     def _scores(self) -> Iterator[tuple[str, float]]:
         measured = self.measured
-        for split in SPLITS:
+        for split in SPLIT_PRIORITY:
             values = measured.get("metrics" if split == "training" else split)
             named = {str(key): value for key, value in values.items()} if isinstance(values, dict) else {}
             if split == "training":
@@ -220,7 +220,7 @@ def _so_far(path: Path) -> dict[str, Any]:
                 if event.split == "training":
                     found["loss"] = last.pop("loss", None)
                     found["metrics"] = last
-                elif event.split in SPLITS:
+                elif event.split in SPLIT_PRIORITY:
                     found[event.split] = last
     return found
 

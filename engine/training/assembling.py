@@ -246,13 +246,13 @@ def make_trainable(setting: Setting, network: nn.Module, group: ProcessGroup, sh
 
 
 def network_for(setting: Setting) -> nn.Module:
-    """The built network with its initial weights, and the normalisation of its inputs fitted on the training part."""
+    """The built network with its initial weights, and the normalisation of its inputs fitted on the training split."""
     network, seed = setting.project.network, setting.project.training.seed
     torch.manual_seed(seed)
     module = build(network, setting.analysis, logits=folding(setting.wanted), lengths=setting.is_padded)
     initialize(module, seed, parameter_options_of(setting, module))
     names = prefixes(network, setting.analysis)
-    training = setting.data.part("training")
+    training = setting.data.split("training")
     for id, given, number in inputs_of(network, setting.facts):
         kind = getattr(network.layers[id].type, "normalization_kind", "none")
         if kind != "none":
@@ -273,7 +273,7 @@ def part_for(setting: Setting, precision: Precision, name: str) -> ResidentDatas
     if not setting.facts.samples.get(name):
         return None
     given = (setting.project.network, setting.analysis, setting.facts, setting.project.training, setting.wanted)
-    part = resident(setting.data.part(name), *given, setting.device, is_training=name == "training")
+    part = resident(setting.data.split(name), *given, setting.device, is_training=name == "training")
     return precision.data(part)
 
 

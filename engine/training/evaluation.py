@@ -34,7 +34,7 @@ MOST_IN_TABLE = 100
 
 def metrics_for(options: TrainingOptions, facts: DataFacts, targets: Tensors) -> tuple[Metric, ...]:
     """The metrics that the options ask for, the main one first. They look at the first output, which gives logits, and
-    its target. `targets` are those of the whole training part. Raises `UserError` where a library is missing."""
+    its target. `targets` are those of the whole training split. Raises `UserError` where a library is missing."""
     return tuple(_metric(name, options, facts, targets) for name in options.metrics_for(facts.task))
 
 

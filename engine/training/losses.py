@@ -255,7 +255,7 @@ _OF_NUMBERS: dict[str, OutputLoss] = {"half-mse": half_mse, "mse": mse, "mae": m
 
 def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensors) -> Loss:
     """The loss that the options ask for: the sum over outputs of what each is to give, as often as its weight says.
-    `targets` are those of the whole training part, on the device: class weights may follow from them."""
+    `targets` are those of the whole training split, on the device: class weights may follow from them."""
     if options.loss == "custom":
         own, ends = UserLoss(user_code.target(options, "loss_function")), OutputAdapters(wanted)
         return lambda outputs, targets: own(outputs, ends(outputs, targets)[1])

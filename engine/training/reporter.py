@@ -179,7 +179,7 @@ class Reporter:
         return report
 
     def tested(self, step: int, scores: Evaluation) -> None:
-        """The kept network on the test part."""
+        """The kept network on the test split."""
         curve = Curve("test")
         curve.add(step, scores.named)
         self._outbox.put(*curve.take())

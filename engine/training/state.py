@@ -61,7 +61,7 @@ UNIT_S = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0}
 
 @dataclass(frozen=True)
 class Target:
-    """A value of the loss or the metric on the validation part that is good enough."""
+    """A value of the loss or the metric on the validation split that is good enough."""
 
     name: str
     value: float

@@ -240,7 +240,7 @@ class Trainer:
         )
 
     def _validate(self) -> None:
-        """Judge the network on the validation part, if there is one and it is not judged already."""
+        """Judge the network on the validation split, if there is one and it is not judged already."""
         course = self._course
         if self._plan.validation is None or self._validated_step == course.step:
             return
@@ -258,7 +258,7 @@ class Trainer:
             course.end(f"no better {self._keeper.objective} in {plural(self._plan.patience, 'validation')}")
 
     def _end(self) -> Outcome:
-        """Validate once more, keep what was learned, and judge the kept network on the test part."""
+        """Validate once more, keep what was learned, and judge the kept network on the test split."""
         course = self._course
         if self._reporter.has_steps:
             self._report()

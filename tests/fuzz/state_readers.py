@@ -138,7 +138,7 @@ def _read_data(options: DataOptions, folder: Path) -> None:
     from engine.data.load import preview
 
     facts(options, folder)
-    load(options, folder).part("training")
+    load(options, folder).split("training")
     json.dumps(preview(options, folder, folder / "look", 3))
 
 

@@ -132,7 +132,7 @@ def test_a_requirement_that_does_not_hold_is_exit_4(project: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--set", "training.mini_batch_size=5000"], 2, "The training part has 1,257 samples. Use at most 1,257"),
+        (["--set", "training.mini_batch_size=5000"], 2, "The training split has 1,257 samples. Use at most 1,257"),
         (["--set", "training.max_epoch=5", "--set", "data.sorce=x"], 2, "Did you mean 'source'?"),
         (["--environment", "parallel"], 5, "needs a cluster profile"),
         (["--environment", "gpu", "--set", "environment.devices=[97]"], 5, "not available here"),
@@ -359,7 +359,7 @@ def test_largest_batch_and_advise_answer_in_json() -> None:
     """Both try the project for real, in processes of their own."""
     digits = str(ROOT / "resources" / "examples" / "digits.netwright")
     answer = json.loads(engine("largest-batch", digits, "--json").stdout)
-    assert answer["largest"] == answer["tried"][-1]["batch"] > 1000  # all of the training part
+    assert answer["largest"] == answer["tried"][-1]["batch"] > 1000  # all of the training split
     answer = json.loads(engine("advise", digits, "--set", "training.mini_batch_size=64", "--json").stdout)
     assert {way["name"] for way in answer["ways"]} >= {"cpu", "multi-cpu, data-parallel"}
     assert answer["advice"].startswith("Use ")

@@ -1,5 +1,5 @@
 """What is learned where a sample has more than one response: class maps and labels of images; a class a step, numbers
-and transcripts of sequences of different lengths. From the file on disk to the test part, each with an answer that can
+and transcripts of sequences of different lengths. From the file on disk to the test split, each with an answer that can
 be found; each run has several targets at once."""
 
 from pathlib import Path

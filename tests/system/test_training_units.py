@@ -32,7 +32,7 @@ def test_it_is_the_training_on_responses_normalised_by_hand_and_what_leaves_has_
     ends = layer("feature_input", channels=3), layer("fully_connected", outputs=2)
     training: dict[str, Any] = {"max_epochs": 8, "mini_batch_size": 20, "initial_learn_rate": 0.1}
     data = data_of(tmp_path / "units", x, y)
-    fitted = data.part("training").targets[0].astype(np.float64)
+    fitted = data.split("training").targets[0].astype(np.float64)
     data_of(tmp_path / "plain", x, (y - fitted.mean(0)) / fitted.std(0))
     last = layer("inverse_norm", numbers="fitted")
     given = project_of(chain(*ends, last), DATA, {}, {**training, "normalize_targets": True})
@@ -43,7 +43,7 @@ def test_it_is_the_training_on_responses_normalised_by_hand_and_what_leaves_has_
     kept = units.folder.kept()
     assert kept is not None
     module.load_state_dict(load_weights(kept)[0])
-    test = data.part("test")
+    test = data.split("test")
     with torch.no_grad():
         found = module(torch.from_numpy(test.inputs[0])).numpy()
     error = np.sqrt(((found - test.targets[0]) ** 2).mean())

@@ -170,7 +170,7 @@ class AugmentationOptions(Record):
     )
     jitter_brightness = _of_jitter(
         "Images are multiplied by a factor from 1 - this, at least 0, to 1 + this, and kept within black and white "
-        "(pictures: 0 and 255, else the least and the largest number of the training part); default 0: none. MATLAB: "
+        "(pictures: 0 and 255, else the least and the largest number of the training split); default 0: none. MATLAB: "
         "jitterColorHSV, Brightness, adds instead",
         "brightness",
     )
@@ -219,12 +219,12 @@ class AugmentationOptions(Record):
     )
 
     mixup_alpha = _of_mix(
-        "Each image is mixed with another one of the training part, wherever that is, by shares of their values.",
+        "Each image is mixed with another one of the training split, wherever that is, by shares of their values.",
         "Zhang et al., 2018",
         "MixUp",
     )
     cutmix_alpha = _of_mix(
-        "A rectangle of each image is taken from another one of the training part. Together with MixUp, each is done "
+        "A rectangle of each image is taken from another one of the training split. Together with MixUp, each is done "
         "to half of the images.",
         "Yun et al., 2019",
         "CutMix",

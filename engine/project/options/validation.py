@@ -38,8 +38,8 @@ class ValidationOptions(Record):
         options=("loss", "metric", *METRICS),
         notes={
             "loss": "Validation loss, lower is better",
-            "metric": "The main metric, the first of the list, on the validation part",
-            **{name: f"{kind.title} on the validation part" for name, kind in METRICS.items()},
+            "metric": "The main metric, the first of the list, on the validation split",
+            **{name: f"{kind.title} on the validation split" for name, kind in METRICS.items()},
         },
         offered=offered("loss", "metric"),
         group="Validation",
@@ -48,7 +48,7 @@ class ValidationOptions(Record):
     output_network = Choice(
         "auto",
         options=("auto", "best-validation", "last-iteration"),
-        notes={"auto": "best-validation where there is a validation part"},
+        notes={"auto": "best-validation where there is a validation split"},
         group="Validation",
         help="Which network is kept as the result; default auto. MATLAB: OutputNetwork; torch keeps the last",
     )
@@ -81,8 +81,8 @@ class EndingOptions(Record):
         notes={
             "none": "No target",
             "loss": "The validation loss, which is to be at most the target value",
-            "metric": "The main metric on the validation part: at least the target value, or at most where low is good",
-            **{name: f"{kind.title} on the validation part" for name, kind in METRICS.items()},
+            "metric": "The main metric on the validation split: at least the target value, at most where low is good",
+            **{name: f"{kind.title} on the validation split" for name, kind in METRICS.items()},
         },
         offered=offered("none", "loss", "metric"),
         label="Target",

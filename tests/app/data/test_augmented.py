@@ -36,7 +36,7 @@ def facts(channels: int = 1) -> dict[str, Any]:
 def pictures(folder: Path, label: str) -> dict[str, Any]:
     file = folder / f"{label}.png"
     Image.new("L", (8, 8)).save(file)
-    return {"pictures": [{"file": str(file), "label": label, "part": "training"}], "classes": []}
+    return {"pictures": [{"file": str(file), "label": label, "split": "training"}], "classes": []}
 
 
 def train(window: MainWindow, **values: Any) -> None:

@@ -30,7 +30,7 @@ def cells(table: QTableWidget) -> list[list[str]]:
 
 def test_pictures_flow_into_the_width_there_is(qtbot, preview: Preview, tmp_path: Path) -> None:
     Image.new("L", (8, 8), 200).save(tmp_path / "p.png")
-    pictures = [{"file": str(tmp_path / "p.png"), "label": str(i), "part": "training"} for i in range(20)]
+    pictures = [{"file": str(tmp_path / "p.png"), "label": str(i), "split": "training"} for i in range(20)]
     preview.show_answer({"pictures": pictures}, FACTS)
     tiles = preview.content.findChild(Tiles)
     assert tiles is not None
@@ -48,7 +48,7 @@ def test_pictures_flow_into_the_width_there_is(qtbot, preview: Preview, tmp_path
 
 
 def test_a_picture_that_cannot_be_read_leaves_a_gap_and_no_error(qtbot, preview: Preview) -> None:
-    preview.show_answer({"pictures": [{"file": "/none.png", "label": "a", "part": "test"}]}, FACTS)
+    preview.show_answer({"pictures": [{"file": "/none.png", "label": "a", "split": "test"}]}, FACTS)
     preview.grab()
 
 
@@ -82,8 +82,8 @@ def test_masks_and_steps_have_the_colours_of_the_table(preview: Preview, tmp_pat
     mask = Image.new("L", (2, 2), 0)
     mask.putdata([0, 1, 255, 1])
     mask.save(tmp_path / "m.png")
-    picture = {"file": str(tmp_path / "p.png"), "mask": str(tmp_path / "m.png"), "label": "0, 1", "part": "test"}
-    series = {"values": [[1.0, 2.0, 3.0]], "steps": [1, 1, -1], "label": "1", "part": "test"}
+    picture = {"file": str(tmp_path / "p.png"), "mask": str(tmp_path / "m.png"), "label": "0, 1", "split": "test"}
+    series = {"values": [[1.0, 2.0, 3.0]], "steps": [1, 1, -1], "label": "1", "split": "test"}
     classes = [{"name": name, "training": 1, "validation": 2, "test": 3} for name in ("0", "1")]
     preview.show_answer({"pictures": [picture], "series": [series], "classes": classes, "counted": "pixels"}, FACTS)
     (tile,) = preview.content.findChildren(Masked)

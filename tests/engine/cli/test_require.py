@@ -60,7 +60,7 @@ def test_a_condition_is_understood(text: str, holds: bool) -> None:
         (">=0.9", "expected a condition such as"),
         ("a.b.c>1", "expected a condition such as"),
         ("accuracy>=0.9; rm -rf /", "expected a condition such as"),
-        ("tset.accuracy>=0.9", "there is no part 'tset'; parts are training, validation, test"),
+        ("tset.accuracy>=0.9", "there is no split 'tset'; splits are training, validation, test"),
         ("accuracy>=e", "'e' is not a number"),
         ("accuracy>=1e999", "'1e999' is not a number"),
         ("accuracy>=1.2.3", "'1.2.3' is not a number"),
@@ -116,8 +116,8 @@ def facts(task: Any = "classes", **samples: int) -> DataFacts:
         ("accurcy>0.9", facts(), "this run has loss and accuracy, not accurcy. Did you mean 'accuracy'?"),
         ("accuracy>0.9", facts("numbers"), "this run has loss and rmse, not accuracy."),
         ("rmse<1", facts(), "this run has loss and accuracy, not rmse."),
-        ("test.loss<1", facts(test=0), "the data has no test part. Give it a share, or require training.loss."),
-        ("loss<1", facts(test=0, validation=0), "the data has no test and no validation part."),
+        ("test.loss<1", facts(test=0), "the data has no test split. Give it a share, or require training.loss."),
+        ("loss<1", facts(test=0, validation=0), "the data has no test and no validation split."),
     ],
 )
 def test_what_can_never_be_reached_is_refused_before_training(text: str, data: DataFacts, said: str) -> None:

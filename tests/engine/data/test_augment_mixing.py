@@ -146,7 +146,7 @@ def test_metrics_go_by_the_larger_share() -> None:
 def test_the_look_at_an_epoch_shows_the_mixed_images(tmp_path: Path) -> None:
     data, options = DataOptions(source="digits"), BOTH.replace(rand_x_reflection=0.0)
     known = load(data, tmp_path)
-    given = known.part("training")
+    given = known.split("training")
     count = len(given.targets[0])
     resident = ResidentDataset((torch.from_numpy(given.inputs[0]),), (torch.from_numpy(given.targets[0]),))
     wanted = alone(*known.facts.targets)

@@ -21,7 +21,7 @@ DATA = DataOptions(source="digits")
 
 def test_the_look_at_an_epoch_shows_what_it_trains_with(tmp_path: Path) -> None:
     data = load(DATA, tmp_path)
-    part = data.part("training")
+    part = data.split("training")
     count = len(part.targets[0])
     resident = ResidentDataset((torch.from_numpy(part.inputs[0]),), (torch.arange(count),))
     wanted = alone(*data.facts.targets)
@@ -45,7 +45,7 @@ def test_a_preview_of_an_epoch_shows_training_samples_with_their_masks(tmp_path:
     options = DataOptions(source="arrays", path="d.npz")
     flipped = TrainingOptions(rand_x_reflection=1.0)
     found = preview(options, tmp_path, tmp_path / "look", 8, change_for(flipped, options, epoch=1))
-    assert {picture["part"] for picture in found["pictures"]} == {"training"}
+    assert {picture["split"] for picture in found["pictures"]} == {"training"}
     from PIL import Image
 
     for picture in found["pictures"]:

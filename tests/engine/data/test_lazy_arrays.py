@@ -31,7 +31,7 @@ def assert_alike(options: DataOptions, folder: Path, *, cache_bytes: int = 0) ->
     held, read = load(options, folder), load(options, folder, is_streamed=True, cache_bytes=cache_bytes)
     assert read.facts == held.facts
     for name in SPLITS:
-        one, other = held.part(name), read.part(name)
+        one, other = held.split(name), read.split(name)
         for number, array in enumerate(one.inputs):
             for _ in range(2):  # the second time from the cache, if there is one
                 found = other.inputs[number][:]
@@ -78,7 +78,7 @@ def test_a_folder_of_npy_files_holds_what_one_npz_file_does(tmp_path: Path) -> N
     assert_alike(apart, tmp_path)
     one, other = load(ARRAYS, tmp_path), load(apart, tmp_path)
     assert one.facts == other.facts
-    np.testing.assert_array_equal(one.part("training").inputs[0], other.part("training").inputs[0])
+    np.testing.assert_array_equal(one.split("training").inputs[0], other.split("training").inputs[0])
     np.save(tmp_path / "apart" / "x.npy", np.asfortranarray(arrays["x"]))
     assert "array 'x' cannot be read sample by sample" in load(apart, tmp_path).facts.resident_because
     assert_alike(apart, tmp_path)
@@ -109,7 +109,7 @@ def test_streamed_sequences_end_where_their_lengths_say(tmp_path: Path) -> None:
     tokens = np.where(np.arange(9) < lengths[:, np.newaxis], 3, -7)
     np.savez(tmp_path / "some.npz", x=x, x_lengths=lengths, t=tokens, t_lengths=lengths, y=np.arange(20) % 2)
     assert_alike(ARRAYS, tmp_path)
-    held, read = (load(ARRAYS, tmp_path, is_streamed=how).part("training") for how in (False, True))
+    held, read = (load(ARRAYS, tmp_path, is_streamed=how).split("training") for how in (False, True))
     assert isinstance(read.real(0), LazySteps)
     for step in (1, 7, 1000):
         np.testing.assert_array_equal(np.concatenate(list(read.real(0).chunks(step))), held.real(0))
@@ -119,7 +119,7 @@ def test_streamed_sequences_end_where_their_lengths_say(tmp_path: Path) -> None:
 def test_a_normalisation_is_fitted_to_the_same_bits(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.data.normalization.CHUNK_NUMBERS", 200)
     pictures(tmp_path)
-    held, read = (load(PICTURES, tmp_path, is_streamed=how).part("training").real(0) for how in (False, True))
+    held, read = (load(PICTURES, tmp_path, is_streamed=how).split("training").real(0) for how in (False, True))
     for one, other in zip(fit(kind, held, 1), fit(kind, read, 1), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -127,7 +127,7 @@ def test_a_normalisation_is_fitted_to_the_same_bits(tmp_path: Path, kind: str, m
 def test_a_picture_that_is_gone_is_named(tmp_path: Path) -> None:
     pictures(tmp_path)
     options = PICTURES.replace(validation_share=0.0, test_share=0.0)
-    part = load(options, tmp_path, is_streamed=True).part("training")
+    part = load(options, tmp_path, is_streamed=True).split("training")
     (tmp_path / "pets" / "dog" / "4.jpg").unlink()
     with pytest.raises(UserError, match=r"dog/4.jpg: it is missing"):
         part.inputs[0][:]
@@ -135,7 +135,7 @@ def test_a_picture_that_is_gone_is_named(tmp_path: Path) -> None:
 
 def test_an_array_that_was_cut_off_is_named(tmp_path: Path) -> None:
     np.savez(tmp_path / "some.npz", x=np.ones((20, 3)), y=np.arange(20) % 2)
-    part = load(ARRAYS, tmp_path, is_streamed=True).part("training")
+    part = load(ARRAYS, tmp_path, is_streamed=True).split("training")
     with open(tmp_path / "some.npz", "r+b") as file:
         file.truncate(300)
     with pytest.raises(UserError, match="was cut off while it was read"):
@@ -156,7 +156,7 @@ def test_samples_far_apart_are_read_each_by_itself_or_from_a_map(
     monkeypatch.setattr("engine.data.sources.array_files.mmap.PAGESIZE", page)
     x = np.random.default_rng(0).normal(size=(50, 3, 2)).astype(np.float32)
     np.savez(tmp_path / "some.npz", x=x, y=np.arange(50) % 2)
-    stored = load(ARRAYS, tmp_path, is_streamed=True).part("training").inputs[0].stored
+    stored = load(ARRAYS, tmp_path, is_streamed=True).split("training").inputs[0].stored
     chosen = np.array([41, 3, 20])
     out = np.empty((3, 3, 2), np.float32)
     stored.read(chosen, out)
@@ -173,7 +173,7 @@ def test_a_sample_that_is_no_number_is_named(tmp_path: Path) -> None:
     np.savez(tmp_path / "some.npz", x=x, y=np.arange(20) % 2)
     data = load(ARRAYS.replace(validation_share=0.0, test_share=0.0), tmp_path, is_streamed=True)
     with pytest.raises(UserError, match="sample 11 holds numbers that are not finite"):
-        data.part("training").inputs[0][:]
+        data.split("training").inputs[0][:]
 
 
 @pytest.mark.parametrize("is_by_column", [False, True])
@@ -185,7 +185,7 @@ def test_what_cannot_be_streamed_says_why(tmp_path: Path, *, is_by_column: bool)
         np.savez_compressed(tmp_path / "some.npz", x=x, y=np.arange(20) % 2)
     data = load(ARRAYS, tmp_path, is_streamed=True)
     assert "array 'x' cannot be read sample by sample" in data.facts.resident_because
-    assert isinstance(data.part("training").inputs[0], np.ndarray)
+    assert isinstance(data.split("training").inputs[0], np.ndarray)
 
 
 def test_no_more_is_kept_than_there_is_room_for() -> None:

@@ -35,7 +35,7 @@ def test_the_digits_are_the_real_ones(tmp_path):
     assert found.classes == tuple("0123456789")
     assert found.inputs[0].type.sizes == (1, 8, 8)
     data = load(DIGITS, tmp_path)
-    images = np.concatenate([data.part(name).inputs[0] for name in found.samples])
+    images = np.concatenate([data.split(name).inputs[0] for name in found.samples])
     assert images.min() == 0
     assert images.max() == 16
     assert images.sum() == 561_718  # of scikit-learn's copy
@@ -56,7 +56,7 @@ def test_facts_promise_what_load_gives(tmp_path, share):
     found, data = facts(options, tmp_path), load(options, tmp_path)
     assert data.facts == found
     for name, count in found.samples.items():
-        part = data.part(name)
+        part = data.split(name)
         assert part.inputs[0].shape == (count, 1, 8, 8)
         assert part.inputs[0].dtype == np.float32
         assert part.targets[0].shape == (count,)
@@ -69,14 +69,14 @@ def test_facts_survive_the_way_to_the_window(tmp_path):
 
 
 def test_the_same_split_each_time_and_another_with_another_seed(tmp_path):
-    parts = [load(DIGITS.replace(split_seed=seed), tmp_path).part("test").targets[0].tolist() for seed in (0, 0, 1)]
+    parts = [load(DIGITS.replace(split_seed=seed), tmp_path).split("test").targets[0].tolist() for seed in (0, 0, 1)]
     assert parts[0] == parts[1] != parts[2]
 
 
 def test_changing_a_part_changes_nothing_that_is_kept(tmp_path):
-    part = load(DIGITS, tmp_path).part("test")
+    part = load(DIGITS, tmp_path).split("test")
     part.inputs[0][:] = -1
-    assert load(DIGITS, tmp_path).part("test").inputs[0].min() == 0
+    assert load(DIGITS, tmp_path).split("test").inputs[0].min() == 0
 
 
 def test_another_split_does_not_read_the_file_again_and_a_change_does(tmp_path, monkeypatch):
@@ -100,7 +100,7 @@ def test_another_split_does_not_read_the_file_again_and_a_change_does(tmp_path, 
 def test_reading_leaves_the_data_as_it_was(tmp_path):
     options = small_table(tmp_path)
     before = hashlib.sha256((tmp_path / "small.csv").read_bytes()).digest(), os.listdir(tmp_path)
-    load(options, tmp_path).part("training")
+    load(options, tmp_path).split("training")
     assert (hashlib.sha256((tmp_path / "small.csv").read_bytes()).digest(), os.listdir(tmp_path)) == before
 
 

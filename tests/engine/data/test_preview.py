@@ -19,7 +19,7 @@ def look(options: DataOptions, folder: Path, count: int = 8) -> dict[str, Any]:
     """The preview, after a way through JSON."""
     found: dict[str, Any] = json.loads(json.dumps(preview(options, folder, folder / ".look", count), allow_nan=False))
     assert set(found) == KEYS
-    sums = {part: sum(row[part] for row in found["classes"]) for part in SPLITS}
+    sums = {split: sum(row[split] for row in found["classes"]) for split in SPLITS}
     known = facts(options, folder)
     if known.targets[0].per == "sample" and known.task != "labels":
         assert sums == (known.samples if known.task == "classes" else dict.fromkeys(SPLITS, 0))
@@ -36,7 +36,7 @@ def test_digits_are_pictures_from_black_to_white(tmp_path):
     assert found["kind"] == "pictures"
     assert len(found["pictures"]) == 40
     assert {picture["label"] for picture in found["pictures"]} == set("0123456789")
-    assert {picture["part"] for picture in found["pictures"]} == set(SPLITS)
+    assert {picture["split"] for picture in found["pictures"]} == set(SPLITS)
     assert [row["name"] for row in found["classes"]] == list("0123456789")
     extremes = []
     for picture in found["pictures"]:
@@ -144,7 +144,7 @@ def test_masks_are_pictures_of_class_numbers_and_pixels_are_counted(tmp_path):
     with Image.open(found["pictures"][0]["mask"]) as file:
         assert np.asarray(file).tolist() == [[1] * 6, [1] * 6, [0] * 6, [255, 0, 0, 0, 0, 0]]
     assert found["counted"] == "pixels"
-    assert {row["name"]: sum(row[part] for part in SPLITS) for row in found["classes"]} == {"0": 110, "7": 120}
+    assert {row["name"]: sum(row[split] for split in SPLITS) for row in found["classes"]} == {"0": 110, "7": 120}
     assert found["pictures"][0]["label"] == "0, 7"
 
 
@@ -152,10 +152,10 @@ def test_steps_have_classes_and_labels_are_counted(tmp_path):
     lengths, y = np.array([2, 5] * 5), np.tile([0, 0, 1, 2, 1], (10, 1))
     found = look(arrays(tmp_path, x=np.ones((10, 5, 1)), x_lengths=lengths, y=y), tmp_path)
     assert sorted({tuple(one["steps"]) for one in found["series"]}) == [(0, 0), (0, 0, 1, 2, 1)]
-    assert sum(row[part] for row in found["classes"] for part in SPLITS) == lengths.sum()
+    assert sum(row[split] for row in found["classes"] for split in SPLITS) == lengths.sum()
     labels = np.tile([True, False, True], (10, 1))
     found = look(arrays(tmp_path, x=np.ones((10, 2)), y=labels), tmp_path)
-    assert {row["name"]: sum(row[part] for part in SPLITS) for row in found["classes"]} == {"0": 10, "1": 0, "2": 10}
+    assert {row["name"]: sum(row[split] for split in SPLITS) for row in found["classes"]} == {"0": 10, "1": 0, "2": 10}
     assert found["rows"][0][-1] == "0, 2"
 
 

@@ -44,7 +44,7 @@ def both(folder: Path, *, has_lengths: bool = False) -> tuple[ResidentDataset, S
 
 
 def _part(folder: Path, *, is_streamed: bool) -> Split:
-    return load(OPTIONS, folder, is_streamed=is_streamed).part("training")
+    return load(OPTIONS, folder, is_streamed=is_streamed).split("training")
 
 
 def assert_alike(one: Batch, other: Batch) -> None:

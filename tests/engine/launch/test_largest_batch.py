@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_found_by_trying() -> None:
 def test_the_training_part_is_the_end() -> None:
     number, said = found({"target": "cpu", "threads": 1}, 2**40, 20)
     assert number == 20
-    assert said[-1]["words"] == "The largest mini-batch is 20 samples: all of the training part."
+    assert said[-1]["words"] == "The largest mini-batch is 20 samples: all of the training split."
 
 
 def test_what_cannot_be_tried_is_refused_in_words() -> None:

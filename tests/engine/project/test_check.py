@@ -145,7 +145,7 @@ def test_a_batch_larger_than_the_data() -> None:
     data = facts(image(1, 6, 6))
     problem = only(made, data)
     assert describe(problem) == (
-        "training.mini_batch_size: The training part has 200 samples. Use at most 200, received 201."
+        "training.mini_batch_size: The training split has 200 samples. Use at most 200, received 201."
     )
     assert fixed(made, problem, data) == []
 

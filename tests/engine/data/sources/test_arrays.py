@@ -47,7 +47,7 @@ def test_axes_say_what_an_array_is(tmp_path, shape, layout, sizes):
     found, data = read(tmp_path, x=x, y=Y)
     given = found.inputs[0]
     assert (given.name, given.type.layout, given.type.sizes, given.type.kind) == ("x", layout, sizes, "real")
-    array = data.part("training").inputs[0]
+    array = data.split("training").inputs[0]
     assert array.dtype == np.float32
     np.testing.assert_array_equal(array, x.reshape(6, *sizes).astype(np.float32))
 
@@ -57,14 +57,14 @@ def test_whole_numbers_are_indices(tmp_path):
     assert (found.inputs[0].type.layout, found.inputs[0].type.kind) == ("tokens", "index")
     assert "store the array as float32" in found.notes[0]
     assert data.facts.notes[-1] == "The largest index in 'x' is 23: an embedding needs a vocabulary of at least 24."
-    assert data.part("training").inputs[0][1].tolist() == [4, 5, 6, 7]
+    assert data.split("training").inputs[0][1].tolist() == [4, 5, 6, 7]
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float64", "bool"])
 def test_types_of_number(tmp_path, dtype):
     x = np.arange(6 * 2 * 3 * 3).reshape(6, 2, 3, 3).astype(dtype)
     _, data = read(tmp_path, x=x, y=Y)
-    np.testing.assert_array_equal(data.part("training").inputs[0], x.astype(np.float32))
+    np.testing.assert_array_equal(data.split("training").inputs[0], x.astype(np.float32))
 
 
 @pytest.mark.parametrize("sizes", [(), (3,), (5, 3), (3, 4, 2), (3, 2, 2, 2)])
@@ -72,7 +72,7 @@ def test_complex_numbers_are_twice_the_channels(tmp_path, sizes):
     random = np.random.default_rng(0)
     x = random.normal(size=(6, *sizes)) + 1j * random.normal(size=(6, *sizes))
     facts, data = read(tmp_path, x=x, y=Y)
-    given = data.part("training").inputs[0]
+    given = data.split("training").inputs[0]
     type = facts.inputs[0].type
     assert type.kind == "real"
     assert given.shape[1:] == type.sizes
@@ -86,7 +86,7 @@ def test_complex_numbers_are_twice_the_channels(tmp_path, sizes):
 def test_several_inputs_by_name_in_the_order_of_the_file(tmp_path):
     found, data = read(tmp_path, z=np.zeros((6, 2)), a=np.ones((6, 3)), y=Y)
     assert [given.name for given in found.inputs] == ["z", "a"]
-    assert [array.shape for array in data.part("training").inputs] == [(6, 2), (6, 3)]
+    assert [array.shape for array in data.split("training").inputs] == [(6, 2), (6, 3)]
 
 
 @pytest.mark.parametrize(
@@ -102,16 +102,16 @@ def test_several_inputs_by_name_in_the_order_of_the_file(tmp_path):
 def test_classes(tmp_path, y, classes, targets):
     found, data = read(tmp_path, x=np.zeros((6, 2)), y=y)
     assert (found.task, found.classes) == ("classes", classes)
-    assert data.part("training").targets[0].tolist() == targets
-    assert data.part("training").targets[0].dtype == np.int64
+    assert data.split("training").targets[0].tolist() == targets
+    assert data.split("training").targets[0].dtype == np.int64
 
 
 @pytest.mark.parametrize(("y", "responses"), [(np.linspace(0, 1, 6), 1), (np.ones((6, 3)), 3)])
 def test_numbers(tmp_path, y, responses):
     found, data = read(tmp_path, x=np.zeros((6, 2)), y=y)
     assert (found.task, found.classes, found.outputs) == ("numbers", (), responses)
-    assert data.part("training").targets[0].dtype == np.float32
-    np.testing.assert_allclose(data.part("training").targets[0], y.reshape(6, responses), rtol=1e-6)
+    assert data.split("training").targets[0].dtype == np.float32
+    np.testing.assert_allclose(data.split("training").targets[0], y.reshape(6, responses), rtol=1e-6)
 
 
 def test_the_task_can_be_said(tmp_path):
@@ -263,7 +263,7 @@ def test_a_second_array_says_how_long_sequences_are(tmp_path: Path) -> None:
     assert (given.name, given.type, given.lengths) == ("x", sequence(Symbol("T"), 2), (1, 5))
     assert DataFacts.read(known.write()) == known
     assert any("1 to 5 steps" in note for note in known.notes)
-    part = loaded.part("training")
+    part = loaded.split("training")
     order = loaded.numbers["training"]
     assert part.lengths[0] is not None
     np.testing.assert_array_equal(part.lengths[0], lengths[order])
@@ -274,9 +274,9 @@ def test_a_second_array_says_how_long_sequences_are(tmp_path: Path) -> None:
 def test_tokens_have_lengths_too_and_features_have_none(tmp_path: Path) -> None:
     known, loaded = read(tmp_path, x=np.full((6, 4), 7), x_lengths=np.array([1, 2, 3, 4, 4, 4]), y=Y)
     assert known.inputs[0].type == tokens(Symbol("T"))
-    assert loaded.part("training").inputs[0][0].tolist() == [7.0, 0.0, 0.0, 0.0]
+    assert loaded.split("training").inputs[0][0].tolist() == [7.0, 0.0, 0.0, 0.0]
     _, loaded = read(tmp_path, x=np.full((6, 9), 7), x_lengths=np.array([1, 2, 3, 4, 4, 4]), y=Y)
-    assert loaded.part("training").inputs[0].shape == (6, 4)
+    assert loaded.split("training").inputs[0].shape == (6, 4)
     known, _ = read(tmp_path, x=np.ones((6, 4), np.float32), x_lengths=np.ones(6, np.int64), y=Y)
     assert [given.type.layout for given in known.inputs] == ["features", "features"]
 
@@ -294,7 +294,7 @@ def test_a_length_that_cannot_be_is_refused_with_its_sample(tmp_path: Path, wron
 def test_lengths_that_cut_nothing_off_change_nothing(tmp_path: Path) -> None:
     known, loaded = read(tmp_path, x=np.ones((6, 5, 2), np.float32), x_lengths=np.full(6, 5), y=Y)
     assert [(given.type, given.lengths) for given in known.inputs] == [(sequence(5, 2), None)]
-    assert loaded.part("training").real(0).shape == (6, 5, 2)
+    assert loaded.split("training").real(0).shape == (6, 5, 2)
 
 
 def header(text: str, version: bytes = b"\1\0") -> bytes:

@@ -39,7 +39,7 @@ def one(
     """The picture as it is read, as the first of its data set."""
     put(folder, f"a/{name}", picture, **how)
     put(folder, "b/b.png", plain(0, size=picture.size))
-    images = load(options, folder).part("training").inputs[0]
+    images = load(options, folder).split("training").inputs[0]
     return np.asarray(images[0])
 
 
@@ -57,7 +57,7 @@ def test_classes_are_the_subfolders_in_order(tmp_path):
     assert found.inputs[0].type.sizes == (1, 4, 6)
     assert found.samples["training"] == 7
     assert found.notes == ()
-    part = load(OPTIONS, tmp_path).part("training")
+    part = load(OPTIONS, tmp_path).split("training")
     assert part.targets[0].tolist() == [0, 1, 1, 1, 2, 2, 2]
     assert part.inputs[0].shape == (7, 1, 4, 6)
     assert part.inputs[0][:, 0, 0, 0].tolist() == [100, 5, 15, 25, 5, 15, 25]
@@ -66,10 +66,10 @@ def test_classes_are_the_subfolders_in_order(tmp_path):
 def test_other_sizes_are_resized(tmp_path):
     two_classes(tmp_path)
     put(tmp_path, "dog/9.png", plain(77, size=(30, 50)))
-    assert load(OPTIONS, tmp_path).part("training").inputs[0][-1].tolist() == [[[77.0] * 6] * 4]
+    assert load(OPTIONS, tmp_path).split("training").inputs[0][-1].tolist() == [[[77.0] * 6] * 4]
     resized = OPTIONS.replace(image_size=9)
     assert facts(resized, tmp_path).inputs[0].type.sizes == (1, 9, 9)
-    assert load(resized, tmp_path).part("training").inputs[0].shape == (7, 1, 9, 9)
+    assert load(resized, tmp_path).split("training").inputs[0].shape == (7, 1, 9, 9)
 
 
 def test_resizing_is_bilinear(tmp_path):
@@ -119,7 +119,7 @@ def test_sixteen_bits_become_0_to_255_with_fractions(tmp_path):
 def test_sixteen_bits_among_eight_are_rounded(tmp_path):
     two_classes(tmp_path)
     put(tmp_path, "dog/9.png", Image.fromarray(np.full((4, 6), 25800, np.uint16)))
-    assert load(OPTIONS, tmp_path).part("training").inputs[0][-1, 0, 0, 0] == 100
+    assert load(OPTIONS, tmp_path).split("training").inputs[0][-1, 0, 0, 0] == 100
 
 
 def test_the_orientation_of_the_camera_is_applied(tmp_path):
@@ -252,9 +252,9 @@ def test_a_file_is_no_folder(tmp_path):
 
 def test_a_replaced_image_is_read_again(tmp_path):
     two_classes(tmp_path)
-    assert load(OPTIONS, tmp_path).part("training").inputs[0][0, 0, 0, 0] == 5
+    assert load(OPTIONS, tmp_path).split("training").inputs[0][0, 0, 0, 0] == 5
     put(tmp_path, "cat/0.png", plain(99, size=(6, 4)))
-    assert load(OPTIONS, tmp_path).part("training").inputs[0][0, 0, 0, 0] == 99
+    assert load(OPTIONS, tmp_path).split("training").inputs[0][0, 0, 0, 0] == 99
 
 
 def test_a_program_in_postscript_is_no_picture(tmp_path: Path) -> None:

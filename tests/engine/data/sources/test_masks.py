@@ -35,11 +35,11 @@ def test_values_of_masks_are_the_classes_of_pixels(folder: Path) -> None:
     (target,) = data.facts.targets
     assert (target.name, target.task, target.per) == ("mask", "classes", "pixel")
     assert (target.classes, target.short()) == (("0", "7", "9"), "3 × 3 × 5")
-    (masks,) = data.part("training").targets
+    (masks,) = data.split("training").targets
     expected = np.select([VALUES == 7, VALUES == 9, VALUES == 255], [1, 2, IGNORED], 0)
     for index in range(4):
         assert masks[index].tolist() == np.roll(expected, index, axis=0).tolist()
-    assert data.part("training").inputs[0][3, :, 0, 0].tolist() == [3, 0, 0]
+    assert data.split("training").inputs[0][3, :, 0, 0].tolist() == [3, 0, 0]
     assert "6.7 % of the pixels of the masks do not count." in data.facts.notes
 
 

@@ -19,7 +19,7 @@ PLAIN = "a,b,y\n1,2,0.5\n3,4.5,1.5\n-5,6e2,2.5\n"
 def table(folder: Path, text: str, options: DataOptions = OPTIONS) -> tuple[DataFacts, Any, Any]:
     """Facts, inputs and targets of a table."""
     (folder / "t.csv").write_bytes(text.encode())
-    part = load(options, folder).part("training")
+    part = load(options, folder).split("training")
     return facts(options, folder), part.inputs[0].tolist(), part.targets[0].tolist()
 
 

@@ -63,19 +63,19 @@ def test_what_arrays_ask_for(tmp_path: Path, arrays: dict[str, Any], expected: t
     found, data = read(tmp_path, **arrays)
     (target,) = found.targets
     assert described(target) == expected
-    assert data.part("training").targets[0].shape[0] == 6
+    assert data.split("training").targets[0].shape[0] == 6
     assert [given.name for given in found.inputs] == ["x"]
 
 
 def test_the_ends_of_target_sequences_do_not_count(tmp_path: Path) -> None:
     _, data = read(tmp_path, x=STEPS, x_lengths=LENGTHS, y=of((6, 7)))
-    (classes,) = data.part("training").targets
+    (classes,) = data.split("training").targets
     assert [(row != IGNORED).sum() for row in classes] == LENGTHS.tolist()
     assert classes[1, :3].tolist() == [1, 2, 0]
     strange = np.ones((6, 7, 2))
     strange[4, 1:] = np.inf  # behind its end, where nobody looks
     _, data = read(tmp_path, x=STEPS, x_lengths=LENGTHS, y=strange)
-    (numbers,) = data.part("training").targets
+    (numbers,) = data.split("training").targets
     assert [np.isfinite(row).all(1).sum() for row in numbers] == LENGTHS.tolist()
 
 
@@ -84,7 +84,7 @@ def test_ignored_values_do_not_count_and_are_no_class(tmp_path: Path) -> None:
     y[0, 0, :] = 255
     found, data = read(tmp_path, OPTIONS.replace(ignored_value=255), x=IMAGES, y=y)
     assert found.classes == ("0", "1", "2")
-    assert (data.part("training").targets[0] == IGNORED).sum() == 5
+    assert (data.split("training").targets[0] == IGNORED).sum() == 5
     assert "4.2 % of the pixels of 'y' do not count." in found.notes
 
 
@@ -95,7 +95,7 @@ def test_several_targets_by_name(tmp_path: Path) -> None:
         ("kind", "classes", "sample"),
         ("size", "numbers", "sample"),
     ]
-    assert [t.shape for t in data.part("training").targets] == [(6, 4, 5), (6,), (6, 2)]
+    assert [t.shape for t in data.split("training").targets] == [(6, 4, 5), (6,), (6, 2)]
     named, _ = read(tmp_path, OPTIONS.replace(response="b, a"), x=IMAGES, a=WHOLE % 2, b=np.ones(6))
     assert [t.name for t in named.targets] == ["b", "a"]
 
@@ -110,7 +110,7 @@ def test_the_task_decides_where_both_can_be_meant(tmp_path: Path) -> None:
     y[1, 2:] = -1
     found, data = read(tmp_path, said["transcripts"], x=STEPS, y=y)
     assert found.targets[0].lengths == (2, 4)
-    assert data.part("training").targets[0][1].tolist() == [1, 2, IGNORED, IGNORED]
+    assert data.split("training").targets[0][1].tolist() == [1, 2, IGNORED, IGNORED]
     maps = of((6, 4, 5)).astype(float)
     assert described(read(tmp_path, said["classes"], x=IMAGES, y=maps)[0].targets[0])[1] == "pixel"
 
