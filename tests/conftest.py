@@ -103,7 +103,9 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Removes the session's private home."""
+    """Ends the shared process and removes the session's private home."""
+    if (warm := sys.modules.get("tests.warm")) is not None:
+        warm.close()
     shutil.rmtree(_SESSION_HOME, ignore_errors=True)
 
 
@@ -145,10 +147,18 @@ def _ours(pid: int) -> psutil.Process | None:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE or "multiprocessing.resource_tracker" in _command(process):
             return None  # Python keeps its resource tracker until it ends itself
+        if pid == _warm_pid():
+            return None  # tests share it until the session ends
         is_ours = any(parent.pid == os.getpid() for parent in process.parents())
         return process if is_ours or process.environ().get(SESSION_VARIABLE) == SESSION_MARK else None
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return None
+
+
+def _warm_pid() -> int | None:
+    """The process that tests share (tests/warm.py), if one of them started it."""
+    warm = sys.modules.get("tests.warm")
+    return None if warm is None else warm.server_pid()
 
 
 def _command(process: psutil.Process) -> str:

@@ -1,4 +1,4 @@
-"""Real runs for tests, each in a fresh process: workers are forked from a coordinator that has done nothing else."""
+"""Real runs for tests, each in a process of its own, forked from one that has torch imported: see `tests/warm.py`."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
+from tests import warm
 
 ROOT = Path(__file__).parents[1]
 PATIENCE_S = 100
@@ -104,9 +105,13 @@ class Running:
         save(project, file)
         self.folder = RunFolder(folder)
         self.said: list[dict[str, Any]] = []
-        settings = [strategy, str(limit_bytes), str(patience_s), str(hold_at)]
-        starter = [*command, sys.executable, "-c", RUNNER, str(file), str(folder), *settings]
-        self.process = subprocess.Popen(starter, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        arguments = [str(file), str(folder), strategy, str(limit_bytes), str(patience_s), str(hold_at)]
+        starter = [*command, sys.executable, "-c", RUNNER, *arguments]
+        self.process: subprocess.Popen[str] | warm.Process
+        if command:
+            self.process = subprocess.Popen(starter, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        else:
+            self.process = warm.Process(arguments, code=RUNNER, cwd=ROOT, stdout=subprocess.PIPE)
 
     def __enter__(self) -> Self:
         return self
@@ -114,7 +119,9 @@ class Running:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
-        if self.process.stdout is not None:
+        if isinstance(self.process, warm.Process):
+            self.process.close()
+        elif self.process.stdout is not None:
             self.process.stdout.close()
 
     def lines(self) -> Iterator[dict[str, Any]]:

@@ -20,6 +20,7 @@ from engine.network.network import Network
 from engine.project.file import save
 from engine.project.project import Project
 from engine.runs.folder import RunFolder
+from tests import warm
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +45,7 @@ sys.exit(main())
 
 def engine(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     """One command to its end, from a folder of its own."""
-    return _run([sys.executable, "-m", "engine"], arguments)
+    return warm.run(arguments, env=ENVIRONMENT, timeout=120)
 
 
 def _run(program: list[str], arguments: tuple[str | Path, ...]) -> "subprocess.CompletedProcess[str]":

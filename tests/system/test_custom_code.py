@@ -1,7 +1,6 @@
 """Code of the user's in real processes: nothing of it runs before it is trusted; then it trains and is exported."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from engine.project.file import save
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.user_code.signature import read_signatures
+from tests import warm
 from tests.builders import add, layer
 
 ROOT = Path(__file__).parents[2]
@@ -46,9 +46,7 @@ def blend(x: torch.Tensor, y: torch.Tensor, amount: float = 0.5) -> torch.Tensor
 
 
 def engine(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "engine", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+    return warm.run(arguments)
 
 
 @pytest.fixture

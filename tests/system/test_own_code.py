@@ -1,9 +1,7 @@
 """Hooks and training steps of the user's own, in real processes: trusted, obeyed, blamed, and exact on two workers."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,8 @@ import pytest
 from engine.project.file import save
 from engine.runs.folder import RunFolder, frozen_code
 from engine.user_code import trust
-from tests.runs import ROOT, train
+from tests import warm
+from tests.runs import train
 from tests.system.test_training import TWO, digits, mlp
 
 HOOKS = """
@@ -50,9 +49,7 @@ def training_step(network, inputs, targets, loss):
 
 
 def engine(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "engine", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+    return warm.run(arguments)
 
 
 def project(folder: Path, body: str) -> Path:

@@ -1,8 +1,6 @@
 """Runs that go on by `resume`, with two workers and with another number; requests to a run that lives."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +10,14 @@ import torch
 from engine.runs.events import Ended, StateChanged, standing
 from engine.runs.folder import RunFolder
 from engine.runs.log import read_all
+from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_restarts import OFTEN, network_of
 from tests.system.test_training import TWO, convolution, digits, mlp
 
 
 def engine(*arguments: str | Path) -> str:
-    command = [sys.executable, "-m", "engine", *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = warm.run(arguments, cwd=ROOT, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

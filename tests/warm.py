@@ -1,0 +1,279 @@
+"""A process that has torch and the engine imported, and forks itself for each command of a test.
+
+Importing torch is most of what a short run takes, so tests of what runs compute share it. Each command is still a
+process of its own, with its own arguments, environment, folder, output and exit code. What a fresh interpreter does is
+tested by `tests/system/test_command_line.py` and `tests/engine/cli/test_main.py`, which start one each time.
+"""
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Self
+
+ROOT = Path(__file__).parents[1]
+START_S = 120.0
+_REQUEST_BYTES = 2**20
+
+
+class Warm:
+    """The warm process, as tests see it. It starts with the first command and ends with the test session."""
+
+    def __init__(self) -> None:
+        self._ours, theirs = socket.socketpair()
+        self._ours.settimeout(START_S)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.warm", str(theirs.fileno())], cwd=ROOT, pass_fds=[theirs.fileno()]
+            )
+        self._ours.recv(1)  # it is ready
+
+    @property
+    def pid(self) -> int:
+        """The process id of the server."""
+        return self._process.pid
+
+    def start(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> socket.socket:
+        """Fork a command; returns the socket that its process id and its exit code come through."""
+        mine, theirs = socket.socketpair()
+        with theirs:
+            data = json.dumps(request).encode()
+            socket.send_fds(self._ours, [len(data).to_bytes(4, "little")], [theirs.fileno(), *descriptors])
+            self._ours.sendall(data)
+        return mine
+
+    def close(self) -> None:
+        """End the server; commands that still run go on."""
+        self._ours.close()
+        self._process.wait(START_S)
+
+
+_warm: Warm | None = None
+
+
+def server() -> Warm:
+    """The warm process of this test process."""
+    global _warm
+    if _warm is None:
+        _warm = Warm()
+        atexit.register(close)
+    return _warm
+
+
+def server_pid() -> int | None:
+    """The process id of the warm process, if it was started: the guard against leftovers passes over it."""
+    return _warm.pid if _warm is not None else None
+
+
+def close() -> None:
+    """End the warm process, if it was started."""
+    global _warm
+    if _warm is not None:
+        _warm.close()
+        _warm = None
+
+
+class Process:
+    """A command in a fork of the warm process, with the part of `subprocess.Popen` that tests use.
+
+    `code` is run as `python -c` would run it; without it the command is `python -m engine`.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str | Path],
+        *,
+        code: str = "",
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdout: int | None = None,
+        stderr: int | None = None,
+    ) -> None:
+        request = {
+            "arguments": [str(argument) for argument in arguments],
+            "code": code,
+            "cwd": str(cwd or Path.cwd()),
+            "env": dict(os.environ if env is None else env),
+        }
+        self.stdout, out = _stream(stdout, 1)
+        self.stderr, err = _stream(stderr, 2)
+        self._socket = server().start(request, [out, err])
+        for given, used in ((stdout, out), (stderr, err)):
+            if given == subprocess.PIPE:
+                os.close(used)
+        self._socket.settimeout(START_S)
+        self._answers = self._socket.makefile("r")
+        self.pid = int(self._answers.readline())
+        self.returncode: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.returncode is None:
+            self.wait()
+        self.close()
+
+    def close(self) -> None:
+        """Close the pipes."""
+        for stream in (self.stdout, self.stderr):
+            if stream is not None:
+                stream.close()
+        self._answers.close()
+        self._socket.close()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code, negative for a signal. Raises `subprocess.TimeoutExpired`."""
+        if self.returncode is None:
+            self._socket.settimeout(timeout)
+            try:
+                self.returncode = int(self._answers.readline())
+            except TimeoutError:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0) from None
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.wait(1e-3)
+        return None
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+
+def _stream(wanted: int | None, standard: int) -> tuple[IO[str] | None, int]:
+    if wanted != subprocess.PIPE:
+        return None, standard if wanted is None else wanted
+    read, write = os.pipe()
+    return os.fdopen(read, "r", errors="replace"), write
+
+
+def run(
+    arguments: Sequence[str | Path],
+    *,
+    code: str = "",
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command to its end with its output captured. Raises `subprocess.TimeoutExpired`."""
+    process = Process(arguments, code=code, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    texts = {"stdout": "", "stderr": ""}
+
+    def read(name: str) -> None:
+        texts[name] = getattr(process, name).read()
+
+    readers = [threading.Thread(target=read, args=(name,)) for name in texts]
+    for reader in readers:
+        reader.start()
+    try:
+        code_ = process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    finally:
+        for reader in readers:
+            reader.join(START_S)
+        process.close()
+    return subprocess.CompletedProcess([*map(str, arguments)], code_, texts["stdout"], texts["stderr"])
+
+
+# ---- the server ----
+
+
+def serve(connection: socket.socket) -> None:
+    """Import what runs need, then fork for each request until the test process closes its end."""
+    from engine.launch.coordinator import preload
+
+    preload()
+    for name in ("engine.cli.main", "engine.cli.train", "engine.launch.prepare", "tests.holding"):
+        importlib.import_module(name)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the children
+    connection.sendall(b"r")
+    while True:
+        length, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
+        if not length:
+            return
+        data = b""
+        while len(data) < int.from_bytes(length, "little"):
+            data += connection.recv(min(_REQUEST_BYTES, int.from_bytes(length, "little") - len(data)))
+        if os.fork() == 0:
+            connection.close()
+            _supervise(json.loads(data), descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _supervise(request: dict[str, Any], descriptors: list[int]) -> None:
+    """Fork the command, say its process id, wait for it, and say its exit code. Never returns."""
+    answers, out, err = descriptors
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    pid = os.fork()
+    if pid == 0:
+        os.close(answers)
+        _become(request, out, err)
+    os.close(out)
+    os.close(err)
+    with contextlib.suppress(OSError):  # the test may not wait for it
+        os.write(answers, f"{pid}\n".encode())
+        _, status = os.waitpid(pid, 0)
+        os.write(answers, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+def _become(request: dict[str, Any], out: int, err: int) -> None:
+    """Be the command: its streams, folder, environment and arguments. Never returns."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (out, 1), (err, 2)):
+        os.dup2(source, target)
+    for descriptor in (nothing, out, err):
+        if descriptor > 2:
+            os.close(descriptor)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    time.tzset()
+    code = 0
+    try:
+        if request["code"]:
+            sys.argv = ["-c", *request["arguments"]]
+            exec(compile(request["code"], "<string>", "exec"), {"__name__": "__main__"})
+        else:
+            from engine.cli.main import program
+
+            sys.argv = ["netwright-engine", *request["arguments"]]
+            program()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
