@@ -18,7 +18,8 @@ import torch
 
 from engine.core.errors import EXIT_DEFECT, EXIT_DONE, EXIT_RUN_FAILED, UserError
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.hardware.accelerators import refusal_of, utilisation_of
+from engine.hardware.accelerators import refusal_of
+from engine.hardware.utilization import utilization_of
 from engine.launch.channel import ReportPipe, RequestPipe
 from engine.launch.placement_trial import choose_place
 from engine.launch.worker_process import begin
@@ -227,7 +228,7 @@ def _reporter_for(
     total_steps: int,
 ) -> Reporter:
     """What is told of the run, and what it is asked. The first worker speaks and listens for all."""
-    busy = utilisation_of(setting.device, group.size)
+    busy = utilization_of(setting.device, group.size)
     recorder = Recorder(unit.metrics, group, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
     is_first = group.rank == 0
     outbox, requests = (

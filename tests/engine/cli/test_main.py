@@ -228,7 +228,7 @@ def run_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
     def fail(_: object) -> int:
         raise error
 
-    monkeypatch.setattr("engine.cli.runs.run", fail)
+    monkeypatch.setattr("engine.cli.runs.run_runs", fail)
     return main.main(["runs"])
 
 

@@ -79,10 +79,11 @@ RUNNER = """
 import json, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from engine.placement import candidates, placing
+from engine.launch import prepare as placing
+from engine.placement import candidates
 from engine.placement.inventory import DeviceInventory
 from engine.project.file import load
-from engine.training import probe
+from engine.launch import placement_trial as probe
 from engine.launch.coordinator import coordinate
 from engine.launch.prepare import prepare
 from engine.launch.resume import prepare_resume

@@ -101,7 +101,7 @@ import json, os, signal, sys, threading
 from datetime import timedelta
 from pathlib import Path
 import torch
-from engine.placement import group, shared
+from engine.parallel import process_group as group, shared_memory as shared
 from engine.parallel.process_group import PeerFailureError, TorchProcessGroup
 
 folder = Path(sys.argv[1])

@@ -6,11 +6,11 @@ import time
 import pytest
 import torch
 
-from engine.hardware.accelerators import utilisation_of
+from engine.hardware.utilization import utilization_of
 
 
 def test_a_busy_process_says_so() -> None:
-    busy = utilisation_of(torch.device("cpu"), 1)
+    busy = utilization_of(torch.device("cpu"), 1)
     until = time.process_time() + 0.2
     while time.process_time() < until:
         pass
@@ -25,13 +25,13 @@ def test_what_is_not_known_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ModuleNotFoundError("nvidia-ml-py does not seem to be installed")
 
     monkeypatch.setattr(torch.cuda, "utilization", refuse)
-    busy = utilisation_of(torch.device("cuda"), 2)
+    busy = utilization_of(torch.device("cuda"), 2)
     assert math.isnan(busy())
     assert math.isnan(busy())
     assert len(asked) == 1
-    assert math.isnan(utilisation_of(torch.device("meta"), 1)())
+    assert math.isnan(utilization_of(torch.device("meta"), 1)())
 
 
 def test_the_parts_of_gpus_add_up_to_their_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "utilization", lambda device: 80)
-    assert utilisation_of(torch.device("cuda"), 2)() == 0.4
+    assert utilization_of(torch.device("cuda"), 2)() == 0.4

@@ -1,0 +1,51 @@
+"""Utilization of what trains: the processors of the machine, or the GPU."""
+
+import math
+from collections.abc import Callable
+
+import psutil
+import torch
+
+
+def utilization_of(device: torch.device, workers: int) -> Callable[[], float]:
+    """Return a function that gives this worker's part of the utilization, 0 to 1; the parts of all workers add up.
+
+    On a CPU: the share of the machine's processors that this process used since the last call. On a GPU: the mean over
+    the GPUs of the share of the last second in which a kernel ran, by NVIDIA's nvidia-ml-py. NaN where it is unknown.
+    """
+    if device.type == "cuda":
+        return _OfGpu(device, workers)
+    if device.type == "cpu":
+        return _OfProcess()
+    return lambda: math.nan
+
+
+class _OfProcess:
+    """Processor time of this process per elapsed time of all processors that it may use."""
+
+    def __init__(self) -> None:
+        self._process = psutil.Process()
+        allowed = self._process.cpu_affinity() if hasattr(self._process, "cpu_affinity") else None  # macOS has none
+        self._processors = len(allowed or ()) or psutil.cpu_count() or 1
+        self._process.cpu_percent(None)  # the first value is always 0
+
+    def __call__(self) -> float:
+        percent = float(self._process.cpu_percent(None))
+        return min(1.0, percent / 100 / self._processors)
+
+
+class _OfGpu:
+    """Utilization of the GPU until a first failure: the library may be missing, and a partition of a GPU has none."""
+
+    def __init__(self, device: torch.device, workers: int) -> None:
+        self._device, self._workers = device, workers
+        self._is_known = True
+
+    def __call__(self) -> float:
+        if not self._is_known:
+            return math.nan
+        try:
+            return torch.cuda.utilization(self._device) / 100 / self._workers
+        except Exception:  # torch passes on whatever the library raises, which need not be there to be named
+            self._is_known = False
+            return math.nan
