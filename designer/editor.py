@@ -1,234 +1,198 @@
-"""What a person does to the project on screen: layers, connections, blocks, clipboard. Each is one step to undo."""
+"""The project on screen: its value, its problems, the undo history and the selection, and the edits that change it.
 
-from collections.abc import Callable, Collection, Mapping
+A project is never changed in place. An edit makes a new one and hands it to `apply`, the one way in; undo keeps the old
+ones. So there is one undo command, and every view draws the value it receives.
+
+A block can be open. `project` is always all of it; `network`, `layout`, `analysis` and the selection are those inside
+the open block, so that whatever draws or edits a network needs to know nothing of blocks.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from designer import clipboard, placement
-from designer.clipboard import Piece, piece
-from designer.document import Document
-from engine.core.errors import ShapeError, UserError
-from engine.layers.base import LayerType
+from designer import clipboard, layer_edits
+from designer.clipboard import Piece
+from designer.layer_edits import LayerEdit, Selection
+from engine.core.errors import UserError
 from engine.network import annotations, blocks, edits
-from engine.network import blocks as grouping
-from engine.network.arrangement import arrange
+from engine.network.analysis import Analysis
+from engine.network.annotations import Mark
 from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.catalog import layer_type
 from engine.network.layout import Layout, Position
-from engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name
+from engine.network.network import Connection, Network, Port
 from engine.network.problems import Problem
+from engine.project.check import Report, check, report_in
+from engine.project.dataset_info import DataFacts
 from engine.project.project import Project
+from engine.project.stage_edits import with_stages_kept
+
+UNDO_LIMIT = 200  # old values share what did not change, but each keeps a table of layers of its own
 
 
-class Editor(Document):
-    """The document with all its edits; everything that shows or edits a project takes an `Editor`."""
+class Replace(QUndoCommand):
+    """The only undo command: one value of the project takes the place of another."""
+
+    def __init__(self, editor: "Editor", text: str, before: Project, after: Project, merge: str) -> None:
+        super().__init__(text)
+        self._editor = editor
+        self._before = before
+        self._after = after
+        self._scope = editor.scope
+        self._merge = merge
+        self._was_undone = False
+
+    def redo(self) -> None:
+        self._editor._show(self._after, self._scope, select_new=self._was_undone)
+
+    def undo(self) -> None:
+        self._was_undone = True
+        self._editor._show(self._before, self._scope, select_new=True)
+
+    def id(self) -> int:
+        return hash(self._merge) & 0x7FFFFFFF if self._merge else -1
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, Replace) or (other._merge, other._scope) != (self._merge, self._scope):
+            return False
+        self._after = other._after
+        return True
+
+
+class Editor(QObject):
+    """Holds one project and edits it; everything that shows or edits a project takes an `Editor`."""
+
+    project_changed = Signal(object)
+    """The `Project` that is shown now, with the network and the layout of the open block."""
+    analysis_changed = Signal(object)
+    """The `Report` on what is shown; not after mere moves."""
+    scope_changed = Signal(object)
+    """The path of the block that is open now: a tuple of ids, empty for the network itself."""
+    selection_changed = Signal(object)
+    """Ids of the selected layers, a frozenset."""
+    refused = Signal(str)
+    """Why the last edit was not carried out."""
+    modified_changed = Signal(bool)
 
     def __init__(self, project: Project | None = None, parent: QObject | None = None) -> None:
-        super().__init__(project, parent)
+        super().__init__(parent)
+        self._project = project or Project()
+        self._dataset_info: DataFacts | None = None
+        self._data_refusal = ""
+        self._scope: tuple[str, ...] = ()
+        self._here = self._project
+        self._report = self._report_here = check(self._project)
+        self._selection = Selection()
         self.centre: Callable[[], Position] = lambda: (0.0, 0.0)
         """Where a layer goes that nobody placed; the canvas sets it to the middle of what is visible."""
+        self.stack = QUndoStack(self)
+        self.stack.setUndoLimit(UNDO_LIMIT)
+        self.stack.cleanChanged.connect(self._on_clean_changed)
 
-    def set_fields(self, ids: Collection[str], values: Mapping[str, object], merge: str = "") -> bool:
-        """Give some layers other field values."""
+    def _on_clean_changed(self, is_clean: bool) -> None:
+        self.modified_changed.emit(not is_clean)
 
-        def change(network: Network) -> Network:
-            for id in ids:
-                network = edits.set_fields(network, id, values)
-            return network
+    # What is shown
 
-        return self.edit_network(f"Change {', '.join(values)}", change, merge=merge)
+    @property
+    def project(self) -> Project:
+        """The whole project."""
+        return self._project
 
-    def rename(self, id: str, name: str) -> bool:
-        """Give a layer another name."""
-        return self.edit_network(f"Rename to {name}", lambda network: edits.rename(network, id, name))
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The path of the open block: ids from the outside in, empty for the network itself."""
+        return self._scope
 
-    def connect_ports(self, source: Port, target: Port) -> bool:
-        """Connect an output to an input; it takes the place of what was connected there."""
-        return self.edit_network("Connect", lambda network: edits.connect(network, source, target))
+    @property
+    def here(self) -> Project:
+        """The project with the network and the layout of the open block."""
+        return self._here
 
-    def disconnect_all(self, connections: Collection[Connection]) -> bool:
-        """Cut connections."""
-        return self.edit_network("Disconnect", lambda network: edits.disconnect(network, connections))
+    @property
+    def network(self) -> Network:
+        """The network of the open block."""
+        return self._here.network
 
-    def move(self, positions: Mapping[str, Position], merge: str = "") -> None:
-        """Put layers elsewhere."""
-        layout = self.layout.moved(positions)
-        self.apply_here("Move", layout=layout, merge=merge)
+    @property
+    def layout(self) -> Layout:
+        """The layout of the open block."""
+        return self._here.layout
 
-    def arrange(self) -> None:
-        """Lay the whole network out in rows."""
-        self.apply_here("Arrange", layout=arrange(self.network, self.layout))
+    @property
+    def report(self) -> Report:
+        """Analysis and problems of the whole project."""
+        return self._report
 
-    def add_layer(self, what: str | Piece, at: Position | None = None, connect_from: str | None = None) -> str | None:
-        """Add a layer, of the type with a key or a piece of the user's own, and select it; its id, or None if it was
-        refused.
+    @property
+    def report_here(self) -> Report:
+        """Analysis and problems of the open block, with the ids of its layers."""
+        return self._report_here
 
-        Without a place it goes below the one selected layer, else to the middle of the canvas. It is connected to
-        `connect_from`, or without a place to the selected layer, if it can take what leaves there; where that layer
-        feeds one other, the new one goes between the two.
-        """
-        if at is None and connect_from is None and len(self._selection) == 1:
-            (connect_from,) = self._selection
-        try:
-            made = piece(what)
-            type = made.type
-            if isinstance(type, BlockInput | BlockOutput) and not self._scope:
-                raise UserError(f"A {type.label.lower()} stands inside a block. Open a block first.")
-        except UserError as error:
-            self.refused.emit(str(error))
-            return None
-        if connect_from is not None and at is None:
-            leaving = self.network.outgoing[connect_from]
-            if len(leaving) == 1 and self.insert_refusal(type, leaving[0]) is None:
-                return self.insert_layer(made, self.layout.at(connect_from), leaving[0])
-        network, layer = _added(self.network, made)
-        if connect_from is not None:
-            network = self._joined(network, connect_from, layer.id)
-        layout = self.layout.moved({layer.id: placement.snapped(at) if at else self._place(connect_from)})
-        return self._show_added(f"Add {made.name or type.label}", network, layout, layer.id, made)
+    @property
+    def analysis(self) -> Analysis:
+        """Sizes, parameters and FLOPs in the open block, in its first copy."""
+        return self._report_here.analysis
 
-    def insert_refusal(self, type: LayerType, into: Connection) -> str | None:
-        """Why a layer of this type cannot stand in the middle of a connection, in words, or None."""
-        if not type.input_ports() or not type.output_ports():
-            return f"{type.label} has no input: it cannot be inserted into a connection."
-        given = self.analysis.type_at(into.source)
-        if given is not None and len(type.input_ports()) == 1 and not type.is_measured:
-            try:
-                type.output(given)
-            except ShapeError as error:
-                return f"{type.label} does not fit here. {error}"
-        return None
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All problems of the project, errors first."""
+        return self._report.problems
 
-    def insert_layer(self, what: str | Piece, at: Position, into: Connection) -> str | None:
-        """Add a layer in the middle of a connection, and make room for it; its id, or None if it was refused."""
-        try:
-            made = piece(what)
-            type = made.type
-            if (why := self.insert_refusal(type, into)) is not None:
-                raise UserError(why)
-            network, layer = _added(edits.disconnect(self.network, [into]), made)
-            network = edits.connect(network, into.source, Port(layer.id, type.input_ports()[0]))
-            network = edits.connect(network, Port(layer.id, type.output_ports()[0]), into.target)
-        except UserError as error:
-            self.refused.emit(str(error))
-            return None
-        layout = placement.inserted(self.network, self.layout, into, layer.id, at)
-        return self._show_added(f"Insert {made.name or type.label}", network, layout, layer.id, made)
+    @property
+    def dataset_info(self) -> DataFacts | None:
+        """What is known about the data."""
+        return self._dataset_info
 
-    def add_at_port(self, what: str | Piece, at: Position, port: Port, *, is_input: bool) -> str | None:
-        """Add a layer that is connected to an open port, with its own port at a place; its id, or None if refused."""
-        try:
-            made = piece(what)
-            type = made.type
-            network, layer = _added(self.network, made)
-            ports = type.output_ports() if is_input else type.input_ports()
-            if not ports:
-                raise UserError(f"{type.label} has no {'output' if is_input else 'input'} to connect.")
-            own = Port(layer.id, ports[0])
-            network = edits.connect(network, *((own, port) if is_input else (port, own)))
-        except UserError as error:
-            self.refused.emit(str(error))
-            return None
-        layout = self.layout.moved(
-            {layer.id: placement.with_port_at(at, len(ports), is_output=is_input, flow=self.layout.flow)}
-        )
-        return self._show_added(f"Add {made.name or type.label}", network, layout, layer.id, made)
+    @property
+    def selection(self) -> frozenset[str]:
+        """Ids of the selected layers."""
+        return self._selection.layers
 
-    def _show_added(self, text: str, network: Network, layout: Layout, id: str, made: Piece) -> str | None:
-        if made.inside is not None:
-            layout = layout.with_inside([id], made.inside)
-        if not self.apply_here(text, network, layout):
-            return None
-        self.set_selection({id})
-        return id
+    @property
+    def selected_connections(self) -> frozenset[Connection]:
+        """The selected connections."""
+        return self._selection.connections
 
-    def replace_layer(self, id: str, key: str) -> bool:
-        """Make a layer one of another type; it keeps its place and all that both types have."""
-        try:
-            type = layer_type(key)
-        except UserError as error:
-            self.refused.emit(str(error))
-            return False
-        return self.edit_network(f"Replace with {type.label}", lambda network: edits.replace_type(network, id, type))
+    @property
+    def selected_marks(self) -> frozenset[Mark]:
+        """The selected frames and comments."""
+        return self._selection.marks
 
-    def _place(self, below: str | None) -> Position:
-        if below is None:
-            return placement.free_place(self.layout, placement.snapped(self.centre()))
-        return placement.behind(self.layout, below)
+    @property
+    def is_modified(self) -> bool:
+        """Whether the project differs from what was last saved."""
+        return not self.stack.isClean()
 
-    def _joined(self, network: Network, source: str, target: str) -> Network:
-        """The network with the two layers connected, if the second can take what leaves the first."""
-        outputs = network.layers[source].type.output_ports()
-        type = network.layers[target].type
-        inputs = type.input_ports()
-        if not outputs or not inputs:
-            return network
-        start = Port(source, outputs[0])
-        given = self.analysis.type_at(start)
-        if given is not None and len(inputs) == 1 and not type.is_measured:
-            try:
-                type.output(given)
-            except ShapeError:
-                return network
-        return edits.connect(network, start, Port(target, inputs[0]))
+    def mark_saved(self) -> None:
+        """Note that the file holds the project as it is now."""
+        self.stack.setClean()
 
-    # Blocks
+    def open(self, project: Project) -> None:
+        """Show another project, with an empty history."""
+        self._dataset_info, self._data_refusal = None, ""
+        self.set_selection(())
+        self.stack.clear()
+        self.stack.setClean()
+        self._show(project, ())
 
-    def group(self) -> str | None:
-        """Put the selected layers, frames and comments into a new block and select it; its id, or None if it was
-        refused. What cannot be inside a block stays where it is, which is told."""
-        fixed = grouping.fixed_layers(self.network, self._selection)
-        chosen = self._selection - set(fixed) or self._selection
-        try:
-            network, layout, id = grouping.group(self.network, self.layout, chosen)
-        except UserError as error:
-            self.refused.emit(str(error))
-            return None
-        frames, comments = annotations.part(layout, self._selected_marks)
-        inside = replace(layout.within([id]), frames=frames, comments=comments)
-        layout = annotations.remove(layout, self._selected_marks).with_inside([id], inside)
-        self.apply_here("Group into a block", network, layout)
-        self.set_selection({id})
-        if fixed:
-            names = ", ".join(layer.name for layer in fixed.values())
-            self.refused.emit(f"The other layers are one block now. Inputs and ports stay outside: {names}.")
-        return id
-
-    def ungroup(self) -> None:
-        """Put what is inside the selected blocks in their place, and select it."""
-        network, layout, freed = self.network, self.layout, set(self._selection)
-        chosen = [id for id in self._selection if isinstance(network.layers[id].type, Block)]
-        if not chosen:
-            self.refused.emit("Select the block that is to be dissolved.")
-            return
-        try:
-            for id in chosen:
-                network, layout, ids = grouping.ungroup(network, layout, id)
-                freed = freed - {id} | set(ids)
-        except UserError as error:
-            self.refused.emit(str(error))
-            return
-        text = f"Ungroup {self.network.layers[chosen[0]].name}" if len(chosen) == 1 else f"Ungroup {len(chosen)} blocks"
-        self.apply_here(text, network, layout)
-        self.set_selection(freed)
+    def open_scope(self, path: Sequence[str]) -> None:
+        """Show what is inside the block at the end of a path of ids, as far as the path leads into blocks."""
+        scope = blocks.known_path(self._project.network, path)
+        if scope != self._scope:
+            self.set_selection(())
+            self._show(self._project, scope)
 
     def open_block(self, id: str) -> bool:
-        """Show what is inside a block of the network that is shown; whether it is one."""
+        """Show what is inside a block of the open network; return whether the layer is a block."""
         layer = self.network.layers.get(id)
         if layer is None or not isinstance(layer.type, Block):
             return False
         self.open_scope((*self._scope, id))
         return True
-
-    def rename_port(self, block: str, port: str, name: str) -> bool:
-        """Give a port of a block another name: the layer inside that stands for it. Connections follow."""
-
-        def change(network: Network) -> Network:
-            inner = edits.rename(blocks.network_in(network, [block]), port, name)
-            return blocks.with_network_in(network, [block], inner)
-
-        return self.edit_network(f"Rename port to {name}", change)
 
     def leave_block(self) -> None:
         """Show what is around the open block, with the block selected."""
@@ -238,7 +202,7 @@ class Editor(Document):
             self.set_selection({id})
 
     def go_to(self, problem: Problem) -> str:
-        """Open the block that a problem is in and select its layer; the layer's id, or nothing where there is none."""
+        """Open the block that a problem is in and select its layer; return the layer's id, or "" without a layer."""
         *path, id = problem.path
         if not problem.layer:
             return ""
@@ -248,94 +212,236 @@ class Editor(Document):
         self.set_selection({id})
         return id
 
-    # Selection and clipboard
+    def set_dataset_info(self, info: DataFacts | None, refusal: str = "") -> None:
+        """Set what is known about the data, or why nothing is, and check the project again."""
+        if (info, refusal) != (self._dataset_info, self._data_refusal):
+            self._dataset_info, self._data_refusal = info, refusal
+            self.recheck()
+
+    def set_selection(
+        self, ids: Iterable[str], connections: Iterable[Connection] = (), marks: Iterable[Mark] = ()
+    ) -> None:
+        """Select these layers, connections, frames and comments, and nothing else."""
+        layers = frozenset(id for id in ids if id in self.network.layers)
+        self._select(Selection(layers, frozenset(connections), frozenset(marks)))
+
+    def _select(self, selection: Selection) -> None:
+        if selection != self._selection:
+            self._selection = selection
+            self.selection_changed.emit(selection.layers)
 
     def select_all(self) -> None:
         """Select every layer, frame and comment."""
         self.set_selection(self.network.layers, marks=annotations.marks(self.layout))
 
-    def delete_selection(self, *, heal: bool = True) -> None:
-        """Remove the selected layers, connections, frames and comments. What fed a layer then feeds what it fed, where
-        that is clear. The layers in a frame stay."""
-        marks = self._selected_marks
-        if not self._selection and not self._selected_connections and not marks:
-            return
-        cut = edits.disconnect(self.network, self._selected_connections)
-        remove = edits.remove_and_heal if heal else edits.remove_layers
-        network = remove(cut, self._selection)
-        layout = annotations.remove(self.layout.without(self._selection), marks)
-        count = len(self._selection)
-        text = "Delete layer" if count == 1 else f"Delete {count} layers"
-        if not count:
-            text = f"Delete {next(iter(marks)).kind}" if marks else "Delete connection"
-        self.apply_here(text, network, layout)
+    # The one way in
+
+    def apply(self, text: str, project: Project, *, merge: str = "") -> None:
+        """Make this the project, as one undo step named `text`. Steps in a row with the same `merge` become one.
+
+        Pipeline stages are written by the names of layers: an edit of the network that renames, adds or groups some
+        takes the stages along. Without stages, or for the same network, that is one comparison.
+        """
+        project = with_stages_kept(self._project, project)
+        if project != self._project:
+            self.stack.push(Replace(self, text, self._project, project, merge))
+
+    def edit(self, text: str, change: Callable[[Project], Project], *, merge: str = "") -> bool:
+        """Apply a function of the project; a `UserError` goes to `refused`."""
+        try:
+            project = change(self._project)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return False
+        self.apply(text, project, merge=merge)
+        return True
+
+    def edit_network(self, text: str, change: Callable[[Network], Network], *, merge: str = "") -> bool:
+        """Apply a function of the network of the open block; a `UserError` goes to `refused`."""
+        try:
+            project = self._with(change(self.network))
+        except UserError as error:
+            self.refused.emit(str(error))
+            return False
+        self.apply(text, project, merge=merge)
+        return True
+
+    def apply_here(
+        self, text: str, network: Network | None = None, layout: Layout | None = None, *, merge: str = ""
+    ) -> bool:
+        """Give the open block another network or layout, as one undo step."""
+        return self.edit(text, lambda _: self._with(network, layout), merge=merge)
+
+    def _apply_layers(self, make: Callable[[], LayerEdit]) -> str | None:
+        """Apply an edit of layers and select what it added; return the id of one of these, or None if refused."""
+        try:
+            edit = make()
+            project = self._with(edit.network, edit.layout)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return None
+        self.apply(edit.text, project)
+        self._select(edit.selection)
+        return next(iter(edit.selection.layers), None)
+
+    def _with(self, network: Network | None = None, layout: Layout | None = None) -> Project:
+        """The whole project with another network or layout in the open block. Raises `UserError`."""
+        project = self._project
+        if network is not None:
+            project = replace(project, network=blocks.with_network_in(project.network, self._scope, network))
+        if layout is not None:
+            project = replace(project, layout=project.layout.with_inside(self._scope, layout))
+        return project
+
+    def undo(self) -> None:
+        """Undo the last step."""
+        self.stack.undo()
+
+    def redo(self) -> None:
+        """Redo the step that was undone last."""
+        self.stack.redo()
+
+    def _show(self, project: Project, path: Sequence[str], *, select_new: bool = False) -> None:
+        """Show another value, or another block of it. With `select_new` select what it brings back."""
+        before, self._project = self._project, project
+        here, scope = self._here, self._scope
+        self._scope = blocks.known_path(project.network, path)
+        self._here = project
+        if self._scope:
+            network = blocks.network_in(project.network, self._scope)
+            self._here = replace(project, network=network, layout=project.layout.within(self._scope))
+        old_selection, is_elsewhere = self._selection, self._scope != scope
+        selected = Selection() if is_elsewhere else old_selection.after(here, self._here, select_new=select_new)
+        self._selection = selected
+        if is_elsewhere:
+            self.scope_changed.emit(self._scope)
+        self.project_changed.emit(self._here)
+        if replace(before, layout=project.layout) != project:
+            self.recheck()
+        elif is_elsewhere:
+            self._show_report()
+        if is_elsewhere or selected != old_selection:
+            self.selection_changed.emit(selected.layers)
+
+    def recheck(self) -> None:
+        """Check the project again, after an edit or when something beside it has changed, such as measured sizes."""
+        self._report = check(self._project, self._dataset_info, self._data_refusal)
+        self._show_report()
+
+    def _show_report(self) -> None:
+        self._report_here = report_in(self._report, self._scope)
+        self.analysis_changed.emit(self._report_here)
+
+    # Layers
+
+    def set_fields(self, ids: Collection[str], values: Mapping[str, object], merge: str = "") -> bool:
+        """Set field values of some layers."""
+
+        def change(network: Network) -> Network:
+            for id in ids:
+                network = edits.set_fields(network, id, values)
+            return network
+
+        return self.edit_network(f"Change {', '.join(values)}", change, merge=merge)
+
+    def rename(self, id: str, name: str) -> bool:
+        """Rename a layer."""
+        return self.edit_network(f"Rename to {name}", lambda network: edits.rename(network, id, name))
+
+    def rename_port(self, block: str, port: str, name: str) -> bool:
+        """Rename a port of a block: the layer inside that stands for it. Connections follow."""
+        return self.edit_network(
+            f"Rename port to {name}", lambda network: layer_edits.rename_port(network, block, port, name)
+        )
+
+    def replace_layer(self, id: str, key: str) -> bool:
+        """Give a layer another type; it keeps its place and all that both types have."""
+        try:
+            type = layer_type(key)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return False
+        return self.edit_network(f"Replace with {type.label}", lambda network: edits.replace_type(network, id, type))
 
     def toggle_bypass(self) -> None:
-        """Bypass the selected layers; where all that can be are bypassed, they work again."""
-        layers = [self.network.layers[id] for id in self._selection]
-        able = [layer for layer in layers if bypass_refusal(layer.type) is None]
-        chosen = able or layers  # where none can be, the edit says why
-        if chosen:
-            bypassed = not all(layer.bypassed for layer in chosen)
-            what = chosen[0].name if len(chosen) == 1 else f"{len(chosen)} layers"
-            ids = [layer.id for layer in chosen]
-            text = f"{'Bypass' if bypassed else 'Use'} {what}"
-            self.edit_network(text, lambda network: edits.set_bypassed(network, ids, bypassed))
+        """Bypass the selected layers; where all that can be bypassed are, stop bypassing them."""
+        if self.selection:
+            self._apply_layers(lambda: layer_edits.toggle_bypass(self._here, self._selection))
+
+    def disconnect_all(self, connections: Collection[Connection]) -> bool:
+        """Remove connections."""
+        return self.edit_network("Disconnect", lambda network: edits.disconnect(network, connections))
+
+    def _piece(self, layer: str | Piece) -> Piece:
+        """What is to be added. Raises `UserError` for an unknown key, and for a port of a block outside one."""
+        piece = clipboard.piece(layer)
+        if isinstance(piece.type, BlockInput | BlockOutput) and not self._scope:
+            raise UserError(f"A {piece.type.label.lower()} stands inside a block. Open a block first.")
+        return piece
+
+    def add_layer(self, layer: str | Piece, at: Position | None = None, connect_from: str | None = None) -> str | None:
+        """Add a layer, by the key of its type or as a piece of the user's own, and select it.
+
+        Without a place it goes below the one selected layer and is connected to it, or into the connection that leaves
+        there; without such a layer to the middle of the canvas. Returns its id, or None if it was refused.
+        """
+        if at is None and connect_from is None and len(self.selection) == 1:
+            (connect_from,) = self.selection
+        return self._apply_layers(
+            lambda: layer_edits.add(self._here, self.analysis, self._piece(layer), at, connect_from, self.centre())
+        )
+
+    def insert_layer(self, layer: str | Piece, at: Position, into: Connection) -> str | None:
+        """Insert a layer into a connection and select it; return its id, or None if it was refused."""
+        return self._apply_layers(lambda: layer_edits.insert(self._here, self.analysis, self._piece(layer), at, into))
+
+    def add_at_port(self, layer: str | Piece, at: Position, port: Port, *, is_input: bool) -> str | None:
+        """Add a layer connected to an open port and select it; return its id, or None if it was refused."""
+        return self._apply_layers(
+            lambda: layer_edits.add_at_port(self._here, self._piece(layer), at, port, is_input=is_input)
+        )
+
+    def group(self) -> str | None:
+        """Put the selected layers, frames and comments into a new block and select it; return its id, or None if it
+        was refused. Layers that cannot be inside a block stay outside, with a message."""
+        fixed = blocks.fixed_layers(self.network, self.selection)
+        ids = self.selection - set(fixed) or self.selection
+        block = self._apply_layers(lambda: layer_edits.group(self._here, ids, self.selected_marks))
+        if block is not None and fixed:
+            names = ", ".join(layer.name for layer in fixed.values())
+            self.refused.emit(f"The other layers are one block now. Inputs and ports stay outside: {names}.")
+        return block
+
+    def ungroup(self) -> None:
+        """Replace the selected blocks by what is inside them, and select it."""
+        self._apply_layers(lambda: layer_edits.ungroup(self._here, self.selection))
+
+    def delete_selection(self, *, heal: bool = True) -> None:
+        """Remove the selected layers, connections, frames and comments.
+
+        With `heal`, what fed a layer then feeds what it fed, where that is clear. The layers in a frame stay.
+        """
+        if self._selection != Selection():
+            self._apply_layers(lambda: layer_edits.delete(self._here, self._selection, heal=heal))
+
+    # Clipboard
 
     def copy(self) -> None:
         """Put the selected layers, frames and comments on the clipboard."""
-        if self._selection or self._selected_marks:
-            clipboard.put(edits.part(self.network, self._selection), self._selected_part())
-
-    def _selected_part(self) -> Layout:
-        frames, comments = annotations.part(self.layout, self._selected_marks)
-        return replace(self.layout.part(self._selection), frames=frames, comments=comments)
+        if self.selection or self.selected_marks:
+            clipboard.put(*layer_edits.part(self._here, self._selection))
 
     def cut(self) -> None:
-        """Put the selected layers on the clipboard and remove them."""
+        """Put the selection on the clipboard and remove it."""
         self.copy()
         self.delete_selection(heal=False)
 
     def paste(self, at: Position | None = None) -> None:
         """Add what is on the clipboard, beside the originals or with its top left corner at a place."""
-        try:
-            clip, layout = clipboard.take()
-        except UserError as error:
-            self.refused.emit(str(error))
-            return
-        self._add_clip("Paste", clip, layout, at)
+        self._apply_layers(lambda: layer_edits.paste("Paste", self._here, *clipboard.take(), at))
 
     def duplicate(self) -> None:
         """Add copies of the selected layers, frames and comments beside them."""
-        if self._selection or self._selected_marks:
-            self._add_clip("Duplicate", edits.part(self.network, self._selection), self._selected_part(), None)
-
-    def _add_clip(self, text: str, clip: Network, layout: Layout, at: Position | None) -> bool:
-        network, new_ids = edits.paste(self.network, clip)
-        places = {id: layout.at(id) for id in clip.layers}
-        written = [one.at for one in annotations.every(layout)]
-        if at is None:
-            dx, dy = placement.beside(self.layout, [*places.values(), *written])
-        else:
-            corners = [*places.values(), *written]
-            left, top = min(x for x, _ in corners), min(y for _, y in corners)
-            dx, dy = placement.snapped((at[0] - left, at[1] - top))
-        positions = {new_ids[id]: placement.snapped((x + dx, y + dy)) for id, (x, y) in places.items()}
-        inside = {new_ids[id]: layout.inside[id] for id in clip.layers if id in layout.inside}
-        try:
-            moved, marks = annotations.paste(self.layout.moved(positions), layout, (dx, dy))
-        except UserError as error:
-            self.refused.emit(str(error))
-            return False
-        done = self.apply_here(text, network, replace(moved, inside={**moved.inside, **inside}))
-        if done:
-            self.set_selection(new_ids.values(), marks=marks)
-        return done
-
-
-def _added(network: Network, made: Piece) -> tuple[Network, Layer]:
-    """The network with one more layer, under its own name where it has one that is free."""
-    name = made.name
-    if name in network.by_name:
-        name = free_name(name, network.by_name)
-    return edits.add_layer(network, made.type, name)
+        if self.selection or self.selected_marks:
+            part = layer_edits.part(self._here, self._selection)
+            self._apply_layers(lambda: layer_edits.paste("Duplicate", self._here, *part, None))

@@ -67,7 +67,7 @@ class DatasetTracker(QObject):
         question = self._question()
         if question == self._last_question and not again:
             if self.is_current:
-                self._editor.set_facts(self.info, self.error)  # a project that was just opened has none yet
+                self._editor.set_dataset_info(self.info, self.error)  # a project that was just opened has none yet
             return
         self._last_question = question
         options, base = question
@@ -88,7 +88,7 @@ class DatasetTracker(QObject):
     def _take(self, question: tuple[DataOptions, str], info: DataFacts | None, error: str) -> None:
         self._answered = question
         self.info, self.error = info, error
-        self._editor.set_facts(info, error)
+        self._editor.set_dataset_info(info, error)
         self.changed.emit(info)
         if error:
             self.failed.emit(error)

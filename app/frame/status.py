@@ -55,7 +55,7 @@ class StatusLine(QObject):
 
         project, report = self._editor.project, self._editor.report
         analysis = report.analysis
-        memory = memory_of(project, analysis, self._editor.facts)
+        memory = memory_of(project, analysis, self._editor.dataset_info)
         least = "" if all_known(project.network, analysis) else "at least "
         parts = [
             layers_in_words(project.network),

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from designer import theme
 from designer.editor import Editor
+from engine.core.errors import UserError
 from engine.network import annotations
 from engine.network.annotations import Mark
 from engine.network.layout import TITLE_LIMIT
@@ -20,7 +21,10 @@ def _text_of(editor: Editor, mark: Mark) -> str:
 def _apply(editor: Editor, mark: Mark, text: str, merge: str) -> None:
     if text != _text_of(editor, mark):
         title = "Change title" if mark.kind == "frame" else "Change comment"
-        editor.edit_layout(title, lambda layout: annotations.reword(layout, mark, text), merge=merge)
+        try:
+            editor.apply_here(title, layout=annotations.reword(editor.layout, mark, text), merge=merge)
+        except UserError as error:
+            editor.refused.emit(str(error))
 
 
 class TitleField(QLineEdit):

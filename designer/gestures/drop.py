@@ -8,6 +8,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from designer import clipboard, placement
 from designer.clipboard import BLOCK_MIME, LAYER_MIME, Piece, piece
 from designer.gestures.gesture import Canvas, Gesture, Pointer
+from designer.layer_edits import insert_refusal
 from designer.scene.content import new_layer_content
 from designer.scene.feedback import Ghost, Marks
 from engine.core.errors import UserError
@@ -33,14 +34,14 @@ class Drop(Gesture):
         self.scene.show_marks(Marks(ghost=Ghost(_corner(pointer.scene), self._content)))
         target = self._target(pointer.scene)
         self.scene.show_target(target)
-        why = self.editor.insert_refusal(self._type, target) if target else None
+        why = insert_refusal(self._type, self.editor.analysis, target) if target else None
         self.canvas.hint(why or ("Insert here" if target else ""))
 
     def release(self, pointer: Pointer) -> None:
         target = self._target(pointer.scene)
         self.cancel()
         at = _corner(pointer.scene)
-        if target is not None and self.editor.insert_refusal(self._type, target) is None:
+        if target is not None and insert_refusal(self._type, self.editor.analysis, target) is None:
             self.editor.insert_layer(self._piece, at, target)
         else:
             self.editor.add_layer(self._piece, at)

@@ -265,7 +265,7 @@ class Properties(QScrollArea):
         lines.append(("Parameters", f"{least}{analysis.parameters:,}"))
         if frozen := analysis.parameters if self._is_in_frozen() else frozen_parameters(network, analysis):
             lines.append(("Frozen parameters", f"{frozen:,}"))
-        memory = memory_of(self._editor.here, analysis, self._editor.facts)
+        memory = memory_of(self._editor.here, analysis, self._editor.dataset_info)
         lines.append(("FLOPs a sample", f"{'' if memory.is_whole else 'at least '}{short_count(analysis.flops)}"))
         self.facts.show_facts([*lines, *self._memory_lines()])
         self._hint(
@@ -278,7 +278,7 @@ class Properties(QScrollArea):
         """What a training step takes, part by part."""
         if not self._editor.analysis.facts:
             return []
-        memory = memory_of(self._editor.here, self._editor.analysis, self._editor.facts)
+        memory = memory_of(self._editor.here, self._editor.analysis, self._editor.dataset_info)
         least = memory.hedge
         rest = "" if all_known(self._editor.network, self._editor.analysis) else "at least "
         return [

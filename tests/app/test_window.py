@@ -204,9 +204,9 @@ def test_opening_the_same_project_again_knows_its_data(qtbot, window: MainWindow
     }
     window.open_path(DIGITS)
     server.answer("facts", facts)
-    assert window.editor.facts is not None
+    assert window.editor.dataset_info is not None
     window.open_path(DIGITS)
-    assert window.editor.facts is not None
+    assert window.editor.dataset_info is not None
     assert server.count("facts") == 1
 
 

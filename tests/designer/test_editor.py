@@ -6,6 +6,7 @@ from PySide6.QtGui import QGuiApplication
 
 from designer.editor import Editor
 from engine.core.types import image
+from engine.network import edits
 from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.network.network import Port
@@ -47,7 +48,7 @@ def test_an_edit_is_shown_analysed_and_can_be_undone(editor, qtbot):
 
 def test_a_move_does_not_ask_for_a_new_analysis(editor, qtbot):
     with qtbot.assertNotEmitted(editor.analysis_changed):
-        editor.move({id_of(editor, "fc_1"): (40.0, 40.0)})
+        editor.apply_here("Move", layout=editor.layout.moved({id_of(editor, "fc_1"): (40.0, 40.0)}))
     assert editor.layout.at(id_of(editor, "fc_1")) == (40.0, 40.0)
 
 
@@ -100,7 +101,9 @@ def test_a_refusal_is_told_in_words_and_changes_nothing(editor, qtbot):
     before = editor.project
     fc, relu = id_of(editor, "fc_1"), id_of(editor, "relu_1")
     with qtbot.waitSignal(editor.refused) as refused:
-        assert not editor.connect_ports(Port(relu, "out"), Port(fc, "in"))
+        assert not editor.edit_network(
+            "Connect", lambda network: edits.connect(network, Port(relu, "out"), Port(fc, "in"))
+        )
     assert "cycle" in refused.args[0]
     assert editor.project is before
 
@@ -232,7 +235,7 @@ def test_duplicating_leaves_the_clipboard_alone(editor):
 
 def test_arranging_is_one_step(editor):
     editor.apply("Heap", replace(editor.project, layout=Layout()))
-    editor.arrange()
+    editor.apply_here("Arrange", layout=arrange(editor.network, editor.layout))
     assert editor.layout == arrange(editor.network)
     editor.undo()
     assert editor.layout == Layout()
@@ -250,7 +253,7 @@ def test_a_name_is_changed_or_refused(editor, qtbot):
 def test_facts_of_the_data_change_the_problems(editor, qtbot):
     facts = DataFacts((InputFacts("image", image(1, 8, 8)),), {"training": 200}, classes_of("a", "b", "c"))
     with qtbot.waitSignal(editor.analysis_changed):
-        editor.set_facts(facts)
+        editor.set_dataset_info(facts)
     assert any(problem.name == "image_1" for problem in editor.problems)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from designer.editor import Editor
+from engine.network import edits
 from engine.network.arrangement import arrange
 from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.blocks import network_in
@@ -171,7 +172,7 @@ def test_copied_inside_one_block_and_pasted_in_another(editor):
 
 def test_a_copied_block_takes_along_what_is_inside_and_where_it_stands(editor):
     editor.open_scope(STAGE)
-    editor.arrange()
+    editor.apply_here("Arrange", layout=arrange(editor.network, editor.layout))
     editor.open_scope(())
     editor.set_selection({"id2"})
     editor.copy()
@@ -289,7 +290,8 @@ def random_edit(editor: Editor, dice: random.Random) -> None:
             outs = [Port(id, p) for id, x in editor.network.layers.items() for p in x.type.output_ports()]
             ins = [Port(id, p) for id, x in editor.network.layers.items() for p in x.type.input_ports()]
             if outs and ins:
-                editor.connect_ports(dice.choice(outs), dice.choice(ins))
+                ends = dice.choice(outs), dice.choice(ins)
+                editor.edit_network("Connect", lambda network: edits.connect(network, *ends))
         case 8:
             editor.set_selection([one])
             editor.copy()
@@ -299,12 +301,18 @@ def random_edit(editor: Editor, dice: random.Random) -> None:
             editor.set_selection([one])
             editor.toggle_bypass()
         case 10:
-            editor.move({one: (dice.uniform(-99, 99), dice.uniform(-99, 99))})
+            editor.apply_here("Move", layout=editor.layout.moved({one: (dice.uniform(-99, 99), dice.uniform(-99, 99))}))
         case 11:
             if isinstance(editor.network.layers[one].type, Block):
                 editor.set_fields([one], {"repeat": dice.randrange(1, 4)})
         case 12:
-            dice.choice([editor.undo, editor.redo, editor.arrange])()
+            dice.choice(
+                [
+                    editor.undo,
+                    editor.redo,
+                    lambda: editor.apply_here("Arrange", layout=arrange(editor.network, editor.layout)),
+                ]
+            )()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -344,7 +352,7 @@ def ports_are_there(editor: Editor) -> bool:
 def test_the_layout_inside_follows_undo(editor):
     editor.open_scope(STAGE)
     before = editor.layout
-    editor.move({"id2": (400.0, 400.0)})
+    editor.apply_here("Move", layout=editor.layout.moved({"id2": (400.0, 400.0)}))
     assert editor.project.layout.within(STAGE).at("id2") == (400.0, 400.0)
     editor.open_scope(())
     editor.undo()

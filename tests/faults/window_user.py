@@ -44,7 +44,7 @@ def main() -> None:
     training = replace(window.editor.project, training=window.editor.project.training.replace(max_epochs=1))
     window.editor.apply("Options", training)
     window.show_tab("data")
-    wait_for(lambda: window.editor.facts is not None, "facts of the data")
+    wait_for(lambda: window.editor.dataset_info is not None, "facts of the data")
     window.show_tab("train")
     window.training.start()
     wait_for(lambda: window.training.run_folder is not None and not window.training.is_running, "the end of the run")

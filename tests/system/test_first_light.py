@@ -89,7 +89,7 @@ def choose_data(hand: WindowHand) -> None:
     assert isinstance(tab, DataTab)
     hand.press_button(tab, "Digits example")
     hand.qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.preview, timeout=PATIENCE_MS)
-    assert window.editor.facts is not None
+    assert window.editor.dataset_info is not None
     assert not window.editor.report.errors
 
 

@@ -34,7 +34,7 @@ def is_current(window: MainWindow) -> bool:
 
 
 def known(window: MainWindow) -> int | None:
-    return window.editor.facts.samples["training"] if window.editor.facts else None
+    return window.editor.dataset_info.samples["training"] if window.editor.dataset_info else None
 
 
 def test_an_answer_reaches_the_editor(window: MainWindow, server: FakeServer) -> None:

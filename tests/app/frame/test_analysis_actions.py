@@ -108,7 +108,7 @@ def test_layers_are_aligned_as_one_undo_step(digits: MainWindow, id: str, axis: 
 
 def test_layers_are_distributed(digits: MainWindow) -> None:
     chosen = ids(digits, "conv_2", "bn_2", "relu_2")
-    digits.editor.move({chosen[1]: (194.0, 400.0)})
+    digits.editor.apply_here("Move", layout=digits.editor.layout.moved({chosen[1]: (194.0, 400.0)}))
     digits.editor.set_selection(chosen)
     run(digits, "distribute.vertically")
     assert [digits.editor.layout.at(id)[1] for id in chosen] == [300, 360, 420]
@@ -131,7 +131,10 @@ def test_aligning_needs_several_layers(digits: MainWindow) -> None:
 
 def test_only_the_selection_is_arranged(digits: MainWindow) -> None:
     chosen = ids(digits, "conv_3", "bn_3", "relu_3")
-    digits.editor.move({id: (600.0 + 40 * n, 100.0) for n, id in enumerate(reversed(chosen))})
+    digits.editor.apply_here(
+        "Move",
+        layout=digits.editor.layout.moved({id: (600.0 + 40 * n, 100.0) for n, id in enumerate(reversed(chosen))}),
+    )
     before = digits.editor.layout
     digits.editor.set_selection(chosen)
     run(digits, "network.arrange_selection")

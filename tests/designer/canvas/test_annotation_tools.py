@@ -374,7 +374,7 @@ def test_there_is_one_field_at_a_time(framed: Hand) -> None:
 
 def test_the_tooltip_has_all_of_the_words_and_no_markup_of_theirs(framed: Hand) -> None:
     long = "<b>first</b>\n" + "word " * 100
-    framed.editor.edit_layout("x", lambda layout: annotations.reword(layout, comment(framed), long))
+    framed.editor.apply_here("x", layout=annotations.reword(framed.editor.layout, comment(framed), long))
     text = framed.view.annotation_tools.tooltip_at(framed.view.mapToScene(spot(framed, comment(framed), 60, 40)))
     assert "&lt;b&gt;first&lt;/b&gt;<br>word" in text
     assert framed.view.annotation_tools.tooltip_at(framed.view.mapToScene(hand_ground(framed))) == ""

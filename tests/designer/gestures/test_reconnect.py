@@ -27,7 +27,10 @@ def fan(make_hand) -> Hand:
         "sigmoid_1": (220, 350),
         "identity_1": (300, 150),
     }
-    hand.editor.move({hand.id(name): (float(x), float(y)) for name, (x, y) in places.items()})
+    hand.editor.apply_here(
+        "Move",
+        layout=hand.editor.layout.moved({hand.id(name): (float(x), float(y)) for name, (x, y) in places.items()}),
+    )
     hand.view.look_at(QPointF(200, 200))
     hand.editor.stack.clear()
     return hand

@@ -19,7 +19,7 @@ FACTS = DataFacts((InputFacts("image", image(1, 6, 6)),), {"training": 100}, cla
 @pytest.fixture
 def editor() -> Editor:
     editor = Editor(Project(network=classifier(3), training=TrainingOptions(mini_batch_size=64)))
-    editor.set_facts(FACTS)
+    editor.set_dataset_info(FACTS)
     return editor
 
 

@@ -7,6 +7,7 @@ from shiboken6 import delete
 
 from designer.editor import Editor
 from designer.scene.scene import Scene
+from engine.network import edits
 from engine.network.arrangement import arrange
 from engine.network.layout import FLOWS
 from engine.network.network import Port
@@ -40,11 +41,15 @@ def random_edit(editor: Editor, dice: random.Random) -> None:
             source, target = dice.sample(ids, 2)
             ports = editor.network.layers[target].type.input_ports()
             if ports:
-                editor.connect_ports(Port(source, "out"), Port(target, dice.choice(ports)))
+                ends = Port(source, "out"), Port(target, dice.choice(ports))
+                editor.edit_network("Connect", lambda network: edits.connect(network, *ends))
         case 4 if editor.network.connections:
             editor.disconnect_all([dice.choice(editor.network.connections)])
         case 5:
-            editor.move({id: (dice.randint(-400, 400), dice.randint(-400, 400)) for id in some})
+            editor.apply_here(
+                "Move",
+                layout=editor.layout.moved({id: (dice.randint(-400, 400), dice.randint(-400, 400)) for id in some}),
+            )
         case 6 if one:
             field = {"addition": "inputs", "fully_connected": "outputs", "conv2d": "filters"}
             name = field.get(editor.network.layers[one].type_key)

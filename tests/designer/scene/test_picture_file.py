@@ -96,7 +96,7 @@ def test_what_cannot_be_saved_is_said_in_words(scene: Scene, tmp_path: Path) -> 
 
 
 def test_too_many_pixels_are_refused_with_a_way_out(scene: Scene, tmp_path: Path) -> None:
-    scene.editor.move({"id1": (40_000.0, 40_000.0)})
+    scene.editor.apply_here("Move", layout=scene.editor.layout.moved({"id1": (40_000.0, 40_000.0)}))
     with pytest.raises(UserError, match="SVG or PDF"):
         save_picture(scene, tmp_path / "net.png")
     save_picture(scene, tmp_path / "net.pdf")
