@@ -17,7 +17,7 @@ from engine.project.bindings import alone
 from engine.project.dataset_info import DataFacts, InputFacts, classes_of
 from engine.project.training import TrainingOptions, training_length
 from engine.runs.events import Event
-from engine.runs.requests import NOTHING, Asked
+from engine.runs.requests import NOTHING, PendingRequests
 from engine.training.best_model import BestModelTracker, NullStore
 from engine.training.evaluation import metrics_for, named
 from engine.training.layer_statistics import LayerWatch, Watch
@@ -48,10 +48,10 @@ class Kept:
 class Asks:
     """Requests that come one at each report."""
 
-    def __init__(self, asked: Sequence[Asked]) -> None:
-        self._asked: Iterator[Asked] = iter(asked)
+    def __init__(self, asked: Sequence[PendingRequests]) -> None:
+        self._asked: Iterator[PendingRequests] = iter(asked)
 
-    def pending(self) -> Asked:
+    def pending(self) -> PendingRequests:
         return next(self._asked, NOTHING)
 
 
@@ -66,7 +66,7 @@ class Small:
         if files:
             trust.grant(folder)
         torch.manual_seed(0)
-        self.asked: Sequence[Asked] = ()
+        self.asked: Sequence[PendingRequests] = ()
         self.refusals: dict[str, str] = {}
         self.network, self.outbox = nn.Linear(2, 3), Kept()
         self.part = ResidentDataset((torch.randn(9, 2),), (torch.randint(0, 3, (9,)),))

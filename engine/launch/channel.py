@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from engine.runs.events import Event
-from engine.runs.requests import Asked, asked
+from engine.runs.requests import PendingRequests
 
 HEARTBEAT_S = 1.0
 SILENCE_S = 30.0
@@ -106,12 +106,12 @@ class RequestPipe:
         self._rest = waiting.encode()
         os.set_blocking(descriptor, False)
 
-    def pending(self) -> Asked:
+    def pending(self) -> PendingRequests:
         """What has come in since the last call."""
         with contextlib.suppress(BlockingIOError):
             self._rest += os.read(self._descriptor, CHUNK_BYTES)
         *lines, self._rest = self._rest.split(b"\n")
-        return asked(json.loads(line) for line in lines)
+        return PendingRequests.of(*map(json.loads, lines))
 
 
 class ReportReader:

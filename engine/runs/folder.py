@@ -23,8 +23,8 @@ from engine.core.fields import quoted
 from engine.core.files import read_file, write_json
 from engine.runs.events import ENDS
 from engine.runs.info import RunInfo
+from engine.runs.requests import FROM_USERS, refuse_unknown
 
-REQUESTS = ("stop", "stop_after_epoch", "pause", "resume", "checkpoint", "validate", "set", "watch")
 REQUEST_LIMIT_BYTES = 4096
 INFO_LIMIT_BYTES = 2**22
 """Of `run.json` and `result.json`; those of a run have some KiB."""
@@ -136,17 +136,15 @@ class RunFolder:
         info = self.read_info()
         return info.state == "paused" and info.released
 
-    def request(self, what: str, **given: float) -> None:
-        """Ask the run to do something, one of `REQUESTS`; `set` takes `rate`, `rate_factor` and `epochs`, `pause` takes
-        `release`: 1 to give back all memory, `watch` takes `gradient_norm` and `layers`: 1 or 0. Raises `UserError`."""
-        if what not in REQUESTS:
-            raise UserError(f"There is no request '{what}'; known are {', '.join(REQUESTS)}.")
+    def request(self, name: str, **values: float) -> None:
+        """Ask the run to do something, by a row of the table in `engine.runs.requests`. Raises `UserError`."""
+        refuse_unknown(name)
         try:
             if self.control.is_symlink():
                 raise OSError(errno.ELOOP, "its folder of requests is a link")
-            write_json(self.control / f"{self._turn()}_{secrets.token_hex(2)}_{what}.json", {"do": what, **given})
+            write_json(self.control / f"{self._turn()}_{secrets.token_hex(2)}_{name}.json", {"do": name, **values})
         except OSError as error:
-            raise UserError(f"The run in {self.path} cannot be asked to {what}: {error.strerror}.") from None
+            raise UserError(f"The run in {self.path} cannot be asked to {name}: {error.strerror}.") from None
 
     def _turn(self) -> int:
         """A number behind those of all requests that wait, also where the clock was set back meanwhile."""
@@ -159,14 +157,14 @@ class RunFolder:
             files = sorted(f for f in self.control.iterdir() if f.suffix == ".json" and not f.name.startswith("."))
         except OSError:
             return []
-        found = []
+        requests = []
         for file in files:
             with contextlib.suppress(UserError, OSError):
-                is_one = file.is_file() and file.stat().st_size <= REQUEST_LIMIT_BYTES
-                found.append((_read_json(file) or {}) if is_one else {})
+                is_request = file.is_file() and file.stat().st_size <= REQUEST_LIMIT_BYTES
+                requests.append((_read_json(file) or {}) if is_request else {})
             with contextlib.suppress(OSError):
                 file.unlink()
-        return [request for request in found if request.get("do") in REQUESTS]
+        return [request for request in requests if request.get("do") in FROM_USERS]
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:

@@ -1,103 +1,356 @@
-"""What a run can be asked for while it trains. Needs no torch.
+"""What a run can be asked while it is under way, in one table. Needs no torch.
 
-All workers are to obey at the same step, so a request travels as numbers within the sum at a report point.
+A row says what a request is called, which values go with it, who may ask, in which states the window offers it, and how
+it is shown. Written as a file into the run's folder, it is `{"do": "set", "rate": 0.01}`. The command line's commands,
+the window's menu and what travels between workers follow from the table; `engine.training.control` obeys. To add a
+request, add a row and the line there that obeys it.
+
+All workers obey at the same step: the pending requests of the first worker travel as numbers within the all-reduce of a
+report point.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from engine.core.errors import UserError
+from engine.runs.events import Requested
+
+LARGEST = 1e12
+"""The limit of every number in a request, so that sums and products stay finite."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestField:
+    """A value that goes with a request. `what` names it in the events `request` and `refused`."""
+
+    name: str
+    what: str
+    done: str
+    """What the run has done, with the event's `value`: `learn rate {value:.4g}`."""
+    help: str
+    """Help of its option on the command line."""
+    label: str = ""
+    """Text of its entry in the window's menu; empty for a value that a dialog asks for."""
+    tooltip: str = ""
+
+    @property
+    def option(self) -> str:
+        """The option of the command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def read(self, value: Any) -> float:
+        """Return the value in a request as a number; 0 where it asks for nothing."""
+        raise NotImplementedError
+
+    def merge(self, before: float, value: float) -> float:
+        """Return what two requests in a row come to."""
+        return value
+
+    def text(self, value: float) -> str:
+        """Return what the run has done, in words."""
+        return self.done.format(value=value)
+
+    def value_text(self, value: float) -> str:
+        """Return the value alone, as a person types it."""
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag(RequestField):
+    """Something that a request asks for besides; 1 or absent."""
+
+    def read(self, value: Any) -> float:
+        return float(value in (1, True)) if type(value) in (int, float, bool) else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(RequestField):
+    """A number above 0. `is_factor`: several multiply; `is_whole`: at least 1, without a fraction."""
+
+    metavar: str
+    is_factor: bool = False
+    is_whole: bool = False
+    resets: str = ""
+    """The field that no longer counts once this one is set."""
+
+    def read(self, value: Any) -> float:
+        number = float(value) if type(value) in (int, float) and abs(value) < LARGEST else 0.0
+        if self.is_whole:
+            return float(int(number)) if number >= 1 else 0.0
+        return number if number > 0 else 0.0
+
+    def merge(self, before: float, value: float) -> float:
+        return min(before * value, LARGEST) if self.is_factor and before else value
+
+    def value_text(self, value: float) -> str:
+        return f"{value:g}"
+
+    def refuse_outside(self, value: float) -> None:
+        """Raise `UserError` for a number that no run takes."""
+        if not (self.read(value) and value < 1e9):
+            raise UserError(f"{self.option} {value:g}: expected a number above 0, and below 1e9.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch(RequestField):
+    """Something that a run does from now on or no longer; in a request 1 or 0, pending 1 or -1."""
+
+    done_off: str
+
+    def read(self, value: Any) -> float:
+        return {1: 1.0, 0: -1.0}.get(value, 0.0) if type(value) in (int, float, bool) else 0.0
+
+    def text(self, value: float) -> str:
+        return self.done if value > 0 else self.done_off
+
+    def value_text(self, value: float) -> str:
+        return "on" if value > 0 else "off"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestType:
+    """One row of the table. `name` is the `do` of a request, and the `what` of its events where it has no values."""
+
+    name: str
+    asked_by: Literal["user", "coordinator", "worker"] = "user"
+    """The coordinator asks the workers, a worker asks the others; only a user's requests come as files."""
+    fields: tuple[RequestField, ...] = ()
+    states: tuple[str, ...] = ("running", "paused")
+    """The states of a run in which the window offers it."""
+    needs_workers: bool = True
+    """Whether a run that has released its memory obeys only once it goes on."""
+    cancels: str = ""
+    """The request that no longer counts once this one comes."""
+    done: str = ""
+    """What the run has done, in words."""
+    label: str = ""
+    tooltip: str = ""
+    command: str = ""
+    """Description of the command of this name on the command line; empty where it has none, or one of its own."""
+    command_help: str = ""
+    """The same in the list of commands."""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it asks for nothing unless one of its values is given."""
+        return any(not isinstance(field, Flag) for field in self.fields)
+
+
+REQUESTS = (
+    RequestType(
+        name="stop",
+        states=("starting", "running", "paused"),
+        done="stop requested",
+        label="Stop",
+        tooltip="Stop now; what was learned is kept",
+    ),
+    RequestType(
+        name="stop_after_epoch",
+        states=("starting", "running"),
+        done="stop after this epoch requested",
+        label="After epoch",
+        tooltip="Stop when this epoch is complete",
+    ),
+    RequestType(
+        name="pause",
+        fields=(
+            Flag(
+                name="release",
+                what="release",
+                done="memory released",
+                help="release all memory: the run waits as a checkpoint on disk, and resume starts its workers again",
+                label="Pause and free memory",
+                tooltip="The run waits as a checkpoint on disk: its processes end, Resume starts them again",
+            ),
+        ),
+        states=("running",),
+        needs_workers=False,
+        cancels="resume",
+        done="paused",
+        label="Pause",
+        tooltip="Pause the run where it is, without using the processor (⋯ frees its memory as well)",
+        command="Pause a run where it is, without using the processor; `resume` continues it.",
+        command_help="pause a run",
+    ),
+    RequestType(
+        name="resume",
+        states=("paused",),
+        needs_workers=False,
+        cancels="pause",
+        done="resumed",
+        label="Resume",
+        tooltip="Go on where the run is, from its last checkpoint",
+    ),
+    RequestType(
+        name="checkpoint",
+        needs_workers=False,
+        done="checkpoint requested",
+        label="Save a checkpoint",
+        command="Save the complete state of a run now, so that it can be resumed from there.",
+        command_help="save a checkpoint of a run now",
+    ),
+    RequestType(
+        name="validate",
+        done="validated",
+        label="Validate now",
+        command="Evaluate the network of a run on its validation data now.",
+        command_help="validate the network of a run now",
+    ),
+    RequestType(
+        name="set",
+        fields=(
+            Number(
+                name="rate",
+                what="rate",
+                done="learn rate {value:.4g}",
+                help="the learn rate now; the schedule continues from there",
+                metavar="R",
+                resets="rate_factor",
+            ),
+            Number(
+                name="rate_factor",
+                what="rate",
+                done="learn rate {value:.4g}",
+                help="multiply the learn rate, and all that follow",
+                metavar="F",
+                is_factor=True,
+            ),
+            Number(
+                name="epochs",
+                what="epochs",
+                done="{value:,.0f} epochs",
+                help="the total number of epochs of the run",
+                metavar="N",
+                is_whole=True,
+            ),
+        ),
+        label="Change rate or epochs…",
+        command="Change the learn rate or the number of epochs of a run while it trains.",
+        command_help="change the learn rate or the number of epochs of a run",
+    ),
+    RequestType(
+        name="watch",
+        fields=(
+            Switch(
+                name="gradient_norm",
+                what="watch_gradient_norm",
+                done="gradient norm watched",
+                done_off="gradient norm no longer watched",
+                help="record the norm of all gradients at every step",
+                label="Watch the gradient norm",
+                tooltip="The norm of all gradients at every step from now on, as a plot",
+            ),
+            Switch(
+                name="layers",
+                what="watch_layers",
+                done="layers watched",
+                done_off="layers no longer watched",
+                help="record the gradient, output and dead units of each layer",
+                label="Watch layers",
+                tooltip="Gradient, output and dead units of each layer from now on, as marks on the canvas",
+            ),
+        ),
+        command="Start or stop recording the gradient norm or layer statistics of a run. Training is not affected.",
+        command_help="watch the gradients or layers of a run",
+    ),
+    # The coordinator, of workers that wait and have offered to be ended: do nothing any more.
+    RequestType(name="leave", asked_by="coordinator"),
+    # The first worker, of all: a checkpoint is due; the time limit is reached.
+    RequestType(name="save_now", asked_by="worker"),
+    RequestType(name="time_is_up", asked_by="worker"),
+)
+
+BY_NAME = {row.name: row for row in REQUESTS}
+FROM_USERS = tuple(row.name for row in REQUESTS if row.asked_by == "user")
+WATCHABLE = tuple(field.name for field in BY_NAME["watch"].fields)
+SLOTS = tuple(
+    slot
+    for row in REQUESTS
+    for slot in (*(() if row.has_values else (row.name,)), *(f"{row.name}.{field.name}" for field in row.fields))
+)
+"""What can be pending, in the order of the numbers: `stop`, `pause.release`, `set.rate`."""
+_BY_WHAT: Mapping[str, RequestType | RequestField] = {
+    **{row.name: row for row in REQUESTS},
+    **{field.what: field for row in REQUESTS for field in row.fields},
+}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What has been asked for since the last report point. By default nothing."""
+class PendingRequests:
+    """What has been asked since the last report point, by slot; a slot that is not there asks for nothing."""
 
-    stop: bool = False
-    stop_after_epoch: bool = False
-    pause: int = 0
-    """1 to pause, -1 to go on, whichever was asked last."""
-    release: bool = False
-    """Whether the pause is to give back all memory: the workers end, with a checkpoint."""
-    checkpoint: bool = False
-    validate: bool = False
-    rate: float = 0.0
-    """The learn rate from now on, which the schedule goes on from; 0: as it is."""
-    rate_factor: float = 1.0
-    """What every rate from now on is multiplied by."""
-    epochs: int = 0
-    """How many epochs the run is to have; 0: as planned."""
-    watch_gradient_norm: int = 0
-    """1 to watch it from now on, -1 no more."""
-    watch_layers: int = 0
-    """The same."""
-    leave: bool = False
-    """Asked by the coordinator alone, of workers that wait and have offered it: they do nothing any more."""
-    save_now: bool = False
-    """Not asked for by anybody: it is time for a checkpoint."""
-    time_is_up: bool = False
-    """Nor this: the time limit has come."""
-
-    def numbers(self) -> list[float]:
-        """As numbers to add: those of all workers but the first one are zero."""
-        return [float(getattr(self, f.name)) for f in fields(self)]
+    values: Mapping[str, float]
 
     @classmethod
-    def of(cls, numbers: Sequence[float]) -> "Asked":
-        """From `numbers`."""
-        given = zip(fields(cls), numbers, strict=True)
-        return cls(**{f.name: type(getattr(NOTHING, f.name))(number) for f, number in given})
+    def of(cls, *requests: Mapping[str, Any]) -> "PendingRequests":
+        """Return what these requests come to, in their order."""
+        pending = NOTHING
+        for request in requests:
+            pending = pending.add(request)
+        return pending
 
-    def also(self, request: Mapping[str, Any]) -> "Asked":
-        """With one more request, as it comes from the run's folder. What means nothing is passed over."""
-        match request.get("do"):
-            case "stop" | "stop_after_epoch" | "checkpoint" | "validate" | "leave" as what:
-                return replace(self, **{what: True})
-            case "pause":
-                return replace(self, pause=1, release=self.release or request.get("release") in (1, True))
-            case "resume":
-                return replace(self, pause=-1, release=False)
-            case "set":
-                return self._changed(request)
-            case "watch":
-                return replace(
-                    self,
-                    watch_gradient_norm=_switch(request.get("gradient_norm")) or self.watch_gradient_norm,
-                    watch_layers=_switch(request.get("layers")) or self.watch_layers,
-                )
-        return self
+    def __contains__(self, slot: str) -> bool:
+        return slot in self.values
 
-    def _changed(self, request: Mapping[str, Any]) -> "Asked":
-        changed = self
-        if (rate := _number(request.get("rate"))) > 0:
-            changed = replace(changed, rate=rate, rate_factor=1.0)
-        if (factor := _number(request.get("rate_factor"))) > 0:
-            changed = replace(changed, rate_factor=min(changed.rate_factor * factor, LARGEST))
-        if (epochs := _number(request.get("epochs"))) >= 1:
-            changed = replace(changed, epochs=int(epochs))
-        return changed
+    def __bool__(self) -> bool:
+        return bool(self.values)
 
+    def number(self, slot: str, default: float = 0.0) -> float:
+        """Return the value of a slot."""
+        return self.values.get(slot, default)
 
-WATCHED = ("gradient_norm", "layers")
-"""What can be watched in a run that is under way."""
-LARGEST = 1e12
-"""Nobody asks for more: neither epochs nor factors; their sums and products stay finite."""
-NOTHING = Asked()
-SIZE = len(fields(Asked))
+    def add(self, request: Mapping[str, Any]) -> "PendingRequests":
+        """Return these with one more request, as it stands in a file. What means nothing is passed over."""
+        name = request.get("do")
+        row = BY_NAME.get(name) if isinstance(name, str) else None
+        if row is None:
+            return self
+        values = {slot: value for slot, value in self.values.items() if slot.partition(".")[0] != row.cancels}
+        if not row.has_values:
+            values[row.name] = 1.0
+        for field in row.fields:
+            if value := field.read(request.get(field.name)):
+                if isinstance(field, Number) and field.resets:
+                    values.pop(f"{row.name}.{field.resets}", None)
+                slot = f"{row.name}.{field.name}"
+                values[slot] = field.merge(values.get(slot, 0.0), value)
+        return PendingRequests({slot: value for slot, value in values.items() if value})
 
+    def to_numbers(self) -> list[float]:
+        """Return one number per slot, to all-reduce: those of all workers but the first are zero."""
+        return [self.values.get(slot, 0.0) for slot in SLOTS]
 
-def asked(requests: Iterable[Mapping[str, Any]]) -> Asked:
-    """What these come to, in their order."""
-    found = NOTHING
-    for request in requests:
-        found = found.also(request)
-    return found
+    @classmethod
+    def from_numbers(cls, numbers: Sequence[float]) -> "PendingRequests":
+        """Return what `to_numbers` gave."""
+        return cls({slot: number for slot, number in zip(SLOTS, numbers, strict=True) if number})
 
 
-def _number(value: Any) -> float:
-    """A finite number, or 0."""
-    return float(value) if type(value) in (int, float) and abs(value) < LARGEST else 0.0
+NOTHING = PendingRequests({})
 
 
-def _switch(value: Any) -> int:
-    """1 for on, -1 for off, 0 for anything else."""
-    return {1: 1, 0: -1}.get(value, 0) if type(value) in (int, float, bool) else 0
+def refuse_unknown(name: str) -> None:
+    """Raise `UserError` for a request that users cannot make."""
+    if name not in FROM_USERS:
+        raise UserError(f"There is no request '{name}'; known are {', '.join(FROM_USERS)}.")
+
+
+def done_text(event: Requested) -> str:
+    """Return what the run has done on request: `paused`, `learn rate 0.002`; empty where this version does not know."""
+    row = _BY_WHAT.get(event.what)
+    if isinstance(row, RequestField):
+        return row.text(event.value)
+    return row.done if row is not None else ""
+
+
+def request_text(event: Requested) -> str:
+    """Return the name of the request and its value: `checkpoint`, `rate 0.002`, `watch_layers on`."""
+    row = _BY_WHAT.get(event.what)
+    value = row.value_text(event.value) if isinstance(row, RequestField) else ""
+    return f"{event.what} {value}".rstrip()
+
+
+def answers_to(name: str, given: Iterable[str]) -> set[str]:
+    """Return the `what` of each event that answers a request with these values."""
+    return {field.what for field in BY_NAME[name].fields if field.name in given} or {name}

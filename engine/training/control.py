@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engine.runs.events import Refused, Requested, StateChanged
-from engine.runs.requests import NOTHING, WATCHED, Asked
+from engine.runs.requests import WATCHABLE, PendingRequests
 from engine.training.reporter import Reporter
 from engine.training.state import TrainingPlan, TrainingState
 from engine.training.step import Unit
@@ -25,55 +25,54 @@ class Control:
         self._reporter = reporter
         self._validate = validate
 
-    def obey(self, asked: Asked) -> None:
+    def obey(self, pending: PendingRequests) -> None:
         """Do what is asked. All workers learn of it at the same step."""
         course = self._course
-        course.save_now |= asked.save_now
-        if asked.time_is_up:
+        course.save_now |= "save_now" in pending
+        if "time_is_up" in pending:
             course.end(self._plan.limits.time_is_up)
-        if asked == replace(NOTHING, save_now=asked.save_now, time_is_up=asked.time_is_up):
-            return
-        if asked.stop:
+        if "stop" in pending:
             course.stop("stopped on request")
-        elif asked.stop_after_epoch:
+        elif "stop_after_epoch" in pending:
             course.is_last_epoch = True
-        if asked.pause > 0:
-            course.pause(release=asked.release)
-        elif asked.pause:
+        if "pause" in pending:
+            course.pause(release="pause.release" in pending)
+        elif "resume" in pending:
             course.go_on()
-        told = [what for what in ("stop", "stop_after_epoch", "checkpoint", "validate") if getattr(asked, what)]
-        self._reporter.tell(*(Requested(what=what, iteration=course.step) for what in told))
-        self._change(asked)
-        self._watch(asked)
-        if asked.validate:
+        for name in ("stop", "stop_after_epoch", "checkpoint", "validate"):
+            if name in pending:
+                self._reporter.tell(Requested(what=name, iteration=course.step))
+        self._change(pending)
+        self._watch(pending)
+        if "validate" in pending:
             self._validate()
-        course.save_now |= asked.checkpoint
-        if asked.leave:
+        course.save_now |= "checkpoint" in pending
+        if "leave" in pending:
             self._leave()
 
-    def _change(self, asked: Asked) -> None:
-        """Another rate, another number of epochs. Either is in the next checkpoint, which is made at once."""
+    def _change(self, pending: PendingRequests) -> None:
+        """Change the learn rate or the number of epochs. Either is in the next checkpoint, which is made at once."""
         course, step = self._course, self._course.step
-        now = self._unit.rate(step)
-        factor = asked.rate_factor * (asked.rate / now if asked.rate and now else 1.0)
+        now, rate = self._unit.rate(step), pending.number("set.rate")
+        factor = pending.number("set.rate_factor", 1.0) * (rate / now if rate and now else 1.0)
         if factor != 1.0:
             self._plan.pace.multiply(factor)
             self._reporter.tell(Requested(what="rate", iteration=step, value=self._unit.rate(step)))
-        if asked.epochs:
-            self.lengthen(max(asked.epochs, course.epochs_done + (not course.is_at_epoch_end)))
+        if epochs := int(pending.number("set.epochs")):
+            self.lengthen(max(epochs, course.epochs_done + (not course.is_at_epoch_end)))
             self._reporter.tell(Requested(what="epochs", iteration=step, value=course.length.epochs))
-        course.save_now |= factor != 1.0 or bool(asked.epochs)
+        course.save_now |= factor != 1.0 or bool(epochs)
 
-    def _watch(self, asked: Asked) -> None:
-        """Watch something from now on, or no more. What is learned stays the same."""
+    def _watch(self, pending: PendingRequests) -> None:
+        """Start or stop recording of gradients and layers. Training is not affected."""
         step = self._course.step
-        for what in WATCHED:
-            wish = int(getattr(asked, f"watch_{what}"))
-            if wish > 0 and (why := self._unit.watch.why_not(what)):
-                self._reporter.tell(Refused(what=f"watch_{what}", iteration=step, reason=why))
+        for name in WATCHABLE:
+            wish = pending.number(f"watch.{name}")
+            if wish > 0 and (why := self._unit.watch.why_not(name)):
+                self._reporter.tell(Refused(what=f"watch_{name}", iteration=step, reason=why))
             elif wish:
-                self._unit.watch.switch(what, is_on=wish > 0)
-                self._reporter.tell(Requested(what=f"watch_{what}", iteration=step, value=float(wish > 0)))
+                self._unit.watch.switch(name, is_on=wish > 0)
+                self._reporter.tell(Requested(what=f"watch_{name}", iteration=step, value=float(wish > 0)))
 
     def lengthen(self, epochs: int) -> None:
         """The run is to have so many epochs."""
@@ -97,8 +96,8 @@ class Control:
         while course.waits():
             with self._reporter.clock.paused():
                 time.sleep(PAUSE_S)
-                asked = self._reporter.ask()
-            self.obey(asked)
+                pending = self._reporter.ask()
+            self.obey(pending)
             self._reporter.send_waiting()
             save_if_due()
             self._give_way()

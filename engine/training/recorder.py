@@ -15,7 +15,7 @@ import torch
 
 from engine.data.batches import Batch
 from engine.parallel.process_group import ProcessGroup
-from engine.runs.requests import Asked
+from engine.runs.requests import PendingRequests
 from engine.training.fast import garbage
 from engine.training.metrics import Metric, on_curve
 from engine.training.state import StepResult
@@ -109,7 +109,7 @@ class Report:
     losses: list[float]
     metrics: dict[str, list[list[float]]]
     totals: list[int]
-    asked: Asked
+    requests: PendingRequests
     memory_bytes: int
     wishes_to_end: int = 0
     """How many workers' hooks want the run to end."""
@@ -173,17 +173,17 @@ class Recorder:
         self._first_step = step
         self._held.clear()
 
-    def ask(self, asked: Asked) -> Asked:
-        """What the first worker was asked for, without any steps. A collective."""
-        return Asked.of(self._group.all_reduce(self._of_first(asked.numbers())).tolist())
+    def ask(self, pending: PendingRequests) -> PendingRequests:
+        """Return what the first worker was asked, without any steps. A collective."""
+        return PendingRequests.from_numbers(self._group.all_reduce(self._of_first(pending.to_numbers())).tolist())
 
-    def exchange(self, asked: Asked) -> Report:
+    def exchange(self, pending: PendingRequests) -> Report:
         """Sum over workers and start afresh. A collective."""
         count = len(self._held)
         losses = torch.stack([done.loss for done in self._held]).double()
         squares = self._squared_gradients()
         head = [losses, *squares, *(sums.flatten() for sums in self._metric_sums())]
-        first = self._of_first([*asked.numbers(), self._next_interval()])
+        first = self._of_first([*pending.to_numbers(), self._next_interval()])
         tail = torch.cat([first, losses.new_tensor([self._memory(), self._utilisation(), self._wishes_to_end])])
         sums = self._group.all_reduce(torch.cat([*head, tail])).tolist()
         totals = [done.total for done in self._held]
@@ -196,7 +196,7 @@ class Recorder:
             sums[:count],
             metrics,
             totals,
-            Asked.of(numbers),
+            PendingRequests.from_numbers(numbers),
             int(memory),
             int(ends),
             norms,

@@ -5,11 +5,10 @@ Being watched costs nothing, and a request is obeyed within a fraction of a seco
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress, split_points
-from engine.runs.requests import NOTHING, Asked
+from engine.runs.requests import NOTHING, PendingRequests
 from engine.training.layer_statistics import Watch
 from engine.training.metrics import Metric, on_curve
 from engine.training.recorder import Clock, Recorder, Report
@@ -26,7 +25,7 @@ class EventSink(Protocol):
 class Requests(Protocol):
     """Where requests to the run come in."""
 
-    def pending(self) -> Asked:
+    def pending(self) -> PendingRequests:
         """What was asked for since the last call, at once."""
 
 
@@ -40,7 +39,7 @@ class NullEventSink:
 class NoRequests:
     """Of all workers but the first."""
 
-    def pending(self) -> Asked:
+    def pending(self) -> PendingRequests:
         """Never anything."""
         return NOTHING
 
@@ -154,7 +153,7 @@ class Reporter:
         """An epoch is complete."""
         self._waiting.append(EpochEnded(epoch=epoch, iteration=step))
 
-    def ask(self) -> Asked:
+    def ask(self) -> PendingRequests:
         """What is asked for while nothing is trained. A collective."""
         return self._recorder.ask(self._requests.pending())
 
@@ -165,8 +164,12 @@ class Reporter:
 
     def report(self, epoch: int, step: int, rate: float, *, save_now: bool = False) -> Report:
         """Exchange with the other workers, and send what has gathered. `save_now` reaches all of them."""
-        time_is_up = self.clock.left_s <= 0
-        report = self._recorder.exchange(replace(self._requests.pending(), save_now=save_now, time_is_up=time_is_up))
+        pending = self._requests.pending()
+        if save_now:
+            pending = pending.add({"do": "save_now"})
+        if self.clock.left_s <= 0:
+            pending = pending.add({"do": "time_is_up"})
+        report = self._recorder.exchange(pending)
         values = {"loss": report.losses}
         for metric in self._metrics:
             values[metric.name] = [metric.value(sums) for sums in report.metrics[metric.name]]

@@ -141,7 +141,7 @@ class Trainer:
             self._keeper.put_down_sometimes(course.step, course.epoch)
         if report.wishes_to_end:
             course.end(self._hooks.ended_by("on_step"))
-        self._control.obey(report.asked)
+        self._control.obey(report.requests)
 
     # ---- checkpoints ----
 

@@ -331,10 +331,10 @@ def _requests(folder: Path) -> list[bytes]:
 
 @reader("control", "runs/run/control/1_ab_set.json", mutate.json_file, _requests)
 def read_control(folder: Path, generator: random.Random) -> None:
-    from engine.runs.requests import Asked, asked
+    from engine.runs.requests import PendingRequests
 
-    found = asked([*RunFolder(folder / "runs" / "run").take_requests() * 3, REQUESTS[0]])
-    assert Asked.of(found.numbers()) == found
+    found = PendingRequests.of(*RunFolder(folder / "runs" / "run").take_requests() * 3, REQUESTS[0])
+    assert PendingRequests.from_numbers(found.to_numbers()) == found
 
 
 def _queued(folder: Path) -> list[bytes]:

@@ -4,29 +4,32 @@ from typing import Any
 
 import pytest
 
-from engine.runs.requests import NOTHING, Asked, asked
+from engine.runs.requests import NOTHING, PendingRequests
 
 
 @pytest.mark.parametrize(
     ("requests", "expected"),
     [
-        ([{"do": "pause"}, {"do": "resume"}], Asked(pause=-1)),
-        ([{"do": "resume"}, {"do": "pause"}, {"do": "stop"}], Asked(pause=1, stop=True)),
-        ([{"do": "set", "rate_factor": 0.5}, {"do": "set", "rate_factor": 0.5}], Asked(rate_factor=0.25)),
-        ([{"do": "set", "rate_factor": 0.5}, {"do": "set", "rate": 0.01}], Asked(rate=0.01)),
-        ([{"do": "set", "rate": 0.01, "epochs": 9}], Asked(rate=0.01, epochs=9)),
-        ([{"do": "pause", "release": 1}, {"do": "pause"}], Asked(pause=1, release=True)),
-        ([{"do": "pause", "release": 1}, {"do": "resume"}], Asked(pause=-1)),
+        ([{"do": "pause"}, {"do": "resume"}], PendingRequests({"resume": 1})),
+        ([{"do": "resume"}, {"do": "pause"}, {"do": "stop"}], PendingRequests({"pause": 1, "stop": 1})),
+        (
+            [{"do": "set", "rate_factor": 0.5}, {"do": "set", "rate_factor": 0.5}],
+            PendingRequests({"set.rate_factor": 0.25}),
+        ),
+        ([{"do": "set", "rate_factor": 0.5}, {"do": "set", "rate": 0.01}], PendingRequests({"set.rate": 0.01})),
+        ([{"do": "set", "rate": 0.01, "epochs": 9}], PendingRequests({"set.rate": 0.01, "set.epochs": 9})),
+        ([{"do": "pause", "release": 1}, {"do": "pause"}], PendingRequests({"pause": 1, "pause.release": 1})),
+        ([{"do": "pause", "release": 1}, {"do": "resume"}], PendingRequests({"resume": 1})),
         (
             [{"do": "watch", "layers": 1}, {"do": "watch", "gradient_norm": 0}],
-            Asked(watch_layers=1, watch_gradient_norm=-1),
+            PendingRequests({"watch.layers": 1, "watch.gradient_norm": -1}),
         ),
-        ([{"do": "checkpoint"}, {"do": "validate"}], Asked(checkpoint=True, validate=True)),
+        ([{"do": "checkpoint"}, {"do": "validate"}], PendingRequests({"checkpoint": 1, "validate": 1})),
     ],
 )
-def test_several_at_once(requests: list[dict[str, Any]], expected: Asked) -> None:
-    assert asked(requests) == expected
-    assert Asked.of(expected.numbers()) == expected
+def test_several_at_once(requests: list[dict[str, Any]], expected: PendingRequests) -> None:
+    assert PendingRequests.of(*requests) == expected
+    assert PendingRequests.from_numbers(expected.to_numbers()) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,9 +46,9 @@ def test_several_at_once(requests: list[dict[str, Any]], expected: Asked) -> Non
     ],
 )
 def test_what_means_nothing_is_passed_over(noise: dict[str, Any]) -> None:
-    assert asked([noise]) == NOTHING
+    assert PendingRequests.of(noise) == NOTHING
 
 
 def test_many_factors_stay_a_number() -> None:
-    found = asked([{"do": "set", "rate_factor": 1e11}] * 100)
-    assert Asked.of(found.numbers()) == found
+    found = PendingRequests.of(*[{"do": "set", "rate_factor": 1e11}] * 100)
+    assert PendingRequests.from_numbers(found.to_numbers()) == found

@@ -10,7 +10,7 @@ from torch import nn
 
 from engine.parallel.process_group import SingleProcess
 from engine.runs.events import Event, Health, Points, Refused, Requested
-from engine.runs.requests import asked
+from engine.runs.requests import PendingRequests
 from engine.training.layer_statistics import LayerWatch, Watch, sizes_of_units
 from tests.small_training import Small
 
@@ -144,8 +144,11 @@ def test_watching_begins_and_ends_on_request(tmp_path: Path) -> None:
     plain = Small(tmp_path, epochs=200)
     plain.run()
     watched = Small(tmp_path, epochs=200)
-    watched.asked = (asked([{"do": "watch", "gradient_norm": 1, "layers": 1}]), asked([{"do": "watch", "layers": 0}]))
-    watched.asked += (asked([{"do": "watch", "gradient_norm": 0}]),)
+    watched.asked = (
+        PendingRequests.of({"do": "watch", "gradient_norm": 1, "layers": 1}),
+        PendingRequests.of({"do": "watch", "layers": 0}),
+    )
+    watched.asked += (PendingRequests.of({"do": "watch", "gradient_norm": 0}),)
     watched.run()
     assert losses(watched) == losses(plain)
     done = [(event.what, event.value) for event in told(watched, Requested)]
@@ -162,7 +165,7 @@ def test_watching_begins_and_ends_on_request(tmp_path: Path) -> None:
 def test_what_cannot_be_watched_is_refused_in_words(tmp_path: Path) -> None:
     small = Small(tmp_path)
     small.refusals = {"layers": "a stage has only some of them"}
-    small.asked = (asked([{"do": "watch", "layers": 1}]),)
+    small.asked = (PendingRequests.of({"do": "watch", "layers": 1}),)
     small.run()
     (refused,) = told(small, Refused)
     assert (refused.what, refused.iteration, refused.reason) == ("watch_layers", 1, "a stage has only some of them")

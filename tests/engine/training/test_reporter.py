@@ -9,7 +9,7 @@ import torch
 from engine.launch.channel import ReportPipe, ReportReader, RequestPipe
 from engine.parallel.process_group import SingleProcess
 from engine.runs.events import Best, EpochEnded, Event, Points, Progress
-from engine.runs.requests import NOTHING, Asked
+from engine.runs.requests import NOTHING, PendingRequests
 from engine.training.metrics import Accuracy, Rmse
 from engine.training.recorder import LATE_S, MOST_STEPS, Clock, Recorder
 from engine.training.reporter import Curve, Reporter
@@ -36,7 +36,7 @@ class Kept:
     def put(self, *events: Event) -> None:
         self.events += events
 
-    def pending(self) -> Asked:
+    def pending(self) -> PendingRequests:
         return self.asked
 
     def take(self, kind: type[Event]) -> list[Event]:
@@ -121,11 +121,11 @@ def test_a_fast_step_is_not_held_without_end() -> None:
 
 def test_a_request_is_passed_on() -> None:
     setup = Setup()
-    setup.kept.asked = Asked(stop=True, rate_factor=0.1, epochs=7)
+    setup.kept.asked = PendingRequests({"stop": 1, "set.rate_factor": 0.1, "set.epochs": 7})
     setup.step(1, 1)
-    asked = setup.reporter.report(1, 1, 0.1, save_now=True).asked
-    assert asked == Asked(stop=True, rate_factor=0.1, epochs=7, save_now=True)
-    assert setup.reporter.ask() == Asked(stop=True, rate_factor=0.1, epochs=7)
+    asked = setup.reporter.report(1, 1, 0.1, save_now=True).requests
+    assert asked == PendingRequests({"stop": 1, "set.rate_factor": 0.1, "set.epochs": 7, "save_now": 1})
+    assert setup.reporter.ask() == PendingRequests({"stop": 1, "set.rate_factor": 0.1, "set.epochs": 7})
 
 
 def test_progress_in_numbers() -> None:
@@ -212,9 +212,9 @@ def test_requests_come_through_the_pipe_whole_and_once() -> None:
     requests = RequestPipe(reading)
     assert requests.pending() == NOTHING
     os.write(writing, b'{"do": "stop_after_epoch"}\n{"do": "st')
-    assert requests.pending() == Asked(stop_after_epoch=True)
+    assert requests.pending() == PendingRequests({"stop_after_epoch": 1})
     os.write(writing, b'op"}\n')
-    assert requests.pending() == Asked(stop=True)
+    assert requests.pending() == PendingRequests({"stop": 1})
     assert requests.pending() == NOTHING
     os.close(reading)
     os.close(writing)

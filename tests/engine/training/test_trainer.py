@@ -13,7 +13,7 @@ from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingLength, TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
-from engine.runs.requests import NOTHING, Asked
+from engine.runs.requests import NOTHING, PendingRequests
 from engine.training.best_model import BestModelTracker, NullStore
 from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.metrics import Rmse
@@ -30,7 +30,7 @@ STEPS_PER_EPOCH = 3
 class Listener:
     """Keeps events, and asks for something once the training has come to a step."""
 
-    def __init__(self, ask: Asked = NOTHING, at: int = 0) -> None:
+    def __init__(self, ask: PendingRequests = NOTHING, at: int = 0) -> None:
         self.events: list[Event] = []
         self.step = 0
         self._ask, self._at = ask, at
@@ -38,7 +38,7 @@ class Listener:
     def put(self, *events: Event) -> None:
         self.events += events
 
-    def pending(self) -> Asked:
+    def pending(self) -> PendingRequests:
         return self._ask if self.step == self._at else NOTHING
 
     @property
@@ -107,20 +107,20 @@ def test_an_epoch_that_patience_ends_with_is_complete() -> None:
 
 
 def test_a_stop_in_the_middle_of_an_epoch_leaves_it_incomplete() -> None:
-    listener = Listener(Asked(stop=True), at=5)
+    listener = Listener(PendingRequests({"stop": 1}), at=5)
     outcome = train(listener)
     assert (outcome.state, outcome.epochs, outcome.iterations) == ("stopped", 1, 5)
     assert listener.epochs == [1]
 
 
 def test_a_stop_after_the_epoch_lets_it_end() -> None:
-    listener = Listener(Asked(stop_after_epoch=True), at=5)
+    listener = Listener(PendingRequests({"stop_after_epoch": 1}), at=5)
     outcome = train(listener)
     assert (outcome.state, outcome.epochs, outcome.iterations) == ("stopped", 2, 6)
 
 
-@pytest.mark.parametrize("asked", [Asked(stop=True), Asked(stop_after_epoch=True)])
-def test_a_request_that_comes_with_the_last_step_stops_nothing(asked: Asked) -> None:
+@pytest.mark.parametrize("asked", [PendingRequests({"stop": 1}), PendingRequests({"stop_after_epoch": 1})])
+def test_a_request_that_comes_with_the_last_step_stops_nothing(asked: PendingRequests) -> None:
     outcome = train(Listener(asked, at=12))
     assert (outcome.state, outcome.reason, outcome.epochs) == ("finished", "all 4 epochs done", 4)
 
