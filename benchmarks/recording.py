@@ -30,7 +30,7 @@ from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.bindings import alone
-from engine.project.dataset_info import TargetFacts
+from engine.project.dataset_info import TargetInfo
 from engine.project.training import TrainingOptions
 from engine.training.fast.garbage import looked_for_at_reports
 from engine.training.losses import loss_for
@@ -55,7 +55,7 @@ class Training:
         built = network(LOAD["layers"])
         module = build(built, analyse(built), logits=True)
         options = TrainingOptions(solver="adam", l2_regularization=0.0, mini_batch_size=BATCH)
-        wanted = alone(TargetFacts("y", features(3), "classes", ("a", "b", "c")))
+        wanted = alone(TargetInfo("y", features(3), "classes", ("a", "b", "c")))
         self.metrics, group = [Accuracy()], SingleProcess()
         self.unit = Unit(
             module,

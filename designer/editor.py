@@ -26,7 +26,7 @@ from engine.network.layout import Layout, Position
 from engine.network.network import Connection, Network, Port
 from engine.network.problems import Problem
 from engine.project.check import Report, check, report_in
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 from engine.project.stage_edits import with_stages_kept
 
@@ -80,7 +80,7 @@ class Editor(QObject):
     def __init__(self, project: Project | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project = project or Project()
-        self._dataset_info: DataFacts | None = None
+        self._dataset_info: DatasetInfo | None = None
         self._data_refusal = ""
         self._scope: tuple[str, ...] = ()
         self._here = self._project
@@ -143,7 +143,7 @@ class Editor(QObject):
         return self._report.problems
 
     @property
-    def dataset_info(self) -> DataFacts | None:
+    def dataset_info(self) -> DatasetInfo | None:
         """What is known about the data."""
         return self._dataset_info
 
@@ -212,7 +212,7 @@ class Editor(QObject):
         self.set_selection({id})
         return id
 
-    def set_dataset_info(self, info: DataFacts | None, refusal: str = "") -> None:
+    def set_dataset_info(self, info: DatasetInfo | None, refusal: str = "") -> None:
         """Set what is known about the data, or why nothing is, and check the project again."""
         if (info, refusal) != (self._dataset_info, self._data_refusal):
             self._dataset_info, self._data_refusal = info, refusal

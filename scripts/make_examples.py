@@ -21,7 +21,7 @@ from engine.network.layout import NODE_WIDTH, Layout
 from engine.network.network import Layer, Network, Port
 from engine.project.check import check
 from engine.project.data import DataOptions
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.file import dumps
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -154,7 +154,7 @@ def waves() -> Project:
 PROJECTS = {"digits": digits, "heating": heating, "shapes": shapes, "waves": waves}
 
 
-def _facts(data: DataOptions) -> DataFacts:
+def _facts(data: DataOptions) -> DatasetInfo:
     return facts(data, EXAMPLES)
 
 

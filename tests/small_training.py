@@ -14,7 +14,7 @@ from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project import user_code
 from engine.project.bindings import alone
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.training import TrainingOptions, training_length
 from engine.runs.events import Event
 from engine.runs.requests import NOTHING, PendingRequests
@@ -32,7 +32,7 @@ from engine.training.user_code import hooks_for
 from engine.user_code import registry, trust
 
 STEPS_PER_EPOCH = 3
-FACTS = DataFacts((InputFacts("x", features(2)),), {"training": 9, "validation": 9}, classes_of("a", "b", "c"))
+FACTS = DatasetInfo((InputInfo("x", features(2)),), {"training": 9, "validation": 9}, classes_of("a", "b", "c"))
 
 
 class Kept:

@@ -7,16 +7,16 @@ from app.documents import Documents
 from app.engine_server import EngineServer
 from designer.editor import Editor
 from engine.project.data import DataOptions
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 
 DELAY_MS = 200
 
 
 class DatasetTracker(QObject):
-    """Gives the editor the `DataFacts` of the dataset, or the reason why it cannot be read."""
+    """Gives the editor the `DatasetInfo` of the dataset, or the reason why it cannot be read."""
 
     changed = Signal(object)
-    """The new `DataFacts`, or None."""
+    """The new `DatasetInfo`, or None."""
     failed = Signal(str)
     """What is wrong with the data."""
 
@@ -28,7 +28,7 @@ class DatasetTracker(QObject):
         self._last_question: tuple[DataOptions, str] | None = None
         self._answered: tuple[DataOptions, str] | None = None
         self._is_started = False
-        self.info: DataFacts | None = None
+        self.info: DatasetInfo | None = None
         self.error = ""
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._delay.timeout.connect(self.refresh)
@@ -77,15 +77,15 @@ class DatasetTracker(QObject):
         self._server.request(
             "facts",
             {"data": options.write(), "base": base},
-            lambda result: self._answer(question, DataFacts.read(result), ""),
+            lambda result: self._answer(question, DatasetInfo.read(result), ""),
             lambda message: self._answer(question, None, message),
         )
 
-    def _answer(self, question: tuple[DataOptions, str], info: DataFacts | None, error: str) -> None:
+    def _answer(self, question: tuple[DataOptions, str], info: DatasetInfo | None, error: str) -> None:
         if question == self._last_question:  # else the choice has changed since, and another answer is on its way
             self._take(question, info, error)
 
-    def _take(self, question: tuple[DataOptions, str], info: DataFacts | None, error: str) -> None:
+    def _take(self, question: tuple[DataOptions, str], info: DatasetInfo | None, error: str) -> None:
         self._answered = question
         self.info, self.error = info, error
         self._editor.set_dataset_info(info, error)

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.data.tiles import Masked, Picture, Sparkline, Tile, Tiles, class_colour
 from app.widgets import ElidedLabel
 from designer import theme
-from engine.project.dataset_info import SPLITS, DataFacts
+from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.options.augmentation import AUGMENTATION
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -48,7 +48,7 @@ class Preview(QWidget):
         self.bar: AugmentedBar | None = None
         self.tiles: Tiles | None = None
 
-    def show_answer(self, answer: dict[str, Any], facts: DataFacts) -> None:
+    def show_answer(self, answer: dict[str, Any], facts: DatasetInfo) -> None:
         """Show what `preview` of the engine answered. Images have a bar over them, which the caller fills."""
         self.content = QWidget()
         self.bar = AugmentedBar() if facts.inputs and facts.inputs[0].type.layout == "image" else None
@@ -126,7 +126,7 @@ def _size_of(number: str) -> str:
     return "large" if len(number) <= LONGEST_LARGE else "figure" if len(number) <= LONGEST_FIGURE else "title"
 
 
-def _counts(facts: DataFacts) -> QHBoxLayout:
+def _counts(facts: DatasetInfo) -> QHBoxLayout:
     """The sizes of the three splits, and what comes in and goes out, as cards in a row."""
     row = QHBoxLayout()
     row.setSpacing(12)

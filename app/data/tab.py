@@ -30,7 +30,7 @@ from designer.editor import Editor
 from designer.forms.form import Form
 from engine.project.check_augmentation import augmentation_problems
 from engine.project.data import PATTERNS, DataOptions
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 
 PREVIEW_SAMPLES = 40
 SIDE_WIDTH = 340
@@ -213,7 +213,7 @@ class DataTab(QWidget):
         elif changes != self._changes and self._dataset.info is not None:
             self._look_again(self._epoch)
 
-    def _on_info(self, info: DataFacts | None) -> None:
+    def _on_info(self, info: DatasetInfo | None) -> None:
         options, base = self._editor.project.data, str(self._documents.base)
         self.again.setVisible(options.source != "none")
         self.note.setText("" if options.source == "none" else f"{DataOptions.source.notes[options.source]}.")
@@ -243,7 +243,7 @@ class DataTab(QWidget):
         self.message.setFixedSize(width, self.message.heightForWidth(width))
         self.pages.setCurrentWidget(self.message_page)
 
-    def _ask(self, options: DataOptions, base: str, info: DataFacts) -> None:
+    def _ask(self, options: DataOptions, base: str, info: DatasetInfo) -> None:
         def show(answer: dict[str, Any]) -> None:
             if self._shown == (options, base):
                 self._show_answer(answer, info)
@@ -255,7 +255,7 @@ class DataTab(QWidget):
 
         self._request({}, show, fail)
 
-    def _show_answer(self, answer: dict[str, Any], info: DataFacts) -> None:
+    def _show_answer(self, answer: dict[str, Any], info: DatasetInfo) -> None:
         self.preview.show_answer(answer, info)
         self.pages.setCurrentWidget(self.preview)
         if self.preview.bar is not None:

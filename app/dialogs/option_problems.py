@@ -12,7 +12,7 @@ from engine.project import user_code
 from engine.project.check import check
 from engine.project.check_outputs import loss_problems
 from engine.project.check_strategies import strategy_problems
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -22,7 +22,7 @@ SECTION, ENVIRONMENT = "training.", "environment."
 class OptionJudge:
     """Judges options for one project, whose network and data stay as they are. All words are those of `check`."""
 
-    def __init__(self, project: Project, facts: DataFacts | None, base: Path | None) -> None:
+    def __init__(self, project: Project, facts: DatasetInfo | None, base: Path | None) -> None:
         """`base` is the folder that the project's files lie in."""
         self._project, self._facts, self._base = project, facts, base
 

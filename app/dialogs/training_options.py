@@ -30,7 +30,7 @@ from designer.forms.form import Form
 from designer.forms.row import Row, section_label, sentence
 from designer.panels.parts import SearchField
 from engine.placement.inventory import DeviceInventory
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import EnvironmentOptions
 from engine.project.presets import Presets, as_arguments, as_json
 from engine.project.project import Project
@@ -51,7 +51,7 @@ class TrainingOptionsDialog(QDialog):
         self,
         project: Project,
         inventory: DeviceInventory | None = None,
-        facts: DataFacts | None = None,
+        facts: DatasetInfo | None = None,
         parent: QWidget | None = None,
         presets: Presets | None = None,
         base: Path | None = None,

@@ -34,7 +34,7 @@ from designer import theme
 from designer.editor import Editor
 from engine.core.files import write_atomically
 from engine.core.text import format_bytes
-from engine.network.analysis import Analysis, Facts
+from engine.network.analysis import Analysis, LayerShapes
 from engine.network.memory import activation_bytes
 from engine.network.network import Network
 from engine.network.table import table_rows
@@ -92,7 +92,7 @@ def lines_in_all(network: Network, analysis: Analysis, batch: int) -> list[Line]
     return [_line(row.id, row.path, row.label, row.facts, batch) for row in table_rows(network, analysis)]
 
 
-def _line(id: str, name: str, label: str, facts: Facts | None, batch: int) -> Line:
+def _line(id: str, name: str, label: str, facts: LayerShapes | None, batch: int) -> Line:
     if facts is None:
         return Line(id, name, label, "", -1, None, None, None)
     output = facts.output

@@ -19,7 +19,7 @@ from engine.core.text import format_bytes
 from engine.layers.base import LayerType
 from engine.layers.weighted import GROUP as WEIGHTS
 from engine.network import edits
-from engine.network.analysis import Facts, frozen_parameters, is_frozen, is_in_frozen
+from engine.network.analysis import LayerShapes, frozen_parameters, is_frozen, is_in_frozen
 from engine.network.block import BlockInput, BlockOutput
 from engine.network.blocks import names_of
 from engine.network.memory import activation_bytes, all_known
@@ -211,7 +211,7 @@ class Properties(QScrollArea):
         problems = [p for p in self._editor.report_here.problems if p.layer == layer.id]
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
 
-    def _outputs(self, kind: LayerType, facts: Facts | None) -> Iterator[tuple[str, str]]:
+    def _outputs(self, kind: LayerType, facts: LayerShapes | None) -> Iterator[tuple[str, str]]:
         """What leaves each port."""
         ports = kind.output_ports() or ("",)
         for port in ports:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from designer.scene.tint import Tint
 from engine.layers.base import LayerType
-from engine.network.analysis import Facts
+from engine.network.analysis import LayerShapes
 from engine.network.block import Block
 from engine.network.layout import Flow
 from engine.network.network import Layer
@@ -36,7 +36,7 @@ class Content:
 
 def content_of(
     layer: Layer,
-    facts: Facts | None,
+    facts: LayerShapes | None,
     tint: Tint,
     *,
     severity: str,

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from designer import theme
 from designer.scene import geometry, pictures
 from designer.scene.nodes import OVERVIEW_BELOW
-from engine.network.analysis import Facts
+from engine.network.analysis import LayerShapes
 from engine.network.layout import Flow
 from engine.network.network import Connection
 
@@ -207,7 +207,7 @@ def _path(gathered: _Gathered) -> QPainterPath:
     return _gather(gathered).path or QPainterPath()
 
 
-def size_text(facts: Facts | None, port: str) -> str:
+def size_text(facts: LayerShapes | None, port: str) -> str:
     """The size of the tensors that leave a port, such as `8 × 28 × 28`; nothing where it is not known."""
     if facts is None:
         return ""

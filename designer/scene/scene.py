@@ -21,7 +21,7 @@ from designer.scene.feedback import Marks, Overlay
 from designer.scene.health import Mark
 from designer.scene.nodes import Node, Nodes
 from designer.scene.tint import Kind, Tint, tint_by
-from engine.network.analysis import Facts
+from engine.network.analysis import LayerShapes
 from engine.network.arrangement import repeated
 from engine.network.layout import Flow, Layout, Position, difference, moved
 from engine.network.network import Connection, Layer, Network, Port
@@ -58,7 +58,7 @@ class Scene(QGraphicsScene):
         for item in (self.annotations, self.edges, self.nodes, self.annotations.titles, self.overlay):
             self.addItem(item)
         self._project = Project()
-        self._facts: Mapping[str, Facts] = {}
+        self._facts: Mapping[str, LayerShapes] = {}
         self._messages: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._selected: frozenset[str] = frozenset()
         self.tint = Tint()

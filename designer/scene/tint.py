@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 from designer import theme
 from designer.scene import stage_colours
 from engine.core.text import format_bytes
-from engine.network.analysis import Facts
+from engine.network.analysis import LayerShapes
 from engine.network.memory import activation_bytes
 from engine.network.table import short_count
 
@@ -42,7 +42,7 @@ class Tint:
     batch: int = 1
     highest: int = 0
 
-    def figure(self, facts: Facts | None) -> int:
+    def figure(self, facts: LayerShapes | None) -> int:
         """How heavy a layer is; 0 where that is not known."""
         if facts is None:
             return 0
@@ -66,7 +66,7 @@ class Tint:
         return round(STEPS * figure / self.highest) if self.highest else 0
 
 
-def tint_by(kind: Kind, facts: Mapping[str, Facts], batch: int) -> Tint:
+def tint_by(kind: Kind, facts: Mapping[str, LayerShapes], batch: int) -> Tint:
     """The tint of a whole network."""
     tint = Tint(kind, batch)
     return Tint(kind, batch, max(map(tint.figure, facts.values()), default=0)) if kind else Tint()

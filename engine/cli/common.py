@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engine.core.errors import EXIT_UNAVAILABLE, FieldErrors, UnavailableError, UserError
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.project import Project, set_option
 from engine.project.relevance import idle_settings
@@ -117,7 +117,7 @@ def read_project(path: Path, settings: Sequence[str]) -> tuple[Project, tuple[st
     return project, (*opened.notices, *idle_settings(project, settings))
 
 
-def facts_of(project: Project, base: Path) -> DataFacts | None:
+def facts_of(project: Project, base: Path) -> DatasetInfo | None:
     """What is known about the project's data, or None where it has none. Raises `UserError` for bad data."""
     if project.data.source == "none" or project.data.problems():
         return None

@@ -18,7 +18,7 @@ from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError,
 from engine.core.files import write_atomically
 from engine.core.text import format_duration
 from engine.project.bindings import in_order
-from engine.project.dataset_info import SPLITS, DataFacts
+from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.environment import TARGETS
 from engine.project.options.metrics import of_training
 from engine.project.project import Project
@@ -82,7 +82,7 @@ def parse(text: str) -> Requirement:
     return Requirement(text.strip(), split or "", name, sign, number)
 
 
-def refuse_impossible(requirements: list[Requirement], facts: DataFacts, metrics: Sequence[str]) -> None:
+def refuse_impossible(requirements: list[Requirement], facts: DatasetInfo, metrics: Sequence[str]) -> None:
     """Raise `UserError` for a condition on something that this data will never give, before any training."""
     names = ("loss", *metrics)
     for requirement in requirements:

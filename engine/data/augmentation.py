@@ -14,7 +14,7 @@ from engine.data.preview import Change
 from engine.data.sources.source import Array
 from engine.project.bindings import Wanted
 from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, InputFacts
+from engine.project.dataset_info import IGNORED, InputInfo
 from engine.project.options.augmentation import AugmentationOptions
 from engine.project.training import TrainingOptions
 
@@ -121,7 +121,7 @@ PICTURES: Span = (0.0, 255.0)
 def augmentation_for(
     options: TrainingOptions,
     data: DataOptions,
-    given: Sequence[InputFacts],
+    given: Sequence[InputInfo],
     span: Callable[[int], Span],
     wanted: Sequence[Wanted],
     samples: int,

@@ -15,19 +15,19 @@ from engine.data.streaming import streamed
 from engine.network.analysis import Analysis
 from engine.network.network import Network
 from engine.project.bindings import Wanted, match_inputs
-from engine.project.dataset_info import IGNORED, DataFacts, InputFacts
+from engine.project.dataset_info import IGNORED, DatasetInfo, InputInfo
 from engine.project.training import TrainingOptions
 
-Fed = list[tuple[str, InputFacts, int]]
+Fed = list[tuple[str, InputInfo, int]]
 
 
-def inputs_of(network: Network, facts: DataFacts) -> Fed:
+def inputs_of(network: Network, facts: DatasetInfo) -> Fed:
     """For each input layer, in order: its id, the data's input that feeds it, and the number of that one."""
     fed = match_inputs(network, facts)
     return [(layer.id, fed[layer.id], facts.inputs.index(fed[layer.id])) for layer in network.inputs]
 
 
-def differ_in_length(options: TrainingOptions, network: Network, facts: DataFacts) -> bool:
+def differ_in_length(options: TrainingOptions, network: Network, facts: DatasetInfo) -> bool:
     """Whether sequences of different lengths come in: as the data has them, or as pieces."""
     fed = inputs_of(network, facts)
     if any(given.lengths for _, given, _ in fed):
@@ -42,7 +42,7 @@ def resident(
     part: Split,
     network: Network,
     analysis: Analysis,
-    facts: DataFacts,
+    facts: DatasetInfo,
     options: TrainingOptions,
     wanted: Sequence[Wanted],
     device: torch.device,

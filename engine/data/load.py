@@ -34,7 +34,7 @@ from engine.placement.choose import Placement
 from engine.placement.inventory import DeviceInventory
 from engine.project.data import DataOptions
 from engine.project.data_loading import Loading, loading
-from engine.project.dataset_info import SPLITS, DataFacts
+from engine.project.dataset_info import SPLITS, DatasetInfo
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -74,7 +74,7 @@ class Split:
 class LoadedData:
     """All samples in memory, in the source's own type of number, or where they lie; and their split."""
 
-    facts: DataFacts
+    facts: DatasetInfo
     inputs: tuple[Array | SampleReader, ...]
     lengths: tuple[Array | None, ...]
     targets: Arrays
@@ -118,12 +118,12 @@ class Opened:
         return splitting.counts(self.outline.counts, self.options.validation_share, self.options.test_share)
 
     @property
-    def facts(self) -> DataFacts:
+    def facts(self) -> DatasetInfo:
         """What is known before any sample is read."""
         sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
         samples = dict(zip(SPLITS, sums, strict=True))
-        return DataFacts(known.inputs, samples, known.sized, known.notes, known.resident_because)
+        return DatasetInfo(known.inputs, samples, known.sized, known.notes, known.resident_because)
 
     @property
     def numbers(self) -> dict[str, Array]:
@@ -154,7 +154,7 @@ class _Kept:
 _OUTLINES, _SAMPLES = _Kept(), _Kept()
 
 
-def facts(options: DataOptions, base: Path) -> DataFacts:
+def facts(options: DataOptions, base: Path) -> DatasetInfo:
     """What is known about the data, as cheaply as its kind allows. Raises `UserError`."""
     return _open(options, base).facts
 
@@ -186,7 +186,7 @@ def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
     return LoadedData(_noted(opened.facts, found.notes), inputs, found.lengths, opened.outline.targets, opened.numbers)
 
 
-def _noted(known: DataFacts, notes: Sequence[str]) -> DataFacts:
+def _noted(known: DatasetInfo, notes: Sequence[str]) -> DatasetInfo:
     """The facts with what reading brought to light."""
     return replace(known, notes=(*known.notes, *(note for note in notes if note not in known.notes)))
 
@@ -249,7 +249,7 @@ MOST_OF_FREE = 0.25
 """So much of the free memory may be filled with decoded pictures, however much is wished for."""
 
 
-def choose_loading(project: Project, facts: DataFacts, placement: Placement, inventory: DeviceInventory) -> Loading:
+def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:
     """By the size of the data, the free memory of now, and the workers that each need a copy."""
     used = {worker.device for worker in placement.workers}
     devices = [device.memory_bytes for device in inventory.devices if device.name in used]

@@ -10,7 +10,7 @@ from PIL import Image
 
 from engine.data.sources.source import Array, Column, Outline, Samples
 from engine.data.split import Counts
-from engine.project.dataset_info import IGNORED, SPLITS, InputFacts, TargetFacts
+from engine.project.dataset_info import IGNORED, SPLITS, InputInfo, TargetInfo
 
 MOST_PIXELS = 160
 MOST_SERIES = 24
@@ -127,7 +127,7 @@ def _counted(
             yield name, {split: int(total[number]) for split, total in each.items()}
 
 
-def _times(target: Array, facts: TargetFacts) -> Array:
+def _times(target: Array, facts: TargetInfo) -> Array:
     """How often each class or label is there in a sample."""
     if facts.task == "labels":
         channels_last = target if facts.per in ("sample", "step") else np.moveaxis(target, 0, -1)
@@ -140,7 +140,7 @@ def _classes_of_steps(sample: Array, target: Array) -> list[int]:
     return [max(-1, int(number)) for number in target[: len(sample)][_shown(min(len(sample), len(target)))]]
 
 
-def _kind(given: InputFacts) -> str:
+def _kind(given: InputInfo) -> str:
     return {"image": "pictures", "volume": "pictures", "sequence": "series"}.get(given.type.layout, "table")
 
 
@@ -164,7 +164,7 @@ def _label(outline: Outline, index: int) -> str:
     return "; ".join(said for facts, targets in pairs if (said := _said(facts, targets[index])))
 
 
-def _said(facts: TargetFacts, target: Array) -> str:
+def _said(facts: TargetInfo, target: Array) -> str:
     match facts.task:
         case "transcripts":
             names = [facts.classes[number] for number in target[target != IGNORED]]

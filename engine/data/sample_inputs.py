@@ -11,7 +11,7 @@ from engine.network import edits
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project.bindings import match_inputs
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 
 Arrays = tuple[np.ndarray, ...]
 BATCH_SIZES = (1, 2, 5)
@@ -26,7 +26,7 @@ def at_sizes(samples: Arrays) -> list[Arrays]:
     return [tuple(array[:size] for array in samples) for size in (*sizes, total)]
 
 
-def fitting_samples(network: Network, facts: DataFacts | None, samples: Arrays) -> Arrays:
+def fitting_samples(network: Network, facts: DatasetInfo | None, samples: Arrays) -> Arrays:
     """The samples in the order of the network's inputs. Raises `UserError` where they do not fit."""
     if facts is not None:
         matched = match_inputs(network, facts)

@@ -8,7 +8,7 @@ from zlib import crc32
 
 from engine.drawing import colours
 from engine.drawing.routes import TAG_HEIGHT, Chain, Curve, Point, Router, port_point, tag
-from engine.network.analysis import Analysis, Facts
+from engine.network.analysis import Analysis, LayerShapes
 from engine.network.annotations import TITLE_HEIGHT
 from engine.network.arrangement import arrange, repeated
 from engine.network.block import Block
@@ -411,7 +411,7 @@ def _corners_above(curve: Curve, width: float) -> Iterator[Point]:
             yield x - width / 2, y + 2
 
 
-def _in_words(layer: Layer, detail: str, facts: Facts | None) -> str:
+def _in_words(layer: Layer, detail: str, facts: LayerShapes | None) -> str:
     if facts is None:
         return f"{layer.name}: {detail}"
     count = f", {facts.parameters:,} parameters" if facts.parameters else ""

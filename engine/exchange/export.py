@@ -12,7 +12,7 @@ from engine.network.analysis import analyse, folded
 from engine.project import user_code
 from engine.project.bindings import wanted_of
 from engine.project.check import check
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.project import Project
 from engine.runs.folder import frozen_code, open_run
@@ -145,7 +145,7 @@ def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Pa
     return Exported(done.path, format, done.largest_difference, done.samples_compared, kind, notes)
 
 
-def _pytorch_notes(source: Source, facts: DataFacts | None, written: Path) -> list[str]:
+def _pytorch_notes(source: Source, facts: DatasetInfo | None, written: Path) -> list[str]:
     """What the person who loads the file has to know."""
     notes = []
     if source.weights is not None:
@@ -161,8 +161,8 @@ def _pytorch_notes(source: Source, facts: DataFacts | None, written: Path) -> li
     return notes
 
 
-def _facts(source: Source) -> tuple[DataFacts | None, tuple[str, ...]]:
-    """Facts of the data; an export is possible without them, but says so."""
+def _facts(source: Source) -> tuple[DatasetInfo | None, tuple[str, ...]]:
+    """Dataset info; an export is possible without them, but says so."""
     if source.project.data.source == "none" or source.project.data.problems():
         return None, ("The project has no data: compared on random samples, without class names.",)
     from engine.data.load import facts
@@ -183,7 +183,7 @@ def _fresh_weights(project: Project, analysis: "Analysis") -> "dict[str, torch.T
     return module.state_dict()
 
 
-def _samples(source: Source, facts: DataFacts | None) -> "tuple[np.ndarray, ...] | None":
+def _samples(source: Source, facts: DatasetInfo | None) -> "tuple[np.ndarray, ...] | None":
     """Some real samples: of the test split if there is one, else of validation, else of training."""
     if facts is None:
         return None

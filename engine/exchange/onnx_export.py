@@ -40,7 +40,7 @@ from engine.network.analysis import analyse, folded
 from engine.network.catalog import layer_type
 from engine.network.network import Network, Port
 from engine.project.bindings import match_inputs, wanted_of
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -147,7 +147,7 @@ def export_onnx(
     state: Mapping[str, torch.Tensor],
     to: Path,
     *,
-    facts: DataFacts | None,
+    facts: DatasetInfo | None,
     samples: Arrays | None,
 ) -> OnnxFile:
     """Write the network with these weights. `samples` are real ones in the order of the data's inputs.
@@ -196,7 +196,7 @@ def refuse_size(module: fx.GraphModule) -> None:
         )
 
 
-def with_probabilities(network: Network, facts: DataFacts) -> Network:
+def with_probabilities(network: Network, facts: DatasetInfo) -> Network:
     """The network with a softmax, or a sigmoid for labels, at each output that is trained as logits and has none. Of
     several outputs `mask` becomes `mask_probabilities`."""
     if len(network.output_ports) != len(facts.targets):
@@ -211,7 +211,7 @@ def with_probabilities(network: Network, facts: DataFacts) -> Network:
     return network
 
 
-def metadata(network: Network, facts: DataFacts | None) -> dict[str, str]:
+def metadata(network: Network, facts: DatasetInfo | None) -> dict[str, str]:
     """What the file says about itself; ONNX allows texts only."""
     described = {
         "netwright": VERSION,

@@ -15,12 +15,12 @@ from engine.lowering.weights import fill
 from engine.network.analysis import analyse
 from engine.network.network import Network
 from engine.project import user_code
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.user_code.expression import companion
 
 
 def export_pytorch(
-    network: Network, state: Mapping[str, torch.Tensor] | None, to: Path, *, facts: DataFacts | None, title: str
+    network: Network, state: Mapping[str, torch.Tensor] | None, to: Path, *, facts: DatasetInfo | None, title: str
 ) -> Path:
     """Write `to` (a `.py` file), and its weights into a `.safetensors` file of the same name, if some are given.
 

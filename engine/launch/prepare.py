@@ -16,7 +16,7 @@ from engine.placement.choose import Placement, resolve
 from engine.placement.inventory import DeviceInventory
 from engine.project import user_code
 from engine.project.check import check, describe
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.environment import SEVERAL, EnvironmentOptions
 from engine.project.file import dumps
 from engine.project.project import Project
@@ -115,7 +115,7 @@ def go_back(project: Project) -> float:
     return options.go_back_rate_factor if options.non_finite_loss == "go-back" else 0.0
 
 
-def longest_sequence(facts: DataFacts) -> int:
+def longest_sequence(facts: DatasetInfo) -> int:
     """Steps of the longest sequence in the data; 1 where there are none."""
     known = [given.lengths[1] if given.lengths else given.type["T"] for given in facts.inputs if given.type.has("T")]
     return max((steps for steps in known if isinstance(steps, int)), default=1)
@@ -132,7 +132,7 @@ def lock_of(folder: RunFolder) -> int:
     return take_lock(folder) if held is None else held
 
 
-def _facts(project: Project, base: Path) -> DataFacts:
+def _facts(project: Project, base: Path) -> DatasetInfo:
     if project.data.source == "none":
         raise UserError(
             "The project has no data to learn from. Choose a data source on the Data tab, or try the built-in digits "

@@ -13,7 +13,7 @@ from engine.core.errors import ShapeError, UserError
 from engine.core.types import TensorType
 from engine.layers.base import Call, Lowered
 from engine.lowering import modules
-from engine.network.analysis import Analysis, Facts, copy_path, folded, output_softmaxes
+from engine.network.analysis import Analysis, LayerShapes, copy_path, folded, output_softmaxes
 from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network, Port
 from engine.project import check_lengths
@@ -176,7 +176,7 @@ def _chain(lowered: Lowered) -> tuple[Call, ...]:
     return (lowered,) if isinstance(lowered, Call) else lowered
 
 
-def _padded(layer: Layer, facts: Facts) -> Lowered:
+def _padded(layer: Layer, facts: LayerShapes) -> Lowered:
     """The calls of a layer that some sequence of any length enters. Raises `UserError` where it cannot be padded."""
     try:
         return check_lengths.lowered(layer, facts)

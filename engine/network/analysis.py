@@ -63,8 +63,8 @@ def _effective_end(network: Network, port: Port) -> Port:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What the rules say about one layer with these inputs: what leaves each output port, learnables, work."""
+class LayerShapes:
+    """Input and output types of one layer, the sizes of its weights, parameters and FLOPs per sample."""
 
     inputs: tuple[TensorType, ...]
     outputs: tuple[TensorType, ...]
@@ -116,15 +116,15 @@ class Inside:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Facts by layer id, where they could be had, and problems. Only the first layer of a broken chain complains."""
+    """Shapes by layer id, where they are known, and problems. Only the first layer of a broken chain complains."""
 
-    facts: Mapping[str, Facts]
+    facts: Mapping[str, LayerShapes]
     problems: tuple[Problem, ...]
     inside: Mapping[str, Inside] = field(default_factory=dict)
     """Of the blocks, by id, those with errors and those that nothing feeds included."""
 
-    def all_facts(self) -> Iterator[tuple[str, Facts]]:
-        """Facts of every layer that is no block, by id path: `stage/conv`, and of copies in a row `stage/2/conv`."""
+    def all_facts(self) -> Iterator[tuple[str, LayerShapes]]:
+        """The shapes of every layer except blocks, by id path: `stage/conv`, and in a repeated block `stage/2/conv`."""
         for id, facts in self.facts.items():
             if id not in self.inside or self.inside[id].is_bypassed:
                 yield id, facts
@@ -159,18 +159,18 @@ class Analysis:
         return tuple(p for p in self.problems if p.path[0] == layer)
 
 
-def _facts(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | ShapeError:
+def _facts(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
     """The answer for these inputs: remembered where it is the rules', looked up anew where it was measured."""
     return _answer(type, inputs) if type.is_measured else _ruled(type, inputs)
 
 
 @lru_cache(maxsize=20_000)
-def _ruled(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | ShapeError:
+def _ruled(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
     """The rules' answer. Values in, values out: safe to remember."""
     return _answer(type, inputs)
 
 
-def _answer(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | ShapeError:
+def _answer(type: LayerType, inputs: tuple[TensorType, ...]) -> LayerShapes | ShapeError:
     """What is known about a layer, or what does not fit."""
     try:
         outputs = type.output_types(*inputs)
@@ -178,7 +178,7 @@ def _answer(type: LayerType, inputs: tuple[TensorType, ...]) -> Facts | ShapeErr
         flops = type.flops(*inputs)
     except ShapeError as error:
         return error
-    return Facts(
+    return LayerShapes(
         inputs, outputs, weights, sum(math.prod(sizes) for sizes in weights.values()), flops, type.output_ports()
     )
 
@@ -240,7 +240,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
 
     Of the network inside a block `given` says what enters it, as far as that is known.
     """
-    facts: dict[str, Facts] = {}
+    facts: dict[str, LayerShapes] = {}
     blocks: dict[str, Inside] = {}
     problems = _cycle_problems(network)
     for id in network.order:
@@ -258,7 +258,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         if given is not None and isinstance(layer.type, BlockInput):
             type = given.get(id)
             if type is not None:
-                facts[id] = Facts((), (type,), {}, 0, 0, ())
+                facts[id] = LayerShapes((), (type,), {}, 0, 0, ())
             continue
         inputs = tuple(type for type in known if type is not None)
         if len(inputs) < len(known):
@@ -273,12 +273,12 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
     return Analysis(facts, (*problems, *whole), blocks)
 
 
-def _type_at(facts: Mapping[str, Facts], source: Port | None) -> TensorType | None:
+def _type_at(facts: Mapping[str, LayerShapes], source: Port | None) -> TensorType | None:
     found = facts.get(source.layer) if source is not None else None
     return found.at(source.name) if source is not None and found is not None else None
 
 
-def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> Facts | ShapeError | None:
+def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) -> LayerShapes | ShapeError | None:
     """The sum of all that is inside, once it is sound and every output is known."""
     if layer.bypassed:
         return _facts(layer.effective_type, inputs)
@@ -296,7 +296,7 @@ def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) ->
     known = (facts for copy in found.copies for _, facts in copy.all_facts() if not facts.is_port)
     times = layer.type.evaluations
     inner = times * tuple(type for facts in known for type in facts.outputs)
-    return Facts(inputs, outputs, weights, parameters, times * flops, layer.type.output_ports(), inner)
+    return LayerShapes(inputs, outputs, weights, parameters, times * flops, layer.type.output_ports(), inner)
 
 
 def _unconnected(layer: Layer, missing: list[str]) -> Problem:

@@ -24,7 +24,7 @@ import math
 from dataclasses import dataclass, replace
 
 from engine.core.text import format_bytes
-from engine.network.analysis import Analysis, Facts
+from engine.network.analysis import Analysis, LayerShapes
 from engine.network.block import Block
 from engine.network.network import Network
 
@@ -75,7 +75,7 @@ class Memory:
         return "about " if self.is_whole and self.is_rough else "" if self.is_whole else "at least "
 
 
-def activation_bytes(facts: Facts, batch: int) -> int | None:
+def activation_bytes(facts: LayerShapes, batch: int) -> int | None:
     """What is kept of what leaves one layer, or None where a size is not known."""
     counts = [(type.count, _BYTES[type.kind]) for type in facts.inner or facts.outputs]
     return None if any(n is None for n, _ in counts) else sum(batch * n * size for n, size in counts if n is not None)
@@ -139,6 +139,6 @@ def training_memory(
     )
 
 
-def _held(facts: Facts, batch: int, way: Way) -> int | None:
+def _held(facts: LayerShapes, batch: int, way: Way) -> int | None:
     """What is held of one layer; of a block that is computed again what leaves it."""
     return activation_bytes(replace(facts, inner=()) if way.recomputing == "blocks" else facts, batch)

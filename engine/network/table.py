@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from engine.layers.base import LayerType
-from engine.network.analysis import Analysis, Facts
+from engine.network.analysis import Analysis, LayerShapes
 from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network
 from engine.network.problems import Problem
@@ -18,7 +18,7 @@ class TableRow:
     id: str
     path: str
     layer: Layer
-    facts: Facts | None
+    facts: LayerShapes | None
 
     @property
     def label(self) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from engine.core.types import TensorType
 from engine.network.analysis import Analysis
 from engine.network.network import Network, Port
-from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
 from engine.project.options.loss import AUTO_LOSSES, LOSS_TASKS, LossOptions
 
 
-def match_inputs(network: Network, facts: DataFacts) -> dict[str, InputFacts]:
+def match_inputs(network: Network, facts: DatasetInfo) -> dict[str, InputInfo]:
     """Which input of the data feeds which input layer, by the layer's id: by name where all names agree, else in order.
 
     Shorter than the network's inputs where the data has fewer.
@@ -34,7 +34,7 @@ class Wanted:
     """
 
     name: str
-    facts: TargetFacts
+    facts: TargetInfo
     type: TensorType
     number: int = 0
     port: Port = NOWHERE
@@ -54,7 +54,7 @@ class Wanted:
         return "sigmoid" if self.is_binary or self.facts.task == "labels" else "softmax"
 
 
-def alone(*targets: TargetFacts) -> tuple[Wanted, ...]:
+def alone(*targets: TargetInfo) -> tuple[Wanted, ...]:
     """Outputs that are just what these targets want, in this order."""
     return tuple(Wanted(facts.name, facts, facts.type, number) for number, facts in enumerate(targets))
 
@@ -65,7 +65,7 @@ def output_name(network: Network, port: Port) -> str:
     return f"{layer.name}_{port.name}" if len(layer.type.output_ports()) > 1 else layer.name
 
 
-def match_targets(network: Network, facts: DataFacts) -> dict[Port, int]:
+def match_targets(network: Network, facts: DatasetInfo) -> dict[Port, int]:
     """The number of the target that each output is to give: by name where all names agree, else in order.
 
     Shorter than the network's outputs where the data has fewer targets.
@@ -77,7 +77,7 @@ def match_targets(network: Network, facts: DataFacts) -> dict[Port, int]:
     return dict(zip(ports, range(len(facts.targets)), strict=False))
 
 
-def in_order(network: Network, facts: DataFacts) -> DataFacts:
+def in_order(network: Network, facts: DatasetInfo) -> DatasetInfo:
     """The facts with the targets in the order of the outputs that give them; that of the first is the main one."""
     if len(facts.targets) == 1:
         return facts
@@ -86,7 +86,7 @@ def in_order(network: Network, facts: DataFacts) -> DataFacts:
     return replace(facts, targets=tuple(facts.targets[number] for number in (*numbers, *rest)))
 
 
-def wanted_of(network: Network, analysis: Analysis, facts: DataFacts, *, is_padded: bool) -> tuple[Wanted, ...]:
+def wanted_of(network: Network, analysis: Analysis, facts: DatasetInfo, *, is_padded: bool) -> tuple[Wanted, ...]:
     """Each output in the network's order. `is_padded`: the network is built for sequences of different lengths."""
     matched = match_targets(network, facts)
     types = {port: analysis.facts[port.layer].at(port.name) for port in matched}

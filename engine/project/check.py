@@ -29,7 +29,7 @@ from engine.project.check_outputs import (
     several_outputs,
 )
 from engine.project.data_loading import loading_problems
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.options.metrics import METRICS, not_chosen
 from engine.project.project import Project, block_paths, lifted, lowered, project_in
 from engine.project.schedules import plateau_begin
@@ -39,7 +39,7 @@ from engine.project.training import TrainingOptions, batch_size, training_length
 from engine.project.user_code import with_code_fix
 
 
-def metric_problems(options: TrainingOptions, facts: DataFacts) -> Iterator[Problem]:
+def metric_problems(options: TrainingOptions, facts: DatasetInfo) -> Iterator[Problem]:
     """Errors of the metrics, given the data."""
     known = options.metrics_for(facts.task)
     for name in known:
@@ -62,7 +62,7 @@ MOST_WEIGHTS = 5_000
 """Each iteration solves for all weights at once: memory grows with their square, time with their cube."""
 
 
-def least_squares_problems(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+def least_squares_problems(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
     """Nothing where another solver was chosen."""
     if project.training.solver != "lm":
         return
@@ -78,7 +78,7 @@ def least_squares_problems(project: Project, analysis: Analysis, facts: DataFact
     yield from _dependent(project.network, analysis)
 
 
-def _no_regression(facts: DataFacts) -> str:
+def _no_regression(facts: DatasetInfo) -> str:
     first, *others = facts.targets
     if others:
         return f"it takes one target, and the data has {len(facts.targets)}"
@@ -120,7 +120,7 @@ class Report:
 
     analysis: Analysis
     problems: tuple[Problem, ...]
-    facts: DataFacts | None = None
+    facts: DatasetInfo | None = None
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -144,7 +144,7 @@ def describe(problem: Problem) -> str:
     return f"{where}: {problem.message}" if where else problem.message
 
 
-def check(project: Project, facts: DataFacts | None = None, refusal: str = "") -> Report:
+def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "") -> Report:
     """All problems of a project. Without facts, what depends on the data is left out, with a note; `refusal` is why
     there are none although data is chosen: files that are not there, or cannot be read."""
     analysis = analyse(project.network)
@@ -178,7 +178,7 @@ def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) ->
     return replace(problem, fix=lifted(project, path, replace(problem, layer=id, fix=fix)).fix) if fix else problem
 
 
-def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+def _advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
     """Warnings about the network and what is inside its blocks; what is said without naming a layer is said once."""
     said: set[str] = set()
     for path in ((), *block_paths(project.network)):
@@ -188,7 +188,7 @@ def _advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> It
                 yield lifted(project, path, problem)
 
 
-def memory_of(project: Project, analysis: Analysis, facts: DataFacts | None = None) -> Memory:
+def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = None) -> Memory:
     """What a training step takes with the project's options, over all workers. Solvers that take all samples at once
     take those of the training split; where nobody knows them, at least a mini-batch."""
     options = project.training
@@ -216,7 +216,7 @@ def _option_problems(project: Project) -> Iterator[Problem]:
         yield Problem("warning", "", "", "training.gradient_checkpointing", message)
 
 
-def _data_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+def _data_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
     network = project.network
     if network.inputs and len(network.inputs) != len(facts.inputs):
         names = ", ".join(i.name for i in facts.inputs)
@@ -301,7 +301,7 @@ def _batch_fix(training: int) -> Fix | None:
     return check_fixes.option(f"Set to {training:,}", mini_batch_size=training) if training else None
 
 
-def _output_problems(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+def _output_problems(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
     """What is wrong with the ends of the network. Without data any single output will do."""
     network = project.network
     yield from idle_inputs(network)

@@ -11,7 +11,7 @@ from engine.network.network import Connection, Layer, Network, Port
 from engine.network.problems import Problem
 from engine.project import check_fixes
 from engine.project.check_fixes import named
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.options.loss import CLASS_LOSSES
 from engine.project.project import Project
 from engine.project.training import batch_size
@@ -20,7 +20,7 @@ HUGE_WEIGHTS = 50_000_000
 SAFE_BATCH = 16
 
 
-def advice(project: Project, analysis: Analysis, facts: DataFacts | None) -> Iterator[Problem]:
+def advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
     """All warnings about the inside of the network, and how it goes with the training options."""
     kinds: dict[str, list[Layer]] = defaultdict(list)
     for id in analysis.facts:
@@ -49,7 +49,7 @@ def _next(network: Network, layer: Layer, *families: str) -> list[Layer]:
     return found
 
 
-def _softmax(project: Project, analysis: Analysis, facts: DataFacts | None, layer: Layer) -> Iterator[Problem]:
+def _softmax(project: Project, analysis: Analysis, facts: DatasetInfo | None, layer: Layer) -> Iterator[Problem]:
     """A softmax belongs at the end, once: what comes behind it gets probabilities, where it wants any numbers."""
     network = project.network
     behind = _next(network, layer, "Utility")
@@ -76,7 +76,7 @@ def _softmax(project: Project, analysis: Analysis, facts: DataFacts | None, laye
     yield Problem("warning", layer.id, layer.name, "", message, check_fixes.healing(layer))
 
 
-def _hides_logits(project: Project, facts: DataFacts | None, layer: Layer) -> bool:
+def _hides_logits(project: Project, facts: DatasetInfo | None, layer: Layer) -> bool:
     """Whether only activations, dropout and the like stand between a softmax and the end of a classifier."""
     network = project.network
     loss = project.training.loss
@@ -125,7 +125,7 @@ def _huge(network: Network, analysis: Analysis, layer: Layer) -> Iterator[Proble
 
 
 def _small_batches(
-    project: Project, analysis: Analysis, facts: DataFacts | None, norms: list[Layer]
+    project: Project, analysis: Analysis, facts: DatasetInfo | None, norms: list[Layer]
 ) -> Iterator[Problem]:
     """Statistics over one sample say nothing. Workers join theirs, so only the global batch counts, not its shares."""
     options = project.training

@@ -6,12 +6,12 @@ from engine.network.analysis import Analysis
 from engine.network.problems import Problem
 from engine.project import check_fixes
 from engine.project.bindings import match_targets, wanted_of
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.options.augmentation import COLOURS, MIXES, MOVES
 from engine.project.project import Project
 
 
-def augmentation_problems(project: Project, facts: DataFacts, analysis: Analysis | None = None) -> Iterator[Problem]:
+def augmentation_problems(project: Project, facts: DatasetInfo, analysis: Analysis | None = None) -> Iterator[Problem]:
     """Errors: no images to change, colours that are none, a border or a fill that does not fit them, targets of pixels
     that would not stay with their pixels, targets that cannot be mixed. What depends on the outputs of the network
     takes its analysis."""
@@ -60,7 +60,7 @@ def augmentation_problems(project: Project, facts: DataFacts, analysis: Analysis
         yield _problem(project, mixes[0], message, *mixes)
 
 
-def _unmixable(project: Project, facts: DataFacts, analysis: Analysis | None) -> str:
+def _unmixable(project: Project, facts: DatasetInfo, analysis: Analysis | None) -> str:
     """Why samples cannot be mixed, or nothing."""
     other = next((given for given in facts.inputs if given.type.layout != "image"), None)
     if other is not None:

@@ -7,18 +7,18 @@ from engine.core.types import Symbol
 from engine.layers.base import LayerType, Lowered
 from engine.layers.inputs import SequenceInput
 from engine.network import edits
-from engine.network.analysis import Analysis, Facts, analyse
+from engine.network.analysis import Analysis, LayerShapes, analyse
 from engine.network.block import Block
 from engine.network.network import Layer, Network
 from engine.network.problems import Problem
 from engine.project.bindings import match_inputs
-from engine.project.dataset_info import DataFacts, InputFacts
+from engine.project.dataset_info import DatasetInfo, InputInfo
 from engine.project.project import Project
 
 WAY_OUT = "Give the sequence input a length, cut or fill all sequences to one length, or use another layer."
 
 
-def lowered(layer: Layer, facts: Facts) -> Lowered:
+def lowered(layer: Layer, facts: LayerShapes) -> Lowered:
     """The calls of a layer that some sequence of any length enters. Raises `ShapeError` where it cannot be padded."""
     type = layer.effective_type
     try:
@@ -37,7 +37,7 @@ def _says(type: LayerType) -> bool:
     return any("lower_padded" in vars(base) for base in type.__class__.__mro__ if base is not LayerType)
 
 
-def is_padded(facts: Facts) -> bool:
+def is_padded(facts: LayerShapes) -> bool:
     """Whether some sequence of any length enters."""
     return any(x.is_open for x in facts.inputs)
 
@@ -57,7 +57,7 @@ def problems(network: Network, analysis: Analysis) -> Iterator[Problem]:
 
 
 def length_problems(
-    network: Network, analysis: Analysis, fed: Mapping[str, InputFacts], *, is_masked: bool = True
+    network: Network, analysis: Analysis, fed: Mapping[str, InputInfo], *, is_masked: bool = True
 ) -> Iterator[Problem]:
     """Errors that only the data's lengths bring: a window longer than the sequence, too few positions, a layer that
     cannot tell padding from data.
@@ -76,7 +76,7 @@ def length_problems(
 
 
 def _of_length(
-    network: Network, fed: Mapping[str, InputFacts], pick: Callable[[tuple[int, int]], int]
+    network: Network, fed: Mapping[str, InputInfo], pick: Callable[[tuple[int, int]], int]
 ) -> Iterator[Problem]:
     """The errors once each input has the length of the data, or of its shortest or longest sequence."""
     measured = network
@@ -91,7 +91,7 @@ def _of_length(
                 yield Problem("error", problem.layer, problem.name, problem.field, problem.message)
 
 
-def sequence_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
+def sequence_problems(project: Project, facts: DatasetInfo) -> Iterator[Problem]:
     """Options of sequences that do not go with the data or the network."""
     options, network = project.training, project.network
     fed = match_inputs(network, facts)

@@ -13,7 +13,7 @@ from engine.network.problems import Problem, Severity
 from engine.project import check_fixes
 from engine.project.bindings import Wanted, loss_of, match_inputs, match_targets, output_name, said_of, wanted_of
 from engine.project.check_fixes import named
-from engine.project.dataset_info import DataFacts, TargetFacts
+from engine.project.dataset_info import DatasetInfo, TargetInfo
 from engine.project.options.loss import LOSS_TASKS, OVERLAPS
 from engine.project.project import Project, lifted
 
@@ -30,7 +30,7 @@ WAYS = {
 _DECIDING = ("outputs", "filters")
 
 
-def output_count_problem(network: Network, facts: DataFacts) -> Problem | None:
+def output_count_problem(network: Network, facts: DatasetInfo) -> Problem | None:
     """Fewer outputs than the data has targets. More are the business of `several_outputs`."""
     ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
     if not ports or len(ports) >= len(facts.targets):
@@ -44,7 +44,7 @@ def output_count_problem(network: Network, facts: DataFacts) -> Problem | None:
     return Problem("error", at.id, at.name, "", message)
 
 
-def output_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+def output_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
     """What keeps outputs from giving their targets, one output after the other."""
     network = project.network
     for port, number in match_targets(network, facts).items():
@@ -53,7 +53,7 @@ def output_problems(project: Project, analysis: Analysis, facts: DataFacts) -> I
 
 
 def _of_one(
-    project: Project, port: Port, analysis: Analysis, facts: DataFacts, target: TargetFacts
+    project: Project, port: Port, analysis: Analysis, facts: DatasetInfo, target: TargetInfo
 ) -> Iterator[Problem]:
     network, layer = project.network, project.network.layers[port.layer]
     output = analysis.facts[layer.id].at(port.name)
@@ -77,7 +77,7 @@ def _of_one(
         yield _channels(project, port, output, target)
 
 
-def _activations(layer: Layer, output: TensorType, target: TargetFacts) -> Iterator[Problem]:
+def _activations(layer: Layer, output: TensorType, target: TargetInfo) -> Iterator[Problem]:
     """A softmax or a sigmoid at the end that does not go with the target."""
     key, message = layer.effective_type.key, ""
     if key in ("softmax", "log_softmax"):
@@ -93,7 +93,7 @@ def _activations(layer: Layer, output: TensorType, target: TargetFacts) -> Itera
         yield Problem("warning", layer.id, layer.name, "", message, check_fixes.healing(layer))
 
 
-def _places(project: Project, port: Port, output: TensorType, facts: DataFacts, target: TargetFacts) -> Problem | None:
+def _places(project: Project, port: Port, output: TensorType, facts: DatasetInfo, target: TargetInfo) -> Problem | None:
     """Another number of pixels or steps than the target has."""
     layer = project.network.layers[port.layer]
     if target.task == "transcripts":
@@ -119,7 +119,7 @@ def _places(project: Project, port: Port, output: TensorType, facts: DataFacts, 
     return None
 
 
-def _too_short(project: Project, port: Port, facts: DataFacts, target: TargetFacts) -> Problem | None:
+def _too_short(project: Project, port: Port, facts: DatasetInfo, target: TargetInfo) -> Problem | None:
     """Fewer steps than the longest transcript has classes: no alignment is possible."""
     layer, steps = project.network.layers[port.layer], _steps(project.network, port, facts)
     longest = target.lengths[1] if target.lengths else 0
@@ -132,7 +132,7 @@ def _too_short(project: Project, port: Port, facts: DataFacts, target: TargetFac
     return Problem("error", layer.id, layer.name, "", message)
 
 
-def _steps(network: Network, port: Port, facts: DataFacts) -> object:
+def _steps(network: Network, port: Port, facts: DatasetInfo) -> object:
     """The steps of an output once every sequence input has the length of the longest sequence of its data."""
     for id, given in match_inputs(network, facts).items():
         type = network.layers[id].type
@@ -145,7 +145,7 @@ def _steps(network: Network, port: Port, facts: DataFacts) -> object:
     return found.at(port.name)["T"] if found and found.at(port.name).has("T") else None
 
 
-def _channels(project: Project, port: Port, output: TensorType, target: TargetFacts) -> Problem:
+def _channels(project: Project, port: Port, output: TensorType, target: TargetInfo) -> Problem:
     """Another number of channels than the target has classes, numbers or labels."""
     layer, wanted = project.network.layers[port.layer], target.outputs
     what = {"classes": "classes", "labels": "labels", "transcripts": "classes and the blank"}
@@ -180,7 +180,7 @@ def _deciding(network: Network, port: Port) -> tuple[tuple[str, ...], Layer] | N
         (port,) = feeds.values()
 
 
-def loss_problems(project: Project, analysis: Analysis, facts: DataFacts) -> Iterator[Problem]:
+def loss_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> Iterator[Problem]:
     """Losses that do not go with the targets, and names of outputs that are none."""
     options, chosen = project.training, project.training.loss
     tasks = tuple(dict.fromkeys(target.task for target in facts.targets))
@@ -251,7 +251,7 @@ _MANY = 8
 """With more outputs than this the network is still being drawn: which of them is meant cannot be guessed."""
 
 
-def _severity(facts: DataFacts | None) -> Severity:
+def _severity(facts: DatasetInfo | None) -> Severity:
     """What keeps a network from training is an error once there is data to train with."""
     return "warning" if facts is None else "error"
 
@@ -265,7 +265,7 @@ def idle_inputs(network: Network) -> Iterator[Problem]:
             yield Problem("warning", layer.id, layer.name, "", message, fix)
 
 
-def nothing_learns(network: Network, analysis: Analysis, facts: DataFacts | None) -> Problem | None:
+def nothing_learns(network: Network, analysis: Analysis, facts: DatasetInfo | None) -> Problem | None:
     """A network whose weights are all frozen. What a custom layer learns is not known here."""
     has_custom = any(layer.type.family == "Custom" for layer in network.layers.values())
     count = analysis.parameters
@@ -283,7 +283,7 @@ def nothing_learns(network: Network, analysis: Analysis, facts: DataFacts | None
     return Problem(_severity(facts), last.id, last.name, "frozen", message, fix)
 
 
-def several_networks(network: Network, facts: DataFacts | None) -> Problem | None:
+def several_networks(network: Network, facts: DatasetInfo | None) -> Problem | None:
     """A project that holds networks without a connection between them, each with an input of its own."""
     parts = _parts(network) if len(network.inputs) > 1 else []
     if len(parts) < 2:
@@ -325,7 +325,7 @@ def _parts(network: Network) -> list[list[str]]:
     return [part for part in parts.values() if len(part) > 1]
 
 
-def several_outputs(network: Network, facts: DataFacts | None) -> Problem | None:
+def several_outputs(network: Network, facts: DatasetInfo | None) -> Problem | None:
     """Outputs beyond the targets of the data, or beside the main one, which is the one that most layers lead to."""
     ports = [port for port in network.output_ports if not network.layers[port.layer].type.is_input]
     if len(ports) < 2 or (facts is not None and len(ports) <= len(facts.targets)):

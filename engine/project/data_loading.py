@@ -7,7 +7,7 @@ from typing import Any
 from engine.core.text import format_bytes
 from engine.network.problems import Problem
 from engine.project.data import DataOptions
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
@@ -55,7 +55,7 @@ class Loading:
         return replace(loading, **known)
 
 
-def held_bytes(source: str, facts: DataFacts) -> int:
+def held_bytes(source: str, facts: DatasetInfo) -> int:
     """What it takes to hold all samples: inputs as they were read and in single precision, targets that are maps."""
     numbers = sum(_numbers(given.type.sizes, given.lengths) for given in facts.inputs)
     maps = sum(_numbers(target.type.sizes[1:], None) for target in facts.targets if target.per in ("pixel", "voxel"))
@@ -71,7 +71,7 @@ def _numbers(sizes: Sequence[object], lengths: tuple[int, int] | None) -> int:
     return count
 
 
-def resident_because(options: TrainingOptions, facts: DataFacts) -> str:
+def resident_because(options: TrainingOptions, facts: DatasetInfo) -> str:
     """Why the samples can only be held in memory; empty where they can be streamed."""
     if facts.resident_because:
         return facts.resident_because
@@ -83,7 +83,7 @@ def resident_because(options: TrainingOptions, facts: DataFacts) -> str:
     return ""
 
 
-def loading_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
+def loading_problems(project: Project, facts: DatasetInfo) -> Iterator[Problem]:
     """Streaming that is asked for and cannot be."""
     because = resident_because(project.training, facts)
     if project.data.is_visible("loading") and project.data.loading == "stream" and because:
@@ -94,7 +94,7 @@ def loading_problems(project: Project, facts: DataFacts) -> Iterator[Problem]:
 def loading(
     data: DataOptions,
     training: TrainingOptions,
-    facts: DataFacts,
+    facts: DatasetInfo,
     *,
     free_bytes: int,
     workers: int = 1,

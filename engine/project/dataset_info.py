@@ -14,7 +14,7 @@ numbers and of labels have NaN there. torch's ignore_index."""
 
 
 @dataclass(frozen=True)
-class InputFacts:
+class InputInfo:
     """One input of the data: its name (a network input of the same name takes it) and its type.
 
     All sizes are known, except where sequences differ in length: `lengths` then are the shortest and the longest.
@@ -33,7 +33,7 @@ class InputFacts:
 
 
 @dataclass(frozen=True)
-class TargetFacts:
+class TargetInfo:
     """What one output of the network is to give: its name (an output layer of the same name gives it) and its type.
 
     | task        | targets, samples first                  | type: what the output gives                      |
@@ -86,18 +86,18 @@ class TargetFacts:
         return f"{count:,} {what}" + ("" if self.per == "sample" else f" a {self.per}")
 
 
-def classes_of(*names: str, name: str = "y") -> tuple[TargetFacts, ...]:
+def classes_of(*names: str, name: str = "y") -> tuple[TargetInfo, ...]:
     """One target: one of these classes a sample."""
-    return (TargetFacts(name, features(len(names)), "classes", names),)
+    return (TargetInfo(name, features(len(names)), "classes", names),)
 
 
-def numbers_of(count: int = 1, name: str = "y") -> tuple[TargetFacts, ...]:
+def numbers_of(count: int = 1, name: str = "y") -> tuple[TargetInfo, ...]:
     """One target: so many numbers a sample."""
-    return (TargetFacts(name, features(count), "numbers"),)
+    return (TargetInfo(name, features(count), "numbers"),)
 
 
 @dataclass(frozen=True)
-class DataFacts:
+class DatasetInfo:
     """What the window and `check` need to know about the data.
 
     `samples` counts each of training, validation and test. There is at least one target. `notes` are findings worth a
@@ -105,9 +105,9 @@ class DataFacts:
     empty where they can be read batch by batch.
     """
 
-    inputs: tuple[InputFacts, ...]
+    inputs: tuple[InputInfo, ...]
     samples: Mapping[str, int]
-    targets: tuple[TargetFacts, ...]
+    targets: tuple[TargetInfo, ...]
     notes: tuple[str, ...] = field(default=())
     resident_because: str = ""
 
@@ -148,13 +148,13 @@ class DataFacts:
         }
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> "DataFacts":
+    def read(cls, data: Mapping[str, Any]) -> "DatasetInfo":
         """From JSON that `write` made."""
         inputs = tuple(
-            InputFacts(i["name"], _read_type(i), tuple(i.get("columns", ())), _read_lengths(i)) for i in data["inputs"]
+            InputInfo(i["name"], _read_type(i), tuple(i.get("columns", ())), _read_lengths(i)) for i in data["inputs"]
         )
         targets = tuple(
-            TargetFacts(
+            TargetInfo(
                 t["name"], _read_type(t), t["task"], tuple(t["classes"]), _read_lengths(t), t.get("largest", 0.0)
             )
             for t in data["targets"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.core.fields import Bool, Choice
 from engine.core.records import Record
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.options.augmentation import AUGMENTATION, COLOURS, MIXES
 from engine.project.project import Project
 
@@ -19,7 +19,7 @@ _OF_SEQUENCES = (
 _OF_CLASSES = ("class_weighting", "class_weights", "label_smoothing", "metric_average")
 
 
-def unused_options(facts: DataFacts | None) -> frozenset[str]:
+def unused_options(facts: DatasetInfo | None) -> frozenset[str]:
     """Names of options that nothing of this data asks for; none where the data is not known."""
     if facts is None:
         return frozenset()

@@ -9,7 +9,7 @@ from engine.network.block import Block
 from engine.network.network import Network, Port
 from engine.network.problems import Fix, Problem
 from engine.project import check_fixes
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 
 LARGE, LARGE_FOR_GRADIENTS = 1_000.0, 100.0
@@ -29,7 +29,7 @@ def _is_fitted(type: object) -> bool:
     return isinstance(type, InverseNorm) and type.is_fitted
 
 
-def target_scale_problems(project: Project, facts: DataFacts | None) -> Iterator[Problem]:
+def target_scale_problems(project: Project, facts: DatasetInfo | None) -> Iterator[Problem]:
     """Nothing where responses stay as they are."""
     network, is_on = project.network, project.training.normalize_targets
     if facts is not None and facts.task != "numbers" and is_on:
@@ -48,7 +48,7 @@ def target_scale_problems(project: Project, facts: DataFacts | None) -> Iterator
         yield from _large(project, facts, ports[0])
 
 
-def _large(project: Project, facts: DataFacts, end: Port) -> Iterator[Problem]:
+def _large(project: Project, facts: DatasetInfo, end: Port) -> Iterator[Problem]:
     """Responses in units that make them large: the loss of the first steps is then huge, and soon infinite."""
     target, type = facts.targets[0], project.network.layers[end.layer].effective_type
     solver = project.training.solver
@@ -71,7 +71,7 @@ def _normalising(end: Port) -> Fix:
     return Fix("Normalise the responses", edit)
 
 
-def _misplaced(network: Network, facts: DataFacts | None) -> Iterator[Problem]:
+def _misplaced(network: Network, facts: DatasetInfo | None) -> Iterator[Problem]:
     """Layers whose numbers cannot be fitted, because they do not give responses."""
     ends = set(fitted_outputs(network).values())
     for layer in network.layers.values():

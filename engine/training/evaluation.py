@@ -8,7 +8,7 @@ import torch
 from engine.data.batches import Tensors
 from engine.parallel.process_group import ProcessGroup, all_gather_rows
 from engine.project import user_code
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.training import TrainingOptions
 from engine.training.classwise_metrics import Auc, ClassFigure, Confusion, OfCounts, f_score, precision, recall
 from engine.training.metrics import (
@@ -32,7 +32,7 @@ MOST_IN_TABLE = 100
 """With more classes the table of which is taken for which is not kept."""
 
 
-def metrics_for(options: TrainingOptions, facts: DataFacts, targets: Tensors) -> tuple[Metric, ...]:
+def metrics_for(options: TrainingOptions, facts: DatasetInfo, targets: Tensors) -> tuple[Metric, ...]:
     """The metrics that the options ask for, the main one first. They look at the first output, which gives logits, and
     its target. `targets` are those of the whole training split. Raises `UserError` where a library is missing."""
     return tuple(_metric(name, options, facts, targets) for name in options.metrics_for(facts.task))
@@ -52,13 +52,13 @@ def named(choice: str, metrics: Sequence[Metric]) -> Metric:
     return by_name.get(choice) or next(iter(metrics), _Loss())
 
 
-def confusion_for(facts: DataFacts) -> Confusion | None:
+def confusion_for(facts: DatasetInfo) -> Confusion | None:
     """The table of which class is taken for which, for data of classes, if they are not too many."""
     count = len(facts.classes)
     return Confusion(count) if facts.task == "classes" and 0 < count <= MOST_IN_TABLE else None
 
 
-def _metric(name: str, options: TrainingOptions, facts: DataFacts, targets: Tensors) -> Metric:
+def _metric(name: str, options: TrainingOptions, facts: DatasetInfo, targets: Tensors) -> Metric:
     is_labels = facts.task == "labels"
     match name:
         case "accuracy":

@@ -11,7 +11,7 @@ from engine.network.analysis import analyse
 from engine.network.memory import Memory, activation_bytes
 from engine.network.table import table_rows
 from engine.project.check import memory_of
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -126,7 +126,7 @@ def offer(options: TrainingOptions, memory: Memory) -> tuple[str, str]:
 def _table(project: Project, samples: int) -> tuple[Memory, str]:
     """The estimate of a whole step, and the layers that keep most."""
     analysis = analyse(project.network)
-    memory = memory_of(project, analysis, DataFacts((), {"training": samples}, ()))
+    memory = memory_of(project, analysis, DatasetInfo((), {"training": samples}, ()))
     pieces = project.training.gradient_accumulation
     piece = -(-memory.batch // pieces)
     kept = []

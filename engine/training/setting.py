@@ -21,7 +21,7 @@ from engine.lowering.module import prefixes
 from engine.network.analysis import Analysis, analyse, type_at
 from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup, WorkerSpec
 from engine.project.bindings import Wanted, wanted_of
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 from engine.project.file import load as load_project
 from engine.project.project import Project
 from engine.project.user_code import ready
@@ -41,7 +41,7 @@ class Setting:
     device: torch.device
 
     @property
-    def facts(self) -> DataFacts:
+    def facts(self) -> DatasetInfo:
         """What is known of the data."""
         return self.data.facts
 

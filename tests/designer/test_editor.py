@@ -10,7 +10,7 @@ from engine.network import edits
 from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.network.network import Port
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
 from tests.builders import chain, classifier, layer
 
@@ -251,7 +251,7 @@ def test_a_name_is_changed_or_refused(editor, qtbot):
 
 
 def test_facts_of_the_data_change_the_problems(editor, qtbot):
-    facts = DataFacts((InputFacts("image", image(1, 8, 8)),), {"training": 200}, classes_of("a", "b", "c"))
+    facts = DatasetInfo((InputInfo("image", image(1, 8, 8)),), {"training": 200}, classes_of("a", "b", "c"))
     with qtbot.waitSignal(editor.analysis_changed):
         editor.set_dataset_info(facts)
     assert any(problem.name == "image_1" for problem in editor.problems)

@@ -34,7 +34,7 @@ from engine.data.sources.array_files import headers as read_headers
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, refuse_too_large
 from engine.data.sources.targets import LENGTHS, NUMBERS, Beside, Target, read_target, refuse_strange, target_names
 from engine.project.data import DataOptions
-from engine.project.dataset_info import InputFacts
+from engine.project.dataset_info import InputInfo
 
 LARGEST = 2**63
 
@@ -61,7 +61,7 @@ class ArrayFile:
         spans = {name: _span(lengths) for name, lengths in padded.items() if name in types}
         types |= {name: types[name].opened() for name in spans}
         return Outline(
-            inputs=tuple(InputFacts(name, type, lengths=spans.get(name)) for name, type in types.items()),
+            inputs=tuple(InputInfo(name, type, lengths=spans.get(name)) for name, type in types.items()),
             targets=tuple(target.array for target in targets),
             wanted=tuple(target.facts for target in targets),
             notes=(

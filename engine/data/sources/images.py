@@ -30,7 +30,7 @@ from engine.data.sources.source import (
     unreadable,
 )
 from engine.project.data import DataOptions
-from engine.project.dataset_info import InputFacts, classes_of
+from engine.project.dataset_info import InputInfo, classes_of
 
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 # What a file is shows in its first bytes, whatever its name says. Pillow would take any that it knows, and have
@@ -204,7 +204,7 @@ class Images:
         channels = channels if options.channels == "auto" else options.channels
         sizes = [len(files) for files in listing.files.values()]
         return Outline(
-            inputs=(InputFacts("image", image(1 if channels == "grey" else 3, height, width)),),
+            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width)),),
             targets=(np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),),
             wanted=classes_of(*listing.files, name="class"),
             notes=(*listing.notes(), *notes),

@@ -32,7 +32,7 @@ from engine.data.sources.images import (
 from engine.data.sources.source import Array, Outline, Readers, Samples, listed, refuse_too_large, unreadable
 from engine.data.sources.targets import as_class_numbers
 from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, InputFacts, TargetFacts
+from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
 
 WAY_OUT = "Expected one mask for each image, of the same name."
 
@@ -63,9 +63,9 @@ class Masks:
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         return Outline(
-            inputs=(InputFacts("image", image(1 if channels == "grey" else 3, height, width)),),
+            inputs=(InputInfo("image", image(1 if channels == "grey" else 3, height, width)),),
             targets=(numbers,),
-            wanted=(TargetFacts("mask", image(len(names), height, width), "classes", names),),
+            wanted=(TargetInfo("mask", image(len(names), height, width), "classes", names),),
             notes=tuple(notes),
         )
 

@@ -12,7 +12,7 @@ import psutil
 
 from engine.core.errors import UserError, did_you_mean
 from engine.project.data import DataOptions
-from engine.project.dataset_info import InputFacts, TargetFacts
+from engine.project.dataset_info import InputInfo, TargetInfo
 
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -112,15 +112,15 @@ class Column:
 class Outline:
     """All that is known of a source except its samples.
 
-    `targets` holds one array for each of `wanted`, samples first, as `TargetFacts` says: class numbers are whole
+    `targets` holds one array for each of `wanted`, samples first, as `TargetInfo` says: class numbers are whole
     (int64, of maps the smallest signed type), numbers and labels float32. A source that has to read everything to know
     this much keeps it in `samples`. `columns` and the first `rows` are there for tables. `resident_because` says why
     the samples can only be held in memory; empty where they can be read one by one.
     """
 
-    inputs: tuple[InputFacts, ...]
+    inputs: tuple[InputInfo, ...]
     targets: Arrays
-    wanted: tuple[TargetFacts, ...]
+    wanted: tuple[TargetInfo, ...]
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
     rows: tuple[tuple[str | float, ...], ...] = ()
@@ -131,7 +131,7 @@ class Outline:
         return len(self.targets[0])
 
     @cached_property
-    def sized(self) -> tuple[TargetFacts, ...]:
+    def sized(self) -> tuple[TargetInfo, ...]:
         """What is wanted, with the sizes of the numbers to predict."""
         pairs = zip(self.wanted, self.targets, strict=True)
         return tuple(replace(one, largest=_largest(given)) if one.task == "numbers" else one for one, given in pairs)

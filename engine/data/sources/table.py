@@ -18,7 +18,7 @@ from engine.data.sources.csv_file import EXPECTED, Columns, read_columns
 from engine.data.sources.source import Array, Column, Outline, Readers, Samples, file_stamp, listed
 from engine.data.sources.targets import as_classes, is_whole_and_few, numbered, texts_as_classes
 from engine.project.data import DataOptions
-from engine.project.dataset_info import InputFacts, TargetFacts, classes_of, numbers_of
+from engine.project.dataset_info import InputInfo, TargetInfo, classes_of, numbers_of
 
 MOST_CATEGORIES = 50
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
@@ -42,7 +42,7 @@ class Table:
         targets, wanted = _targets(options.task, responses, columns, path)
         inputs, names, notes = _inputs(responses, columns, path)
         return Outline(
-            inputs=(InputFacts("features", features(inputs.shape[1]), tuple(names)),),
+            inputs=(InputInfo("features", features(inputs.shape[1]), tuple(names)),),
             targets=targets,
             wanted=wanted,
             notes=(*columns.notes, *notes),
@@ -91,14 +91,14 @@ def _responses(wanted: str, columns: Columns, path: Path) -> tuple[str, ...]:
 
 def _targets(
     task: str, names: tuple[str, ...], columns: Columns, path: Path
-) -> tuple[tuple[Array, ...], tuple[TargetFacts, ...]]:
+) -> tuple[tuple[Array, ...], tuple[TargetInfo, ...]]:
     """One target of numbers for all columns together, or one for each where some are classes."""
     if task in ("labels", "transcripts"):
         raise UserError(f"A table has no {task}: its responses are classes or numbers. Choose one of them, or auto.")
     found = [_target(task, name, columns, path) for name in names]
     if not any(classes for _, classes in found):
         array = np.concatenate([numbers for numbers, _ in found], axis=1)
-        return (array,), (TargetFacts(", ".join(names), features(len(names)), "numbers"),)
+        return (array,), (TargetInfo(", ".join(names), features(len(names)), "numbers"),)
     pairs = zip(names, found, strict=True)
     facts = [classes_of(*classes, name=name) if classes else numbers_of(name=name) for name, (_, classes) in pairs]
     return tuple(array for array, _ in found), tuple(one for (one,) in facts)

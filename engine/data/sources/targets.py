@@ -30,7 +30,7 @@ from engine.core.fields import quoted
 from engine.core.text import format_percent
 from engine.core.types import TensorType, features, image, sequence, volume
 from engine.data.sources.source import MOST_CLASSES, Array, listed
-from engine.project.dataset_info import IGNORED, TargetFacts, Task
+from engine.project.dataset_info import IGNORED, TargetInfo, Task
 
 FEW = 20
 LARGEST = 2**31
@@ -159,7 +159,7 @@ class Target:
     """One target, with everything that does not count marked, and remarks about how it was taken."""
 
     array: Array
-    facts: TargetFacts
+    facts: TargetInfo
     notes: tuple[str, ...] = ()
 
 
@@ -246,7 +246,7 @@ def _classes(name: str, values: Array, lengths: Array | None, beside: Beside, wh
     is_steps = axes == 1 and (beside.has_steps(values.shape[1]) or lengths is not None)
     if axes == 0:
         array, classes = as_classes(values, what)
-        return Target(array, TargetFacts(name, features(len(classes)), "classes", classes))
+        return Target(array, TargetInfo(name, features(len(classes)), "classes", classes))
     if not is_steps and axes not in (2, 3):
         raise UserError(
             f"{what} has the shape {values.shape}; classes are one value a sample, N T beside sequences of T steps, "
@@ -256,11 +256,11 @@ def _classes(name: str, values: Array, lengths: Array | None, beside: Beside, wh
         array, classes = as_class_numbers(values, what, beside.ignored)
         sizes = (len(classes), *values.shape[1:])
         type = image(*sizes) if axes == 2 else volume(*sizes)
-        return Target(array, TargetFacts(name, type, "classes", classes), tuple(_told(name, array, "classes", type)))
+        return Target(array, TargetInfo(name, type, "classes", classes), tuple(_told(name, array, "classes", type)))
     lengths = beside.lengths_of(values.shape[1]) if lengths is None else lengths
     values, padding = _cut(values, lengths)
     array, classes = as_class_numbers(values, what, beside.ignored, padding)
-    facts = _timed(TargetFacts(name, sequence(values.shape[1], len(classes)), "classes", classes), lengths)
+    facts = _timed(TargetInfo(name, sequence(values.shape[1], len(classes)), "classes", classes), lengths)
     return Target(array, facts, tuple(_told(name, array, "classes", facts.type)))
 
 
@@ -279,7 +279,7 @@ def _labels(name: str, values: Array, lengths: Array | None, beside: Beside, wha
         raise UserError(f"{what} holds {values[~np.isin(values, (0, 1))][0]}; labels are 0 or 1, or truth values.")
     found = _numbers(name, values, lengths, beside, what)
     names = tuple(str(number) for number in range(found.facts.outputs))
-    facts = TargetFacts(name, found.facts.type, "labels", names, found.facts.lengths)
+    facts = TargetInfo(name, found.facts.type, "labels", names, found.facts.lengths)
     return Target(found.array, facts)
 
 
@@ -287,22 +287,22 @@ def _numbers(name: str, values: Array, lengths: Array | None, beside: Beside, wh
     axes = values.ndim - 1
     steps = axes > 0 and (beside.has_steps(values.shape[1]) or lengths is not None)
     padding: Array | None = None
-    facts: TargetFacts
+    facts: TargetInfo
     match axes:
         case 0 | 1:
             values = values[:, np.newaxis] if axes == 0 else values
-            facts = TargetFacts(name, features(values.shape[1]), "numbers")
+            facts = TargetInfo(name, features(values.shape[1]), "numbers")
         case 2 if steps:
             lengths = beside.lengths_of(values.shape[1]) if lengths is None else lengths
             values, padding = _cut(values, lengths)
-            facts = _timed(TargetFacts(name, sequence(*values.shape[1:]), "numbers"), lengths)
+            facts = _timed(TargetInfo(name, sequence(*values.shape[1:]), "numbers"), lengths)
         case 2 if beside.has("image"):
             values = values[:, np.newaxis]
-            facts = TargetFacts(name, image(*values.shape[1:]), "numbers")
+            facts = TargetInfo(name, image(*values.shape[1:]), "numbers")
         case 3:
-            facts = TargetFacts(name, image(*values.shape[1:]), "numbers")
+            facts = TargetInfo(name, image(*values.shape[1:]), "numbers")
         case 4:
-            facts = TargetFacts(name, volume(*values.shape[1:]), "numbers")
+            facts = TargetInfo(name, volume(*values.shape[1:]), "numbers")
         case _:
             raise UserError(f"{what} has the shape {values.shape}; {SHAPES}.")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -324,7 +324,7 @@ def _transcripts(name: str, values: Array, lengths: Array | None, ignored: int, 
     if padding is None and (array[np.arange(array.shape[1]) < counts[:, np.newaxis]] == IGNORED).any():
         raise UserError(f"{what} has ignored values between others; transcripts are filled up at their ends only.")
     type = sequence(1, len(classes) + 1).opened()
-    facts = TargetFacts(name, type, "transcripts", classes, (int(counts.min()), int(counts.max())))
+    facts = TargetInfo(name, type, "transcripts", classes, (int(counts.min()), int(counts.max())))
     return Target(array.astype(np.int64), facts)
 
 
@@ -336,11 +336,11 @@ def _cut(values: Array, lengths: Array | None) -> tuple[Array, Array | None]:
     return values, np.arange(values.shape[1]) >= lengths[:, np.newaxis]
 
 
-def _timed(facts: TargetFacts, lengths: Array | None) -> TargetFacts:
+def _timed(facts: TargetInfo, lengths: Array | None) -> TargetInfo:
     if lengths is None or (lengths == lengths[0]).all():
         return facts
     span = (int(lengths.min()), int(lengths.max()))
-    return TargetFacts(facts.name, facts.type.opened(), facts.task, facts.classes, span)
+    return TargetInfo(facts.name, facts.type.opened(), facts.task, facts.classes, span)
 
 
 def refuse_strange(array: Array, what: str) -> None:

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QTableWidget
 from app.data.preview import Preview
 from app.data.tiles import CAPTION_HEIGHT, GAP, PICTURE, Masked, Picture, Sparkline, Tiles, class_colour
 from engine.core.types import image
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 
-FACTS = DataFacts((InputFacts("image", image(3, 224, 224)),), {"training": 1200}, classes_of("a", "b"))
+FACTS = DatasetInfo((InputInfo("image", image(3, 224, 224)),), {"training": 1200}, classes_of("a", "b"))
 
 
 @pytest.fixture

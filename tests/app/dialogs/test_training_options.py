@@ -13,7 +13,7 @@ from designer.forms.row import sentence
 from engine.core.types import image
 from engine.placement.inventory import Device, DeviceInventory
 from engine.project.check import check
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.environment import TARGETS, EnvironmentOptions
 from engine.project.presets import BUILT_IN, Presets
 from engine.project.project import Project
@@ -23,7 +23,7 @@ NO_GPU = DeviceInventory(2, no_devices_because="no CUDA, ROCm, XPU or MPS device
 H200 = Device("cuda:0", "NVIDIA H200", 2**37)
 ONE_GPU = DeviceInventory(8, devices=(H200,), backends=("gloo", "nccl"))
 TWO_GPUS = DeviceInventory(8, devices=(H200, Device("cuda:1", "NVIDIA H200", 2**37)), backends=("gloo", "nccl"))
-FACTS = DataFacts((InputFacts("image", image(1, 8, 8)),), {"training": 1257}, classes_of(*"0123456789"))
+FACTS = DatasetInfo((InputInfo("image", image(1, 8, 8)),), {"training": 1257}, classes_of(*"0123456789"))
 
 Shown = Callable[..., TrainingOptionsDialog]
 
@@ -31,7 +31,7 @@ Shown = Callable[..., TrainingOptionsDialog]
 @pytest.fixture
 def shown(qtbot) -> Shown:
     def make(
-        project: Project | None = None, inventory: DeviceInventory | None = NO_GPU, facts: DataFacts | None = FACTS
+        project: Project | None = None, inventory: DeviceInventory | None = NO_GPU, facts: DatasetInfo | None = FACTS
     ) -> TrainingOptionsDialog:
         dialog = TrainingOptionsDialog(project or Project(), inventory, facts)
         qtbot.addWidget(dialog)

@@ -8,12 +8,12 @@ from designer.panels.problems import ProblemsPanel, draw_mark, unbroken, where
 from engine.core.types import image
 from engine.network.network import Network
 from engine.network.problems import Problem
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from tests.builders import classifier
 
-FACTS = DataFacts((InputFacts("image", image(1, 6, 6)),), {"training": 100}, classes_of(*"abcde"))
+FACTS = DatasetInfo((InputInfo("image", image(1, 6, 6)),), {"training": 100}, classes_of(*"abcde"))
 
 
 @pytest.fixture

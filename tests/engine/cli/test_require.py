@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.cli.train import parse, refuse_impossible, write_junit
 from engine.core.errors import UserError
 from engine.core.types import features
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
 from engine.project.training import TrainingOptions
 
 RESULT: dict[str, Any] = {
@@ -103,11 +103,11 @@ def test_the_verdict_says_what_was_reached() -> None:
     assert parse("rmse<1").verdict(RESULT) == "required rmse<1, reached nothing"
 
 
-def facts(task: Any = "classes", **samples: int) -> DataFacts:
+def facts(task: Any = "classes", **samples: int) -> DatasetInfo:
     """Data of three parts."""
-    given = (InputFacts("input", features(4)),)
+    given = (InputInfo("input", features(4)),)
     wanted = classes_of("a", "b") if task == "classes" else numbers_of()
-    return DataFacts(given, {"training": 9, "validation": 3, "test": 3, **samples}, wanted)
+    return DatasetInfo(given, {"training": 9, "validation": 3, "test": 3, **samples}, wanted)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def facts(task: Any = "classes", **samples: int) -> DataFacts:
         ("loss<1", facts(test=0, validation=0), "the data has no test and no validation split."),
     ],
 )
-def test_what_can_never_be_reached_is_refused_before_training(text: str, data: DataFacts, said: str) -> None:
+def test_what_can_never_be_reached_is_refused_before_training(text: str, data: DatasetInfo, said: str) -> None:
     with pytest.raises(UserError) as caught:
         refuse_impossible([parse(text)], data, TrainingOptions().metrics_for(data.task))
     assert said in str(caught.value)

@@ -17,7 +17,7 @@ from engine.data.load import load
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import alone
 from engine.project.data import DataOptions
-from engine.project.dataset_info import InputFacts, classes_of
+from engine.project.dataset_info import InputInfo, classes_of
 from engine.project.training import TrainingOptions
 from engine.training.losses import OutputAdapters, cross_entropy
 
@@ -39,7 +39,7 @@ def part() -> ResidentDataset:
 
 
 def batches(options: TrainingOptions, rank: int = 0, size: int = 1, **given: Any) -> BatchLoader:
-    known, facts = part(), (InputFacts("image", image(2, 6, 8)),)
+    known, facts = part(), (InputInfo("image", image(2, 6, 8)),)
     change = augmentation_for(options, DataOptions(source="arrays"), facts, known.span, WANTED, SAMPLES)
     return BatchLoader(known, SampleOrder(SAMPLES, 5, "never", 1), Place(rank, size), change=change, **given)
 

@@ -11,7 +11,7 @@ from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import alone
 from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, InputFacts, TargetFacts, classes_of
+from engine.project.dataset_info import IGNORED, InputInfo, TargetInfo, classes_of
 from engine.project.training import TrainingOptions
 
 SAMPLES = 23
@@ -25,8 +25,8 @@ OPTIONS = TrainingOptions(
     erasing_probability=0.3,
     seed=4,
 )
-INPUTS = (InputFacts("pose", features(3)), InputFacts("image", image(3, 6, 7)))
-MASK = TargetFacts("mask", image(2, 6, 7), "classes", ("a", "b"))
+INPUTS = (InputInfo("pose", features(3)), InputInfo("image", image(3, 6, 7)))
+MASK = TargetInfo("mask", image(2, 6, 7), "classes", ("a", "b"))
 
 
 class Place(SingleProcess):
@@ -119,7 +119,7 @@ def test_white_is_255_in_picture_files_and_else_the_largest_number(source: str, 
     options = TrainingOptions(jitter_brightness=10.0)
     pictures = torch.full((50, 1, 2, 2), 100.0)
     pictures[0], pictures[1] = 0.0, 200.0
-    facts = (InputFacts("image", image(1, 2, 2)),)
+    facts = (InputInfo("image", image(1, 2, 2)),)
     change = augmentation_for(
         options,
         DataOptions(source=source),

@@ -13,7 +13,7 @@ from engine.data.load import SOURCES as READERS
 from engine.data.load import facts, load
 from engine.data.sources import csv_file, table
 from engine.project.data import SOURCES, DataOptions
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 
 ROOT = Path(__file__).parents[3]
 DIGITS = DataOptions(source="digits")
@@ -65,7 +65,7 @@ def test_facts_promise_what_load_gives(tmp_path, share):
 
 def test_facts_survive_the_way_to_the_window(tmp_path):
     found = facts(DIGITS, tmp_path)
-    assert DataFacts.read(found.write()) == found
+    assert DatasetInfo.read(found.write()) == found
 
 
 def test_the_same_split_each_time_and_another_with_another_seed(tmp_path):

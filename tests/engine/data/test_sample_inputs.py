@@ -6,7 +6,7 @@ from engine.core.types import features
 from engine.data.sample_inputs import accepted_lengths, at_sizes, fitting_samples, random_samples
 from engine.layers.base import LayerType
 from engine.network.network import Network
-from engine.project.dataset_info import DataFacts, InputFacts, numbers_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, numbers_of
 from tests.builders import add, chain, layer
 
 
@@ -48,7 +48,7 @@ def test_samples_are_compared_at_several_batch_sizes() -> None:
 def test_samples_come_in_the_order_of_the_network() -> None:
     network, _ = add(Network.empty(), layer("feature_input", channels=2), name="one")
     network, _ = add(network, layer("feature_input", channels=3), name="two")
-    facts = DataFacts((InputFacts("two", features(3)), InputFacts("one", features(2))), {}, numbers_of())
+    facts = DatasetInfo((InputInfo("two", features(3)), InputInfo("one", features(2))), {}, numbers_of())
     one, two = fitting_samples(network, facts, (np.zeros((4, 3)), np.zeros((4, 2))))
     assert (one.shape, two.shape) == ((4, 2), (4, 3))
     assert one.dtype == np.float32

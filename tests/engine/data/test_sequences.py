@@ -16,7 +16,7 @@ from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.parallel.process_group import SingleProcess
 from engine.project.bindings import Wanted
-from engine.project.dataset_info import IGNORED, DataFacts, InputFacts, TargetFacts
+from engine.project.dataset_info import IGNORED, DatasetInfo, InputInfo, TargetInfo
 from engine.project.training import TrainingOptions
 from engine.training.losses import loss_for
 from tests.builders import chain, layer
@@ -83,12 +83,12 @@ def part_for(options: TrainingOptions) -> tuple[ResidentDataset, nn.Module, Want
     network = chain(
         layer("sequence_input", channels=2), layer("gru", hidden_units=5), layer("fully_connected", outputs=3)
     )
-    given = InputFacts("x", sequence(8, 2).opened(), lengths=(1, 8))
-    target = TargetFacts("y", sequence(8, 3).opened(), "classes", ("a", "b", "c"), (1, 8))
+    given = InputInfo("x", sequence(8, 2).opened(), lengths=(1, 8))
+    target = TargetInfo("y", sequence(8, 3).opened(), "classes", ("a", "b", "c"), (1, 8))
     analysis = analyse(network)
     is_masked = options.sequence_padding == "masked"
     wanted = Wanted("y", target, sequence(8, 3).opened(), has_lengths=is_masked)
-    facts = DataFacts((given,), {"training": 12}, (target,))
+    facts = DatasetInfo((given,), {"training": 12}, (target,))
     data = Split((x,), (y,), (lengths,))
     part = resident(data, network, analysis, facts, options, (wanted,), CPU, is_training=True)
     torch.manual_seed(1)

@@ -21,7 +21,7 @@ from engine.lowering.module import build
 from engine.lowering.weights import State
 from engine.network.analysis import analyse
 from engine.network.network import Network
-from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts, Task, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, Task, classes_of, numbers_of
 from tests.builders import add, chain, classifier, layer
 
 ROOT = Path(__file__).parents[3]
@@ -46,9 +46,9 @@ def weights(network: Network) -> State:
     return {key: value + torch.rand(value.shape, generator=generator) for key, value in module.state_dict().items()}
 
 
-def facts(*inputs: tuple[str, TensorType], task: Task = "classes") -> DataFacts:
-    given = tuple(InputFacts(name, type) for name, type in inputs)
-    return DataFacts(given, {"training": 9}, classes_of(*CLASSES) if task == "classes" else numbers_of())
+def facts(*inputs: tuple[str, TensorType], task: Task = "classes") -> DatasetInfo:
+    given = tuple(InputInfo(name, type) for name, type in inputs)
+    return DatasetInfo(given, {"training": 9}, classes_of(*CLASSES) if task == "classes" else numbers_of())
 
 
 IMAGES = facts(("images", image(1, 6, 6)))
@@ -287,10 +287,10 @@ def test_each_of_several_outputs_leaves_as_what_its_target_is(tmp_path: Path) ->
     network, _ = add(network, layer("relu"), last, name="mask")
     targets = (
         *numbers_of(name="size"),
-        TargetFacts("mask", image(2, 4, 4), "classes", ("a", "b")),
-        TargetFacts("kind", features(3), "labels", CLASSES),
+        TargetInfo("mask", image(2, 4, 4), "classes", ("a", "b")),
+        TargetInfo("kind", features(3), "labels", CLASSES),
     )
-    known = DataFacts((InputFacts("x", image(1, 4, 4)),), {"training": 9}, targets)
+    known = DatasetInfo((InputInfo("x", image(1, 4, 4)),), {"training": 9}, targets)
     state, x = weights(network), random(5, 1, 4, 4)
     export_onnx(network, state, tmp_path / "net.onnx", facts=known, samples=(x,))
     model = onnx.load(tmp_path / "net.onnx")

@@ -13,10 +13,10 @@ from engine.exchange.pytorch_export import export_pytorch
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.network.network import Network
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from tests.builders import classifier
 
-FACTS = DataFacts((InputFacts("images", image(1, 6, 6)),), {"training": 9}, classes_of("a", "b", "c"))
+FACTS = DatasetInfo((InputInfo("images", image(1, 6, 6)),), {"training": 9}, classes_of("a", "b", "c"))
 
 
 def evaluated(path: Path) -> dict[str, Any]:

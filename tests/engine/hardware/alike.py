@@ -19,7 +19,7 @@ from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProc
 from engine.parallel.strategies.strategy import strategy_for
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.bindings import alone
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import Checkpoint
@@ -94,7 +94,7 @@ class Training:
         initialize(whole, seed, {})
         goes_alone = environment.strategy == "local-sgd"
         join_batch_norms(whole, SingleProcess() if goes_alone else group, share := Share())
-        facts = DataFacts((InputFacts("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
+        facts = DatasetInfo((InputInfo("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
         loads = (3.0, 1.0) if group.size > 1 else ()
         self.group = group
         self.unit = Unit(

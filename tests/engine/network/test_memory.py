@@ -14,7 +14,7 @@ from engine.network.layout import Layout
 from engine.network.memory import Memory, Way, activation_bytes, all_known, optimizer_states, training_memory
 from engine.network.network import Network
 from engine.project.check import memory_of
-from engine.project.dataset_info import DataFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, classes_of
 from engine.project.options.solver import DEFAULT_RATES
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
@@ -218,9 +218,9 @@ def test_blocks_that_are_computed_again_hold_what_leaves_them_and_the_largest_in
 
 def test_options_tell_how_much_memory_a_project_takes() -> None:
     network = cnn()
-    analysis, facts = analyse(network), DataFacts((), {"training": 300}, classes_of("a", "b"))
+    analysis, facts = analyse(network), DatasetInfo((), {"training": 300}, classes_of("a", "b"))
 
-    def of(facts: DataFacts | None, **options: object) -> Memory:
+    def of(facts: DatasetInfo | None, **options: object) -> Memory:
         return memory_of(Project(network=network, training=TrainingOptions(**options)), analysis, facts)
 
     assert of(facts).batch == 128

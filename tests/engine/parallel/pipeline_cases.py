@@ -23,7 +23,7 @@ from engine.parallel.strategies.pipeline import Pipeline
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.project.bindings import alone
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.pipeline_stages import stages_by_hand
 from engine.project.training import TrainingOptions
 from engine.training.evaluation import metrics_for
@@ -108,7 +108,7 @@ def trained(case: Case, group: ProcessGroup) -> dict[str, Any]:
     if case.frozen:
         freeze([whole.get_submodule(case.frozen)])
     data, cpu = _data(has_lengths=case.has_lengths), torch.device("cpu")
-    facts = DataFacts((InputFacts("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
+    facts = DatasetInfo((InputInfo("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
     loss = loss_for(options, alone(*facts.targets), data.targets)
     metrics = metrics_for(options, facts, data.targets)
     precision = Precision(case.precision, cpu, group)

@@ -14,7 +14,7 @@ from engine.network.blocks import analysis_in, network_in, with_network_in
 from engine.network.layout import Comment, Frame, Layout
 from engine.network.network import Network, Port
 from engine.project.check import check, report_in
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.file import dumps, loads
 from engine.project.project import Project, block_paths, project_in, with_project_in
 from tests.blocks import FEATURES, IMAGE, behind, conv, dense, masked, residual, row
@@ -217,7 +217,7 @@ def test_a_report_on_the_inside_tells_names_there() -> None:
 def test_wrong_outputs_of_a_block_at_the_end_are_fixed_inside() -> None:
     head = row(layer("fully_connected", outputs=9), layer("softmax"))
     project = Project(behind(FEATURES, row(head), names=("stage",)))
-    facts = DataFacts((InputFacts("x", features(4)),), {"training": 200}, classes_of("a", "b", "c"))
+    facts = DatasetInfo((InputInfo("x", features(4)),), {"training": 200}, classes_of("a", "b", "c"))
     (problem,) = [p for p in check(project, facts).errors if "outputs; the data has 3" in p.message]
     assert (problem.name, problem.field) == ("stage/block_1/fc_1", "outputs")
     assert problem.fix is not None

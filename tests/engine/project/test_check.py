@@ -11,18 +11,18 @@ from engine.network.network import Network
 from engine.network.problems import Problem
 from engine.project.bindings import match_inputs
 from engine.project.check import check, describe
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of, numbers_of
 from engine.project.project import Project
 from tests.builders import add, chain, classifier, layer
 
 SAMPLES = {"training": 200, "validation": 20, "test": 20}
 
 
-def facts(*types: TensorType, classes: int = 3, task: Any = "classes", responses: int = 1) -> DataFacts:
+def facts(*types: TensorType, classes: int = 3, task: Any = "classes", responses: int = 1) -> DatasetInfo:
     """Data with inputs of these types."""
-    inputs = tuple(InputFacts(f"input_{i}", type) for i, type in enumerate(types, 1))
+    inputs = tuple(InputInfo(f"input_{i}", type) for i, type in enumerate(types, 1))
     names = (f"class {i}" for i in range(classes))
-    return DataFacts(inputs, SAMPLES, classes_of(*names) if task == "classes" else numbers_of(responses))
+    return DatasetInfo(inputs, SAMPLES, classes_of(*names) if task == "classes" else numbers_of(responses))
 
 
 def project(network: Network, **options: Any) -> Project:
@@ -32,18 +32,18 @@ def project(network: Network, **options: Any) -> Project:
     return made.with_section("training", made.training.replace(**options))
 
 
-def problems(made: Project, data: DataFacts | None) -> list[Problem]:
+def problems(made: Project, data: DatasetInfo | None) -> list[Problem]:
     """All problems."""
     return list(check(made, data).problems)
 
 
-def only(made: Project, data: DataFacts | None) -> Problem:
+def only(made: Project, data: DatasetInfo | None) -> Problem:
     """The only problem."""
     (problem,) = problems(made, data)
     return problem
 
 
-def fixed(made: Project, problem: Problem, data: DataFacts) -> list[Problem]:
+def fixed(made: Project, problem: Problem, data: DatasetInfo) -> list[Problem]:
     """What is left once the fix is applied."""
     assert problem.fix is not None
     return problems(problem.fix.edit(made), data)

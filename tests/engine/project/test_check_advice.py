@@ -12,7 +12,7 @@ from engine.network import edits
 from engine.network.network import Layer, Network
 from engine.network.problems import Problem
 from engine.project.check import check
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.file import load
 from engine.project.project import Project
 from tests.builders import add, chain, layer
@@ -20,10 +20,10 @@ from tests.builders import add, chain, layer
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 
 
-def facts(type: TensorType, classes: int = 3, training: int = 200) -> DataFacts:
+def facts(type: TensorType, classes: int = 3, training: int = 200) -> DatasetInfo:
     samples = {"training": training, "validation": 20, "test": 20}
     names = (f"class {i}" for i in range(classes))
-    return DataFacts((InputFacts("input", type),), samples, classes_of(*names))
+    return DatasetInfo((InputInfo("input", type),), samples, classes_of(*names))
 
 
 def project(network: Network, **options: Any) -> Project:
@@ -32,16 +32,16 @@ def project(network: Network, **options: Any) -> Project:
     return made.with_section("training", made.training.replace(**options))
 
 
-def problems(made: Project, data: DataFacts | None = None) -> list[Problem]:
+def problems(made: Project, data: DatasetInfo | None = None) -> list[Problem]:
     return [p for p in check(made, data).problems if p.severity != "note"]
 
 
-def only(made: Project, data: DataFacts | None = None) -> Problem:
+def only(made: Project, data: DatasetInfo | None = None) -> Problem:
     (problem,) = problems(made, data)
     return problem
 
 
-def fixed(made: Project, data: DataFacts | None = None) -> Project:
+def fixed(made: Project, data: DatasetInfo | None = None) -> Project:
     """The project after the fix of its only problem, which is then gone."""
     problem = only(made, data)
     assert problem.fix is not None

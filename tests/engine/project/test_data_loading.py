@@ -7,12 +7,12 @@ import pytest
 from engine.core.types import image, sequence
 from engine.project.check import check
 from engine.project.data_loading import Loading, held_bytes, loading
-from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of
 from engine.project.project import Project
 from tests.builders import chain, layer
 
 SAMPLES = {"training": 80, "validation": 10, "test": 10}
-FACTS = DataFacts((InputFacts("image", image(3, 10, 10)),), SAMPLES, classes_of("a", "b"))
+FACTS = DatasetInfo((InputInfo("image", image(3, 10, 10)),), SAMPLES, classes_of("a", "b"))
 HELD = 100 * 300 * 5
 
 
@@ -22,16 +22,16 @@ def project(loading: str = "auto", source: str = "images", **training: object) -
     return replace(made, data=data, training=made.training.replace(**training))
 
 
-def decided(project: Project, facts: DataFacts, **given: int) -> Loading:
+def decided(project: Project, facts: DatasetInfo, **given: int) -> Loading:
     return loading(project.data, project.training, facts, **given)
 
 
 def test_the_size_follows_from_what_is_known() -> None:
     assert held_bytes("images", FACTS) == HELD
     assert held_bytes("arrays", FACTS) == 100 * 300 * 8
-    steps = replace(FACTS, inputs=(InputFacts("x", sequence(7, 2).opened(), lengths=(1, 7)),))
+    steps = replace(FACTS, inputs=(InputInfo("x", sequence(7, 2).opened(), lengths=(1, 7)),))
     assert held_bytes("arrays", steps) == 100 * 14 * 8
-    maps = replace(FACTS, targets=(TargetFacts("y", image(4, 10, 10), "classes", tuple("abcd")),))
+    maps = replace(FACTS, targets=(TargetInfo("y", image(4, 10, 10), "classes", tuple("abcd")),))
     assert held_bytes("images", maps) == HELD + 100 * 100 * 2
 
 
@@ -68,9 +68,9 @@ def test_what_cannot_be_streamed_is_held_and_says_why() -> None:
 @pytest.mark.parametrize(("facts", "options", "why"), [
     (replace(FACTS, resident_because="it is compressed"), {}, "it is compressed"),
     (FACTS, {"solver": "lbfgs"}, "the solver lbfgs takes all samples at once"),
-    (replace(FACTS, inputs=(InputFacts("x", sequence(7, 2)),)), {"sequence_length": "split"}, "cut into pieces"),
+    (replace(FACTS, inputs=(InputInfo("x", sequence(7, 2)),)), {"sequence_length": "split"}, "cut into pieces"),
 ])  # fmt: skip
-def test_streaming_that_cannot_be_is_refused_in_words(facts: DataFacts, options: dict, why: str) -> None:
+def test_streaming_that_cannot_be_is_refused_in_words(facts: DatasetInfo, options: dict, why: str) -> None:
     def said(loading: str) -> list[str]:
         return [p.message for p in check(project(loading, **options), facts).errors if p.field == "data.loading"]
 

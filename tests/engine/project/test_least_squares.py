@@ -7,14 +7,14 @@ import pytest
 from engine.core.types import features, sequence
 from engine.network.network import Network
 from engine.project.check import check, describe
-from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
 from engine.project.project import Project
 from tests.builders import chain, layer
 
 
-def said(network: Network, wanted: tuple[TargetFacts, ...] = numbers_of(2), **options: Any) -> list[str]:
+def said(network: Network, wanted: tuple[TargetInfo, ...] = numbers_of(2), **options: Any) -> list[str]:
     samples = {"training": 200, "validation": 20, "test": 20}
-    data = DataFacts((InputFacts("input", features(3)),), samples, wanted)
+    data = DatasetInfo((InputInfo("input", features(3)),), samples, wanted)
     made = Project(network)
     made = made.with_section("data", made.data.replace(source="digits"))
     made = made.with_section("training", made.training.replace(solver="lm", **options))
@@ -35,13 +35,13 @@ def test_a_small_regression_is_taken() -> None:
         (classes_of("a", "b"), "the responses of the data are classes"),
         ((*numbers_of(2), *numbers_of(1, "z")), "it takes one target, and the data has 2"),
         (
-            (TargetFacts("y", sequence(2, 5), "numbers"),),
+            (TargetInfo("y", sequence(2, 5), "numbers"),),
             "it takes numbers for each sample, and the data has some for each step",
         ),
     ],
     ids=["classes", "several", "steps"],
 )
-def test_what_is_no_regression_of_samples_is_refused(targets: tuple[TargetFacts, ...], why: str) -> None:
+def test_what_is_no_regression_of_samples_is_refused(targets: tuple[TargetInfo, ...], why: str) -> None:
     assert f"training.solver: The solver lm is for regressions; {why}. Choose another." in said(regression(), targets)
 
 

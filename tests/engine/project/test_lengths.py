@@ -7,12 +7,12 @@ import pytest
 from engine.core.types import Symbol, sequence
 from engine.layers.base import LayerType
 from engine.project.check import check
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
 from tests.blocks import row
 from tests.builders import add, chain, layer
 
-DATA = DataFacts((InputFacts("x", sequence(30, 2)),), {"training": 200}, classes_of("a", "b", "c"))
+DATA = DatasetInfo((InputInfo("x", sequence(30, 2)),), {"training": 200}, classes_of("a", "b", "c"))
 
 
 def said(*between: LayerType, length: int = 0) -> list[tuple[str, str, str]]:
@@ -48,7 +48,7 @@ def test_an_error_is_said_once():
     assert len(said(layer("position_embedding", positions=10), length=30)) == 1
 
 
-UNEQUAL = replace(DATA, inputs=(InputFacts("x", sequence(Symbol("T"), 2), lengths=(4, 30)),))
+UNEQUAL = replace(DATA, inputs=(InputInfo("x", sequence(Symbol("T"), 2), lengths=(4, 30)),))
 
 
 def unequal(*between: LayerType, length: int = 0) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.project.check import metric_problems
-from engine.project.dataset_info import DataFacts, TargetFacts, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, TargetInfo, classes_of, numbers_of
 from engine.project.training import TrainingOptions
 
 CLASSES = classes_of("a", "b", "c")
@@ -18,14 +18,14 @@ CLASSES = classes_of("a", "b", "c")
     (CLASSES, {"metrics": ("top-k",), "top_k": 3}, "top_k", "Of 3 classes the right one is always among 3."),
 ])  # fmt: skip
 def test_a_metric_that_does_not_fit_is_refused(
-    targets: tuple[TargetFacts, ...], options: dict[str, Any], field: str, words: str
+    targets: tuple[TargetInfo, ...], options: dict[str, Any], field: str, words: str
 ) -> None:
-    (problem,) = metric_problems(TrainingOptions(**options), DataFacts((), {}, targets))
+    (problem,) = metric_problems(TrainingOptions(**options), DatasetInfo((), {}, targets))
     assert problem.field == f"training.{field}"
     assert problem.message.startswith(words)
 
 
 def test_metrics_that_fit_are_not() -> None:
     options = TrainingOptions(metrics=("accuracy", "top-k", "auc"), top_k=2, objective_metric="auc")
-    assert list(metric_problems(options, DataFacts((), {}, CLASSES))) == []
-    assert list(metric_problems(TrainingOptions(metrics=("mae", "auto")), DataFacts((), {}, numbers_of()))) == []
+    assert list(metric_problems(options, DatasetInfo((), {}, CLASSES))) == []
+    assert list(metric_problems(TrainingOptions(metrics=("mae", "auto")), DatasetInfo((), {}, numbers_of()))) == []

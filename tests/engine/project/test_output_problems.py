@@ -8,20 +8,20 @@ from engine.core.types import TensorType, features, image, sequence
 from engine.network.network import Network
 from engine.network.problems import Problem
 from engine.project.check import check, describe
-from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
 from engine.project.project import Project
 from tests.builders import add, chain, layer
 
 AB, ABC = ("a", "b"), ("a", "b", "c")
-PIXELS = TargetFacts("mask", image(3, 8, 8), "classes", ABC)
-STEPS = TargetFacts("y", sequence(9, 3).opened(), "classes", ABC, (4, 9))
-LABELS = TargetFacts("y", features(3), "labels", ABC)
-TEXT = TargetFacts("y", sequence(1, 3).opened(), "transcripts", AB, (2, 8))
+PIXELS = TargetInfo("mask", image(3, 8, 8), "classes", ABC)
+STEPS = TargetInfo("y", sequence(9, 3).opened(), "classes", ABC, (4, 9))
+LABELS = TargetInfo("y", features(3), "labels", ABC)
+TEXT = TargetInfo("y", sequence(1, 3).opened(), "transcripts", AB, (2, 8))
 
 
-def said(network: Network, type: TensorType, *targets: TargetFacts, **options: Any) -> list[Problem]:
-    given = InputFacts("x", type, lengths=(4, 9) if type.is_open else None)
-    facts = DataFacts((given,), {"training": 200, "validation": 20, "test": 20}, targets)
+def said(network: Network, type: TensorType, *targets: TargetInfo, **options: Any) -> list[Problem]:
+    given = InputInfo("x", type, lengths=(4, 9) if type.is_open else None)
+    facts = DatasetInfo((given,), {"training": 200, "validation": 20, "test": 20}, targets)
     made = Project(network)
     made = made.with_section("data", made.data.replace(source="digits"))
     made = made.with_section("training", made.training.replace(**options))
@@ -49,7 +49,7 @@ IMAGE, OPEN = image(1, 8, 8), sequence(9, 2).opened()
         (steps(layer("fully_connected", outputs=3)), OPEN, TEXT),
     ],
 )
-def test_nothing_is_said_of_outputs_that_fit(network: Network, type: TensorType, target: TargetFacts) -> None:
+def test_nothing_is_said_of_outputs_that_fit(network: Network, type: TensorType, target: TargetInfo) -> None:
     assert said(network, type, target) == []
 
 
@@ -95,7 +95,7 @@ def test_nothing_is_said_of_outputs_that_fit(network: Network, type: TensorType,
         ),
     ],
 )
-def test_what_does_not_fit_is_named(network: Network, type: TensorType, target: TargetFacts, message: str) -> None:
+def test_what_does_not_fit_is_named(network: Network, type: TensorType, target: TargetInfo, message: str) -> None:
     (problem,) = said(network, type, target)
     assert message in problem.message
 
@@ -137,7 +137,7 @@ def test_outputs_and_targets_are_counted_and_matched_by_name() -> None:
         (PIXELS, {"class_weighting": "given", "class_weights": (1, 2)}, "The data has 3 classes, the list 2 weights."),
     ],
 )
-def test_losses_that_do_not_go_with_a_target(target: TargetFacts, options: dict[str, Any], message: str) -> None:
+def test_losses_that_do_not_go_with_a_target(target: TargetInfo, options: dict[str, Any], message: str) -> None:
     network = images(layer("conv2d", filters=3, kernel=1))
     found = [describe(problem) for problem in said(network, IMAGE, target, **options)]
     assert len(found) == 1
@@ -159,7 +159,7 @@ def test_overlap_wants_places() -> None:
     ],
 )
 def test_sequence_options_that_do_not_go_with_the_data(
-    target: TargetFacts, options: dict[str, Any], message: str
+    target: TargetInfo, options: dict[str, Any], message: str
 ) -> None:
     (problem,) = said(steps(layer("fully_connected", outputs=3)), OPEN, target, **options)
     assert problem.message.startswith(message)

@@ -5,7 +5,7 @@ from engine.network.block import Block
 from engine.network.network import Network
 from engine.network.problems import Problem
 from engine.project.check import check
-from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
 from engine.project.project import Project
 from engine.project.target_scale import fitted_outputs
 from tests.builders import chain, layer
@@ -14,9 +14,9 @@ ENDS = layer("feature_input", channels=4), layer("fully_connected", outputs=2)
 FITTED = layer("inverse_norm", numbers="fitted")
 
 
-def facts(targets: tuple[TargetFacts, ...] = numbers_of(2)) -> DataFacts:
+def facts(targets: tuple[TargetInfo, ...] = numbers_of(2)) -> DatasetInfo:
     samples = {"training": 200, "validation": 10, "test": 10}
-    return DataFacts((InputFacts("x", features(4)),), samples, targets)
+    return DatasetInfo((InputInfo("x", features(4)),), samples, targets)
 
 
 def project(network: Network, *, is_on: bool = True) -> Project:
@@ -24,7 +24,7 @@ def project(network: Network, *, is_on: bool = True) -> Project:
     return replace(made, training=made.training.replace(normalize_targets=is_on))
 
 
-def told(made: Project, known: DataFacts | None = None) -> list[Problem]:
+def told(made: Project, known: DatasetInfo | None = None) -> list[Problem]:
     return [p for p in check(made, known).problems if "normal" in p.message + p.field or "fitted" in p.message]
 
 

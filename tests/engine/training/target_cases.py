@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from engine.core.types import TensorType, features, image, sequence
 from engine.project.bindings import Wanted
-from engine.project.dataset_info import IGNORED, TargetFacts
+from engine.project.dataset_info import IGNORED, TargetInfo
 
 ABC = ("a", "b", "c")
 
@@ -27,7 +27,7 @@ class Ending:
 
 
 def _wanted(task: str, type: TensorType, classes: tuple[str, ...] = (), output: TensorType | None = None) -> Wanted:
-    facts = TargetFacts("y", type, task, classes)  # type: ignore[arg-type]  # a word from the table
+    facts = TargetInfo("y", type, task, classes)  # type: ignore[arg-type]  # a word from the table
     return Wanted("y", facts, output or type)
 
 

@@ -9,7 +9,7 @@ import torch
 from engine.core.errors import UserError
 from engine.core.types import features, image, sequence
 from engine.project.bindings import Wanted, alone
-from engine.project.dataset_info import IGNORED, TargetFacts, classes_of, numbers_of
+from engine.project.dataset_info import IGNORED, TargetInfo, classes_of, numbers_of
 from engine.project.training import TrainingOptions
 from engine.training.losses import (
     OutputAdapters,
@@ -94,7 +94,7 @@ def test_one_logit_of_two_classes_is_two_logits_for_losses_and_metrics() -> None
 
 
 def test_targets_end_where_the_padding_of_the_outputs_does() -> None:
-    facts = TargetFacts("y", sequence(9, 3), "classes", ("a", "b", "c"))
+    facts = TargetInfo("y", sequence(9, 3), "classes", ("a", "b", "c"))
     target = torch.zeros(2, 9, dtype=torch.int8)
     _, (cut,) = OutputAdapters(alone(facts))((torch.zeros(2, 5, 3),), (target,))
     assert (tuple(cut.shape), cut.dtype) == ((2, 5), torch.long)
@@ -103,7 +103,7 @@ def test_targets_end_where_the_padding_of_the_outputs_does() -> None:
 
 
 def test_outputs_have_losses_of_their_own_weighted() -> None:
-    mask = TargetFacts("mask", image(2, 2, 2), "classes", ("a", "b"))
+    mask = TargetInfo("mask", image(2, 2, 2), "classes", ("a", "b"))
     wanted = alone(mask, *classes_of("a", "b", "c", name="kind"), *numbers_of(name="size"))
     targets = (torch.zeros(4, 2, 2, dtype=torch.long), torch.zeros(4, dtype=torch.long), torch.ones(4, 1))
     outputs = (torch.randn(4, 2, 2, 2), torch.randn(4, 3), torch.zeros(4, 1))

@@ -11,7 +11,7 @@ import torch
 from sklearn import metrics as oracle
 
 from engine.data.batches import shard_range
-from engine.project.dataset_info import DataFacts, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, classes_of, numbers_of
 from engine.project.training import TrainingOptions
 from engine.training.classwise_metrics import Auc, ClassFigure, f_score, precision
 from engine.training.evaluation import MetricAccumulator, confusion_for, metrics_for
@@ -35,8 +35,8 @@ SAMPLES = 61
 CPU = torch.device("cpu")
 
 
-def class_facts(count: int = CLASSES) -> DataFacts:
-    return DataFacts((), {"training": SAMPLES}, classes_of(*map(str, range(count))))
+def class_facts(count: int = CLASSES) -> DatasetInfo:
+    return DatasetInfo((), {"training": SAMPLES}, classes_of(*map(str, range(count))))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def same(expected: dict[str, float]) -> Any:
     return {name: pytest.approx(value, rel=1e-6 if name == "auc" else 1e-11) for name, value in expected.items()}
 
 
-def of_options(facts: DataFacts, targets: torch.Tensor, **options: Any) -> tuple[Metric, ...]:
+def of_options(facts: DatasetInfo, targets: torch.Tensor, **options: Any) -> tuple[Metric, ...]:
     return metrics_for(TrainingOptions(**options), facts, (targets,))
 
 
@@ -106,7 +106,7 @@ def test_metrics_of_classes_are_scikit_learns_on_any_number_of_workers(classes, 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_metrics_of_numbers_are_scikit_learns_on_any_number_of_workers(numbers, workers: int) -> None:
     output, target = numbers
-    facts = DataFacts((), {}, numbers_of(2))
+    facts = DatasetInfo((), {}, numbers_of(2))
     found = judged(of_options(facts, target, metrics=("rmse", "mae", "mape", "r2")), output, target, workers)
     truth, said = target.double().numpy(), output.double().numpy()
     assert found == same({
@@ -223,7 +223,7 @@ def test_the_table_says_which_class_was_taken_for_which(classes) -> None:
     expected = oracle.confusion_matrix(target, output.argmax(1)).tolist()
     assert on_threads(2, work) == [expected, expected]
     assert confusion_for(class_facts(500)) is None
-    assert confusion_for(DataFacts((), {}, numbers_of())) is None
+    assert confusion_for(DatasetInfo((), {}, numbers_of())) is None
 
 
 def test_the_task_decides_unless_the_options_do() -> None:
@@ -248,10 +248,10 @@ def test_what_needs_all_samples_or_very_many_sums_is_not_computed_at_every_step(
 def test_torchmetrics_is_imported_only_for_the_metric_that_needs_it() -> None:
     code = """
 import sys, torch
-from engine.project.dataset_info import DataFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, classes_of
 from engine.project.training import TrainingOptions
 from engine.training.evaluation import metrics_for
-facts = DataFacts((), {}, classes_of("a", "b"))
+facts = DatasetInfo((), {}, classes_of("a", "b"))
 target = (torch.tensor([0, 1]),)
 names = ("accuracy", "top-k", "f-score", "precision", "recall")
 metrics_for(TrainingOptions(metrics=names), facts, target)

@@ -10,14 +10,14 @@ from engine.core.errors import RunError
 from engine.core.types import features
 from engine.parallel.process_group import SingleProcess
 from engine.project.check import check
-from engine.project.dataset_info import DataFacts, InputFacts, classes_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.project import Project
 from engine.project.training import TrainingOptions
 from engine.training.evaluation import MetricAccumulator, metrics_for, named
 from engine.training.user_code import UserMetric
 from engine.user_code import registry, trust
 
-FACTS = DataFacts((InputFacts("x", features(3)),), {"training": 20}, classes_of("a", "b", "c"))
+FACTS = DatasetInfo((InputInfo("x", features(3)),), {"training": 20}, classes_of("a", "b", "c"))
 
 
 @pytest.fixture(autouse=True)

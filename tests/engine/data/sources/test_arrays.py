@@ -13,13 +13,13 @@ from engine.core.types import Symbol, sequence, tokens
 from engine.data.load import LoadedData, facts, load
 from engine.data.sources.array_files import headers
 from engine.project.data import DataOptions
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 
 OPTIONS = DataOptions(source="arrays", path="d.npz", validation_share=0.0, test_share=0.0)
 Y = np.array([0, 1, 0, 1, 2, 2])
 
 
-def read(folder: Path, options: DataOptions = OPTIONS, **arrays: Any) -> tuple[DataFacts, LoadedData]:
+def read(folder: Path, options: DataOptions = OPTIONS, **arrays: Any) -> tuple[DatasetInfo, LoadedData]:
     np.savez_compressed(folder / "d.npz", **arrays)
     return facts(options, folder), load(options, folder)
 
@@ -261,7 +261,7 @@ def test_a_second_array_says_how_long_sequences_are(tmp_path: Path) -> None:
     known, loaded = read(tmp_path, x=x, x_lengths=lengths, y=Y)
     (given,) = known.inputs
     assert (given.name, given.type, given.lengths) == ("x", sequence(Symbol("T"), 2), (1, 5))
-    assert DataFacts.read(known.write()) == known
+    assert DatasetInfo.read(known.write()) == known
     assert any("1 to 5 steps" in note for note in known.notes)
     part = loaded.split("training")
     order = loaded.numbers["training"]

@@ -10,13 +10,13 @@ from engine.core.errors import UserError
 from engine.data.load import facts, load
 from engine.data.sources import csv_file
 from engine.project.data import DataOptions
-from engine.project.dataset_info import DataFacts
+from engine.project.dataset_info import DatasetInfo
 
 OPTIONS = DataOptions(source="table", path="t.csv", validation_share=0.0, test_share=0.0)
 PLAIN = "a,b,y\n1,2,0.5\n3,4.5,1.5\n-5,6e2,2.5\n"
 
 
-def table(folder: Path, text: str, options: DataOptions = OPTIONS) -> tuple[DataFacts, Any, Any]:
+def table(folder: Path, text: str, options: DataOptions = OPTIONS) -> tuple[DatasetInfo, Any, Any]:
     """Facts, inputs and targets of a table."""
     (folder / "t.csv").write_bytes(text.encode())
     part = load(options, folder).split("training")
@@ -293,4 +293,4 @@ def test_how_large_the_numbers_to_predict_are(tmp_path: Path) -> None:
     path.write_text("area,price\n1,-670000\n2,300000\n3,1.5\n")
     known = facts(DataOptions(source="table", path=str(path)), tmp_path)
     assert known.targets[0].largest == 670_000.0
-    assert DataFacts.read(known.write()) == known
+    assert DatasetInfo.read(known.write()) == known

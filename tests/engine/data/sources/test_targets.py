@@ -9,7 +9,7 @@ import pytest
 from engine.core.errors import UserError
 from engine.data.load import LoadedData, facts, load
 from engine.project.data import DataOptions
-from engine.project.dataset_info import IGNORED, DataFacts, TargetFacts
+from engine.project.dataset_info import IGNORED, DatasetInfo, TargetInfo
 
 OPTIONS = DataOptions(source="arrays", path="d.npz", validation_share=0, test_share=0)
 IMAGES, STEPS = np.zeros((6, 1, 4, 5), np.float32), np.zeros((6, 7, 2), np.float32)
@@ -17,15 +17,15 @@ LENGTHS = np.array([7, 3, 5, 7, 1, 2])
 WHOLE = np.arange(6)
 
 
-def read(folder: Path, options: DataOptions = OPTIONS, **arrays: Any) -> tuple[DataFacts, LoadedData]:
+def read(folder: Path, options: DataOptions = OPTIONS, **arrays: Any) -> tuple[DatasetInfo, LoadedData]:
     np.savez(folder / "d.npz", **arrays)
     data = load(options, folder)
-    assert DataFacts.read(data.facts.write()) == data.facts
+    assert DatasetInfo.read(data.facts.write()) == data.facts
     assert data.facts.targets == facts(options, folder).targets
     return data.facts, data
 
 
-def described(target: TargetFacts) -> tuple[str, str, str, tuple[str, ...]]:
+def described(target: TargetInfo) -> tuple[str, str, str, tuple[str, ...]]:
     return target.task, target.per, target.short(), target.classes
 
 

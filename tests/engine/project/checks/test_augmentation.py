@@ -9,7 +9,7 @@ from engine.core.types import TensorType, features, image, sequence, volume
 from engine.network.problems import Problem
 from engine.project.check import check
 from engine.project.check_augmentation import augmentation_problems
-from engine.project.dataset_info import DataFacts, InputFacts, TargetFacts, classes_of, numbers_of
+from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo, classes_of, numbers_of
 from engine.project.project import Project
 from engine.project.relevance import unused_options
 from tests.builders import chain, layer
@@ -17,12 +17,12 @@ from tests.builders import chain, layer
 GREY, COLOUR = image(1, 8, 12), image(3, 8, 12)
 
 
-def facts(*types: TensorType, target: TargetFacts | None = None) -> DataFacts:
+def facts(*types: TensorType, target: TargetInfo | None = None) -> DatasetInfo:
     targets = (target,) if target else classes_of("a", "b")
-    return DataFacts(tuple(InputFacts(f"x{n}", type) for n, type in enumerate(types)), {"training": 200}, targets)
+    return DatasetInfo(tuple(InputInfo(f"x{n}", type) for n, type in enumerate(types)), {"training": 200}, targets)
 
 
-def told(known: DataFacts, **options: Any) -> list[Problem]:
+def told(known: DatasetInfo, **options: Any) -> list[Problem]:
     made = Project(chain(layer("image_input", size=8)))
     made = replace(made, training=made.training.replace(**options))
     found = list(augmentation_problems(made, known))
@@ -65,17 +65,17 @@ def test_a_border_leaves_something_of_the_image() -> None:
 
 
 def test_pixels_of_targets_move_with_images_of_their_size() -> None:
-    small = TargetFacts("mask", image(2, 4, 6), "classes", ("a", "b"))
+    small = TargetInfo("mask", image(2, 4, 6), "classes", ("a", "b"))
     (problem,) = told(facts(GREY, target=small), rand_x_reflection=0.5, jitter_brightness=0.1)
     assert problem.field == "training.rand_x_reflection"
     assert "The pixels of 'mask' (2 × 4 × 6)" in problem.message
     assert not told(facts(GREY, target=small), jitter_brightness=0.1)
-    assert not told(facts(GREY, target=TargetFacts("mask", image(2, 8, 12), "classes", ("a", "b"))), rand_rotation=9)
+    assert not told(facts(GREY, target=TargetInfo("mask", image(2, 8, 12), "classes", ("a", "b"))), rand_rotation=9)
 
 
 def test_only_one_class_a_sample_is_mixed_and_only_images() -> None:
     mixed = {"mixup_alpha": 0.4, "cutmix_alpha": 1.0}
-    (problem,) = told(facts(GREY, target=TargetFacts("mask", image(2, 8, 12), "classes", ("a", "b"))), **mixed)
+    (problem,) = told(facts(GREY, target=TargetInfo("mask", image(2, 8, 12), "classes", ("a", "b"))), **mixed)
     assert problem.field == "training.mixup_alpha"
     assert "the data has 2 classes a pixel" in problem.message
     (problem,) = told(facts(GREY, features(4)), **mixed)
