@@ -5,7 +5,7 @@ from typing import Protocol
 from PySide6.QtWidgets import QWidget
 
 from app.documents import Documents
-from app.engine_server import EngineServer
+from app.processes import EngineServer
 from designer.editor import Editor
 
 

@@ -10,17 +10,15 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayou
 
 from app import documents, messages
 from app.data.dataset_tracker import DatasetTracker
-from app.engine_server import EngineServer
 from app.frame.actions import WindowState
+from app.frame.bars import StatusLine, TopBar
 from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
 from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
-from app.frame.design_tab import DesignTab
 from app.frame.document_commands import DocumentCommands
 from app.frame.menus import Menus
-from app.frame.status import StatusLine
-from app.frame.tabs import Tabs
-from app.frame.top_bar import TopBar
+from app.frame.tabs import DesignTab, Tabs
 from app.notifier import Notifier
+from app.processes import EngineServer
 from app.runs.environment import ExecutionEnvironment
 from app.runs.phases import Phase
 from app.training import Training
@@ -32,8 +30,7 @@ from engine.network.block import Block
 from engine.project.file import SUFFIX
 
 if TYPE_CHECKING:
-    from app.frame.align_commands import AlignCommands
-    from app.frame.block_commands import BlockCommands
+    from app.frame.network_commands import AlignCommands, BlockCommands
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
     from designer.canvas.view import CanvasView
@@ -162,14 +159,14 @@ class MainWindow(QMainWindow):
     @cached_property
     def blocks(self) -> "BlockCommands":
         """The user's own blocks; made when first needed."""
-        from app.frame.block_commands import BlockCommands
+        from app.frame.network_commands import BlockCommands
 
         return BlockCommands(self, self.design)
 
     @cached_property
     def align(self) -> "AlignCommands":
         """Placement of the selected layers; made when first needed."""
-        from app.frame.align_commands import AlignCommands
+        from app.frame.network_commands import AlignCommands
 
         return AlignCommands(self.editor, lambda before: self.design.canvas.animation.begin(before.positions))
 

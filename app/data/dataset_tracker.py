@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.documents import Documents
-from app.engine_server import EngineServer
+from app.processes import EngineServer
 from designer.editor import Editor
 from engine.project.data import DataOptions
 from engine.project.dataset_info import DatasetInfo

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app.data.dataset_tracker import DatasetTracker
 from app.data.preview import Preview, changes_of
 from app.documents import Documents
-from app.engine_server import EngineServer, OnError, OnResult
+from app.processes import EngineServer, OnError, OnResult
 from app.widgets import Line
 from designer import theme
 from designer.editor import Editor

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.child_process import ThrowAway, engine_command
 from app.dialogs.bars import Bar, Bars
+from app.processes import ThrowAway, engine_command
 from app.widgets import Line, within_screen
 from designer import theme
 from designer.forms.row import section_label

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.engine_server import EngineCommand
 from app.messages import breakable
+from app.processes import EngineCommand
 from app.shell import Shell
 from designer import theme
 from engine.core.errors import UserError

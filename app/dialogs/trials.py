@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.child_process import ThrowAway, engine_command
+from app.processes import ThrowAway, engine_command
 from designer import theme
 from engine.core.text import format_bytes
 from engine.project.file import dumps

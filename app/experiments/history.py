@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.child_process import ENDING_S, Child, engine_command
 from app.experiments import run_reader
+from app.processes import ENDING_S, Child, engine_command
 from engine.core.errors import UserError
 from engine.runs.create import runs_beside
 from engine.runs.folder import RunFolder

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.frame.design_tab import DesignTab
+from app.frame.tabs import DesignTab
 from app.runs.environment import ExecutionEnvironment
 from app.shell import Shell
 from app.training import Training

@@ -1,24 +1,27 @@
 """The commands behind menu entries: dialogs, the theme, and what is shown on the canvas."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, Signal
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.data.dataset_tracker import DatasetTracker
-from app.frame.design_tab import DesignTab
+from app.frame.tabs import DesignTab
 from app.runs.environment import ExecutionEnvironment
 from app.shell import Shell
 from app.training import Training
 from app.user_code import UserCodeTracker
 from designer import theme
+from engine.core.errors import UserError
 
 if TYPE_CHECKING:
     from designer.canvas.find_bar import FindBar
     from designer.canvas.legends import TintLegend
 
 SETTING = "theme"
+PICTURES = {".png": "PNG picture (*.png)", ".svg": "SVG drawing (*.svg)", ".pdf": "PDF document (*.pdf)"}
 
 
 class DialogCommands:
@@ -63,9 +66,21 @@ class DialogCommands:
 
     def save_picture(self) -> None:
         """Save the whole network as a picture."""
-        from app.dialogs.picture import ask_and_save
+        from designer.scene.picture_file import FORMATS, save_picture
 
-        ask_and_save(self._shell, self._design.canvas.network_scene)
+        shell = self._shell
+        stem = Path(shell.documents.title).stem
+        start, filters = str(shell.documents.folder / f"{stem}{FORMATS[0]}"), ";;".join(PICTURES.values())
+        name, chosen = QFileDialog.getSaveFileName(shell.dialog_parent, "Save picture", start, filters)
+        if not name:
+            return
+        path = with_suffix_of(Path(name), chosen)
+        try:
+            save_picture(self._design.canvas.network_scene, path, stem)
+        except UserError as error:
+            shell.show_error("The picture cannot be saved", str(error))
+            return
+        shell.hint(f"Saved {path.name}.")
 
     def compare_with(self) -> None:
         """Compare the open project with another one."""
@@ -84,9 +99,17 @@ class DialogCommands:
 
     def show_about(self) -> None:
         """Show name, version, licence and add-ons."""
-        from app.dialogs.about import show_about
+        from app.frame.help_dialogs import show_about
 
         show_about(self._shell.dialog_parent)
+
+
+def with_suffix_of(path: Path, chosen: str) -> Path:
+    """Return a path with the suffix of the chosen kind of picture, if it was typed without a known one."""
+    if path.suffix.lower() in PICTURES:
+        return path
+    suffix = next((suffix for suffix, label in PICTURES.items() if label == chosen), ".png")
+    return path.with_name(path.name + suffix)
 
 
 class ThemeCommands(QObject):

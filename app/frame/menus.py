@@ -7,8 +7,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 from app.documents import Documents, examples
-from app.frame.action_table import ACTIONS, MENUS, enabled_ids
-from app.frame.actions import Action, Commands, WindowState
+from app.frame.actions import ACTIONS, MENUS, Action, Commands, WindowState, enabled_ids
 from designer import theme
 
 
@@ -94,12 +93,12 @@ class Menus(QObject):
 
     def find_command(self) -> None:
         """Find an action by its name, and run it."""
-        from app.frame.action_dialogs import CommandFinder
+        from app.frame.help_dialogs import CommandFinder
 
         CommandFinder(self.actions_by_id, self._window).exec()
 
     def show_shortcuts(self) -> None:
         """List the shortcuts."""
-        from app.frame.action_dialogs import show_shortcuts
+        from app.frame.help_dialogs import show_shortcuts
 
         show_shortcuts(self._window)

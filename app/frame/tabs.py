@@ -1,9 +1,22 @@
 """The pages of the main window, each made when first needed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Signal
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from designer.editor import Editor
+from engine.network.catalog import catalog
+
+if TYPE_CHECKING:
+    from designer.canvas.view import CanvasView
+    from designer.panels.analysis_table import AnalysisTable
+    from designer.panels.library_panel import Palette
+    from designer.panels.problems import ProblemsPanel
+    from designer.panels.properties import Properties
 
 
 class Tabs(QObject):
@@ -41,3 +54,216 @@ class Tabs(QObject):
             shutdown = getattr(self._pages.get(key), "shutdown", None)
             if shutdown is not None:
                 shutdown()
+
+
+MODULES = (
+    "engine.runs.folder",
+    "engine.network.arrangement",
+    "engine.network.arrange_program",
+    "designer.scene.nodes",
+    "designer.scene.scene",
+    "designer.canvas.keyboard",
+    "designer.canvas.view",
+    "designer.panels.library_panel",
+    "designer.panels.properties",
+    "designer.panels.analysis_table",
+)
+"""What the tab needs, imported in steps too short to be noticed."""
+LEAST_PALETTE, LEAST_PROPERTIES = 200, 264
+
+
+class DesignTab(QObject):
+    """Canvas and panels of one window."""
+
+    canvas_made = Signal(object)
+    palette_made = Signal(object)
+    docks_made = Signal(object)
+    section_requested = Signal(str)
+    """A problem lies in this section of the project, which is edited elsewhere."""
+
+    def __init__(self, window: QMainWindow, editor: Editor, settings: QSettings) -> None:
+        super().__init__(window)
+        self._window = window
+        self._editor = editor
+        self._settings = settings
+        self._was_shown = [True, True, True]
+        """Which docks are to be visible when the tab is shown again."""
+        self._is_shown = False
+        self._making: Iterator[None] | None = None
+
+    # ---- making ----
+
+    @cached_property
+    def canvas(self) -> "CanvasView":
+        """The network, in the middle."""
+        from designer.canvas.view import CanvasView
+
+        canvas = CanvasView(self._editor)
+        canvas.suggestions.type_used.connect(lambda key: self.palette.memory.use(key))
+        canvas.edit_requested.connect(self.edit_fields)
+        self.canvas_made.emit(canvas)
+        return canvas
+
+    @cached_property
+    def palette(self) -> "Palette":
+        """The layer library, at the left."""
+        from designer.panels.library_panel import LibraryMemory, Palette
+
+        palette = Palette(self._editor, memory=LibraryMemory(self._settings, self._window))
+        palette.setMinimumWidth(LEAST_PALETTE)
+        self.palette_made.emit(palette)
+        return palette
+
+    @cached_property
+    def properties(self) -> "Properties":
+        """The form of the selected layers, at the right."""
+        from designer.panels.properties import Properties
+
+        properties = Properties(self._editor)
+        properties.setMinimumWidth(LEAST_PROPERTIES)
+        return properties
+
+    @cached_property
+    def problems(self) -> "ProblemsPanel":
+        """Errors and warnings, below."""
+        from designer.panels.problems import ProblemsPanel
+
+        problems = ProblemsPanel(self._editor)
+        problems.go_to.connect(lambda id: self.canvas.go_to(id))
+        problems.section_wanted.connect(self.section_requested)
+        return problems
+
+    @cached_property
+    def table(self) -> "AnalysisTable":
+        """The table of layers, below: made when its page is seen, or once the window is."""
+        from designer.panels.analysis_table import AnalysisTable
+
+        table = AnalysisTable(self._editor)
+        column = QVBoxLayout(self._layers)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(table)
+        self._layers.setFocusProxy(table)
+        return table
+
+    @cached_property
+    def _layers(self) -> QWidget:
+        """Where the table comes."""
+        return QWidget()
+
+    @cached_property
+    def bottom(self) -> QTabWidget:
+        """Problems and layers, in tabs that count them."""
+        bottom = QTabWidget()
+        bottom.setDocumentMode(True)
+        bottom.addTab(self.problems, "Problems")
+        bottom.addTab(self._layers, "Layers")
+        bottom.currentChanged.connect(lambda _: self.table)
+        self._editor.analysis_changed.connect(lambda _: self._count(bottom))
+        self._count(bottom)
+        return bottom
+
+    def _count(self, bottom: QTabWidget) -> None:
+        problems = len(self._editor.report.problems)
+        bottom.setTabText(0, f"Problems {problems}" if problems else "Problems")
+        bottom.setTabText(1, f"Layers {len(self._editor.network)}")
+
+    @cached_property
+    def docks(self) -> list[QDockWidget]:
+        """The panels in the window: left, right, below. Hidden where another tab is shown."""
+        left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        bottom = Qt.DockWidgetArea.BottomDockWidgetArea
+        docks = [
+            self._dock("Layer library", self.palette, left),
+            self._dock("Properties", self.properties, right),
+            self._dock("Problems and layers", self.bottom, bottom),
+        ]
+        window = self._window
+        for corner, area in (
+            (Qt.Corner.BottomLeftCorner, left),
+            (Qt.Corner.TopLeftCorner, left),
+            (Qt.Corner.BottomRightCorner, right),
+            (Qt.Corner.TopRightCorner, right),
+        ):
+            window.setCorner(corner, area)
+        window.resizeDocks(docks[:2], [252, 316], Qt.Orientation.Horizontal)
+        window.resizeDocks(docks[2:], [min(178, window.height() * 2 // 9)], Qt.Orientation.Vertical)
+        self.docks_made.emit(docks)
+        if not self._is_shown:
+            self._hide(docks)
+        return docks
+
+    def _dock(self, title: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+        window = self._window
+        dock = QDockWidget(title, window)
+        dock.setObjectName(title)
+        dock.setWidget(content)
+        dock.setTitleBarWidget(QWidget(dock))  # the drawings have none; View > Panels shows and hides
+        window.addDockWidget(area, dock)
+        dock.show()  # Qt does so by itself only with the window
+        return dock
+
+    @property
+    def is_made(self) -> bool:
+        """Whether all of it is there."""
+        return "docks" in vars(self) and "canvas" in vars(self)
+
+    def make_soon(self, then: Callable[[], object]) -> None:
+        """Make what is missing, one part a turn of the event loop, and call `then`."""
+        if self._making is None:
+            self._making = self._parts(then)
+            self._go_on()
+
+    def _parts(self, then: Callable[[], object]) -> Iterator[None]:
+        for module in () if self.is_made else MODULES:
+            import_module(module)
+            yield
+        catalog()
+        yield
+        for part in ("canvas", "palette", "properties", "problems", "table", "bottom", "docks"):
+            if part not in vars(self):
+                getattr(self, part)
+                yield
+        then()
+
+    def _go_on(self) -> None:
+        assert self._making is not None
+        for _ in self._making:
+            QTimer.singleShot(0, self, self._go_on)
+            return
+
+    # ---- showing ----
+
+    def show(self) -> None:
+        """Design is the tab that is seen: its panels are there as they were."""
+        if not self._is_shown:
+            self._is_shown = True
+            is_new = "docks" not in vars(self)
+            docks = self.docks
+            if not is_new:
+                for dock, was_shown in zip(docks, self._was_shown, strict=True):
+                    dock.setVisible(was_shown)
+
+    def hide(self) -> None:
+        """Another tab is seen."""
+        if self._is_shown:
+            self._is_shown = False
+            self._hide(self.docks)
+
+    def _hide(self, docks: list[QDockWidget]) -> None:
+        self._was_shown = [not dock.isHidden() for dock in docks]
+        for dock in docks:
+            dock.hide()
+
+    def edit_fields(self) -> None:
+        """Show the properties, ready to type in."""
+        self.docks[1].show()
+        self.properties.focus_first()
+
+    def search_layers(self) -> None:
+        """Show the layer library, ready to search in."""
+        self.docks[0].show()
+        self.palette.focus_search()
+
+    def show_problems(self) -> None:
+        """Bring the list of problems to the front."""
+        self.bottom.setCurrentWidget(self.problems)

@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 
 from app.plots.marks import watched
 from app.plots.quantities import GRADIENT_NORM
-from app.runs.facts_table import FactsTable
 from app.runs.more import WATCHABLE, MoreButton
 from app.runs.supervisor import Outcome
-from app.widgets import ElidedLabel
+from app.widgets import ElidedLabel, FactsTable
 from designer import theme
 from engine.core.text import format_bytes, format_duration, format_percent
 from engine.runs.events import (

@@ -20,7 +20,7 @@ MODULES = (
     "app.data.tab",
     "engine.runs.history",
     "app.runs.queue",
-    "app.runs.queue_panel",
+    "app.runs.queue",
     "app.dialogs.training_options",
     "engine.runs.query",
     "app.experiments.runs_table",

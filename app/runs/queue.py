@@ -1,11 +1,15 @@
 """What the window knows of the queue, and what it does with it. The queue itself needs no window."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
+from app.widgets import ElidedLabel
+from designer import theme
 from engine.core.errors import UserError
 from engine.runs.folder import RunFolder
 from engine.runs.queue import Entry, Queue, start_entry, start_work
@@ -116,3 +120,176 @@ class QueueController(QObject):
     def close(self) -> None:
         """Look no more."""
         self._timer.stop()
+
+
+MOST_ROWS = 12
+STATES = {
+    "waiting": ("○", "Waits", "muted"),
+    "starting": ("○", "Starts", "muted"),
+    "running": ("●", "Trains", "good"),
+    "finished": ("✓", "Finished", "good"),
+    "stopped": ("■", "Stopped", "warning"),
+    "failed": ("✕", "Failed", "error"),
+    "lost": ("✕", "Lost", "error"),
+    "refused": ("✕", "Not started", "error"),
+}
+
+
+class Row(QWidget):
+    """One line: a sign and a name, the state in words, and what can be done."""
+
+    def __init__(self, state: str, name: str, tip: str) -> None:
+        super().__init__()
+        sign, words, role = STATES.get(state, ("○", state, "muted"))
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(4)
+        mark, self.name, self.state = QLabel(sign), ElidedLabel(), QLabel(words)
+        self.name.setText(name, note=tip)
+        mark.setFixedWidth(16)
+        theme.mark(mark, "role", role)
+        theme.mark(self.state, "role", role)
+        self.state.setToolTip(tip)
+        self._row.addWidget(mark)
+        self._row.addWidget(self.name, 1)
+        self._row.addWidget(self.state)
+        self._row.addSpacing(4)
+        self.setMinimumHeight(28)
+
+    def add(self, icon: str, words: str) -> QToolButton:
+        """One more button at the right."""
+        button = QToolButton()
+        button.setAutoRaise(True)
+        button.setIcon(theme.icon(icon, "muted"))
+        button.setIconSize(QSize(14, 14))
+        button.setToolTip(words)
+        button.setAccessibleName(f"{words}: {self.name.text()}")
+        self._row.addWidget(button)
+        return button
+
+
+class QueuePanel(QWidget):
+    """Hidden while there is nothing to show. `shown` asks to show a run's curves."""
+
+    shown = Signal(object)
+
+    def __init__(self, keeper: QueueController) -> None:
+        super().__init__()
+        self._keeper = keeper
+        self._others: list[RunFolder] = []
+        self._current: RunFolder | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self._made: list[QWidget] = []
+        self.rows: dict[int, Row] = {}
+        self.other_rows: list[Row] = []
+        self.start = QPushButton("Train what waits")
+        self.start.setToolTip("Nobody works the queue: train what waits in it, in its order")
+        self.clear = QPushButton("Clear what has ended")
+        self.clear.setToolTip("Take what has ended out of the list; its runs stay")
+        self.start.clicked.connect(keeper.work)
+        self.clear.clicked.connect(keeper.remove_over)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.start)
+        buttons.addWidget(self.clear)
+        buttons.addStretch(1)
+        self._column.addLayout(buttons)
+        keeper.changed.connect(self.refresh)
+        theme.changed.connect(self.refresh)
+        self.refresh()
+
+    def show_others(self, others: Sequence[RunFolder], current: RunFolder | None) -> None:
+        """The runs of the project that are under way, and the one whose curves are shown."""
+        if (list(others), current) != (self._others, self._current):
+            self._others, self._current = list(others), current
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is now."""
+        for widget in self._made:
+            self._column.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
+        self._made, self.rows, self.other_rows = [], {}, []
+        entries = self._keeper.entries
+        queued = {entry.run_dir for entry in entries}
+        shown = self._current.path if self._current is not None else None
+        others = [run for run in self._others if run.path != shown and str(run.path) not in queued]
+        if others:
+            self._add(_heading("Also under way"))
+        for run in others:
+            self.other_rows.append(self._add_run(run))
+        if entries:
+            self._add(_heading("Queue", above=8 if others else 0))
+        self._add_entries(entries)
+        has_waiting = any(entry.is_waiting for entry in entries)
+        self.start.setVisible(has_waiting and not self._keeper.is_worked)
+        self.clear.setVisible(any(entry.is_over for entry in entries))
+        self.setVisible(bool(entries or others))
+
+    def _add(self, widget: QWidget) -> None:
+        self._column.insertWidget(len(self._made), widget)
+        self._made.append(widget)
+        widget.show()
+
+    def _add_run(self, run: RunFolder) -> Row:
+        row = Row("running", run.path.name, str(run.path))
+        self._add(row)
+        row.add("chart", "Show its curves").clicked.connect(lambda: self.shown.emit(run))
+        return row
+
+    def _add_entries(self, entries: Sequence[Entry]) -> None:
+        """Of a long queue what trains and comes next; of what has ended the newest."""
+        over = [entry for entry in entries if entry.is_over][-MOST_ROWS // 3 :]
+        rest = [entry for entry in entries if not entry.is_over]
+        seen = over + rest[: MOST_ROWS - len(over)]
+        first = next((entry.id for entry in rest if entry.is_waiting), 0)
+        for entry in seen:
+            row = self.rows[entry.id] = Row(entry.state, entry.title, entry.reason or entry.run_dir or _why(entry))
+            self._add(row)
+            self._add_buttons(row, entry, is_first=entry.id == first)
+        if len(seen) < len(entries):
+            more = QLabel(f"… and {len(entries) - len(seen):,} more")
+            theme.mark(more, "role", "muted")
+            self._add(more)
+
+    def _add_buttons(self, row: Row, entry: Entry, *, is_first: bool) -> None:
+        keeper, id = self._keeper, entry.id
+        if entry.is_waiting:
+            up = row.add("chevron-up", "Earlier")
+            up.clicked.connect(lambda: keeper.move_up(id))
+            up.setEnabled(not is_first)
+            row.add("play", "Train it now").clicked.connect(lambda: keeper.start_now(id))
+        elif entry.run_dir:
+            row.add("chart", "Show its curves").clicked.connect(lambda: self.shown.emit(keeper.folder_of(entry)))
+        if entry.is_waiting or entry.is_over:
+            row.add("close", "Take it out of the queue").clicked.connect(lambda: keeper.remove(id))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Somebody looks."""
+        super().showEvent(event)
+        self._keeper.is_seen = True
+        self._keeper.look()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self._keeper.is_seen = False
+
+    def shutdown(self) -> None:
+        """Let go of the theme."""
+        theme.changed.disconnect(self.refresh)
+
+
+def _why(entry: Entry) -> str:
+    return "Waits for the end of a run" if entry.after else "Waits for its turn"
+
+
+def _heading(text: str, above: int = 0) -> QLabel:
+    label = QLabel(text.upper())
+    label.setContentsMargins(0, above, 0, 0)
+    theme.mark(label, "role", "section")
+    label.setAlignment(Qt.AlignmentFlag.AlignLeft)
+    return label

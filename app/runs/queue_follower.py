@@ -12,8 +12,7 @@ from engine.core.errors import plural
 from engine.project.user_code import has_code
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
-    from app.runs.queue import QueueController
-    from app.runs.queue_panel import QueuePanel
+    from app.runs.queue import QueueController, QueuePanel
     from engine.runs.folder import RunFolder
     from engine.runs.queue import Entry
 
@@ -69,7 +68,7 @@ class QueueFollower(QObject):
 
     def make_panel(self) -> "QueuePanel":
         """Make the list of what waits and trains."""
-        from app.runs.queue_panel import QueuePanel
+        from app.runs.queue import QueuePanel
 
         self.panel = QueuePanel(self.queue)
         self.panel.shown.connect(self._view.follow)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.child_process import Child, engine_command
+from app.processes import Child, engine_command
 from app.start_page import thumbnail_program
 from app.start_page.thumbnail_program import Thumbnail
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.engine_server import EngineServer, OnError, OnResult, Request
+from app.processes import EngineServer, OnError, OnResult, Request
 
 
 class FakeServer(EngineServer):

@@ -88,11 +88,10 @@ def test_the_form_of_every_layer_type_says_what_its_fields_are(window: MainWindo
 
 
 def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow, tmp_path: Path) -> None:
-    from app.dialogs.about import about_dialog
     from app.dialogs.compare import CompareDialog
     from app.dialogs.export import ExportDialog
     from app.dialogs.training_options import TrainingOptionsDialog
-    from app.frame.action_dialogs import CommandFinder
+    from app.frame.help_dialogs import CommandFinder, about_dialog
 
     window.editor.open(Project(classifier()))
     project = window.editor.project

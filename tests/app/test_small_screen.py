@@ -6,13 +6,12 @@ from pathlib import Path
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QScrollArea, QWidget
 
 from app import messages
-from app.dialogs.about import about_dialog
 from app.dialogs.compare import CompareDialog
 from app.dialogs.devices import DevicesDialog
 from app.dialogs.export import ExportDialog
 from app.dialogs.training_options import TrainingOptionsDialog
-from app.frame.action_dialogs import CommandFinder, shortcuts_dialog
-from app.frame.block_commands import BlockName
+from app.frame.help_dialogs import CommandFinder, about_dialog, shortcuts_dialog
+from app.frame.network_commands import BlockName
 from app.runs.change_run import ChangeRun
 from app.window import MainWindow
 from engine.layers.addons import AddOn

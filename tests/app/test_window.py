@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolBut
 
 from app import messages
 from app.documents import EXAMPLES, state_folder
-from app.frame.action_dialogs import CommandFinder
-from app.frame.action_table import ACTIONS, MENUS
+from app.frame.actions import ACTIONS, MENUS
+from app.frame.help_dialogs import CommandFinder
 from app.runs.monitor import Monitor
 from app.window import MainWindow
 from designer import theme

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.engine_server import EngineServer
+from app.processes import EngineServer
 from app.window import MainWindow
 from designer import theme
 

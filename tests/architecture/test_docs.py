@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from app.frame.action_table import ACTIONS
+from app.frame.actions import ACTIONS
 from engine.cli.main import parser
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions

@@ -7,8 +7,7 @@ import pytest
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.runs.queue import QueueController
-from app.runs.queue_panel import MOST_ROWS, QueuePanel
+from app.runs.queue import MOST_ROWS, QueueController, QueuePanel
 from engine.runs.create import create
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo

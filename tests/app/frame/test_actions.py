@@ -6,8 +6,7 @@ from operator import attrgetter
 
 from PySide6.QtGui import QKeySequence
 
-from app.frame.action_table import ACTIONS, MENUS, enabled_ids
-from app.frame.actions import WindowState
+from app.frame.actions import ACTIONS, MENUS, WindowState, enabled_ids
 from app.window import MainWindow
 
 # What the canvas does with keys itself, see designer/canvas/keyboard.py.

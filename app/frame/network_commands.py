@@ -1,15 +1,20 @@
 """The commands for the user's own blocks: save, add, rename and delete."""
 
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app import messages
 from app.block_library import BlockLibrary
-from app.frame.design_tab import DesignTab
+from app.frame.tabs import DesignTab
 from app.shell import Shell
-from designer import clipboard, theme
+from designer import auto_layout, clipboard, theme
+from designer.editor import Editor
 from designer.panels.library_model import OwnEntry
 from engine.core.errors import UserError
+from engine.network.arrangement import Direction, Edge
 from engine.network.block import Block
+from engine.network.layout import Layout
 from engine.network.network import NAME_LIMIT, name_refusal
 
 
@@ -137,3 +142,29 @@ def ask_name(parent: QWidget, title: str, name: str, do_it: str) -> str | None:
     chosen = dialog.line.text()
     dialog.deleteLater()
     return chosen if is_taken else None
+
+
+class AlignCommands:
+    """Aligns, distributes and arranges the selection of one editor. `show` is given the layout from before."""
+
+    def __init__(self, editor: Editor, show: Callable[[Layout], None]) -> None:
+        self._editor = editor
+        self._show = show
+
+    def align(self, edge: Edge) -> None:
+        """Bring the selected layers into line along an edge or a middle."""
+        before = self._editor.layout
+        auto_layout.align_selection(self._editor, edge)
+        self._show(before)
+
+    def distribute(self, direction: Direction) -> None:
+        """Give the selected layers equal distances."""
+        before = self._editor.layout
+        auto_layout.distribute_selection(self._editor, direction)
+        self._show(before)
+
+    def arrange(self) -> None:
+        """Lay out only the selected layers, where they are."""
+        before = self._editor.layout
+        auto_layout.arrange_selection(self._editor)
+        self._show(before)

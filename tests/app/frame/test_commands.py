@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from app.dialogs.picture import FILTERS, with_ending
+from app.frame.commands import PICTURES, with_suffix_of
 from app.window import MainWindow
 from engine.network.arrangement import arrange
 from engine.project.project import Project
@@ -13,14 +13,14 @@ from tests.builders import classifier
 @pytest.mark.parametrize(
     ("typed", "chosen", "expected"),
     [
-        ("net.svg", FILTERS[".png"], "net.svg"),
-        ("net", FILTERS[".pdf"], "net.pdf"),
-        ("net.v2", FILTERS[".svg"], "net.v2.svg"),
+        ("net.svg", PICTURES[".png"], "net.svg"),
+        ("net", PICTURES[".pdf"], "net.pdf"),
+        ("net.v2", PICTURES[".svg"], "net.v2.svg"),
         ("net", "", "net.png"),
     ],
 )
 def test_the_ending_is_what_was_typed_or_chosen(typed: str, chosen: str, expected: str) -> None:
-    assert with_ending(Path(typed), chosen) == Path(expected)
+    assert with_suffix_of(Path(typed), chosen) == Path(expected)
 
 
 def test_the_picture_is_saved_where_the_person_says(
@@ -31,7 +31,7 @@ def test_the_picture_is_saved_where_the_person_says(
     network = classifier()
     window.editor.open(Project(network, arrange(network)))
     to = tmp_path / "net"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(to), FILTERS[".svg"]))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(to), PICTURES[".svg"]))
     action.trigger()
     assert (tmp_path / "net.svg").read_text().count("fc_1") == 1
     assert window.status.hints.text() == "Saved net.svg."

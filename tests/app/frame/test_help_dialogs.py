@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QLabel
 
-from app.dialogs.about import about_dialog
+from app.frame.help_dialogs import about_dialog
 from engine.layers.addons import AddOn
 
 

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QLabel
 
-from app.runs.facts_table import FactsTable
+from app.widgets import FactsTable
 from tests.app.clipping import settle
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QWidget
 
-from app.frame.block_commands import BlockName
+from app.frame.network_commands import BlockName
 from app.window import MainWindow
 from designer.panels.library_model import OWN_ROLE, OwnEntry
 from engine.network.arrangement import arrange

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.engine_server import GONE, EngineCommand, EngineServer
+from app.processes import GONE, EngineCommand, EngineServer
 from engine.project.data import DataOptions
 from engine.project.file import dumps, save
 from engine.project.project import Project
