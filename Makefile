@@ -1,5 +1,6 @@
 # make run    opens the window with the digits example; without a display trains it headless and exports it
-# make test   lint, types, import contracts, tests
+# make check  lint, types, import contracts, and the tests that your change can break: under two minutes
+# make test   lint, types, import contracts, all tests
 #
 # Variables: PYTHON, TORCH_SPEC, TORCH_ARGS, EXTRAS (see scripts/setup.sh), PYTEST_ARGS (for example "-n 2" or "-k edits").
 
@@ -7,11 +8,11 @@ BIN := .venv/bin
 TESTS := QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
 export PYTHON TORCH_SPEC TORCH_ARGS EXTRAS
 
-.PHONY: help setup run lint test parity faults fuzz gpu clean
+.PHONY: help setup run lint check test parity faults fuzz gpu clean
 .DEFAULT_GOAL := help
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 4
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -n 5
 	@echo "also: make setup | lint | parity | faults | fuzz | gpu | clean"
 
 setup:
@@ -25,6 +26,9 @@ lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+check: lint
+	$(TESTS) -q -x $$($(BIN)/python scripts/affected_tests.py) $(PYTEST_ARGS)
 
 # Two processes at a time: the tests with real processes want a core each as well.
 test: lint
