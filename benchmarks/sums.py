@@ -68,7 +68,7 @@ def main() -> None:
 
 def _work(rank: int, folder: Path, rounds: int) -> None:
     torch.set_num_threads(1)
-    group = TorchProcessGroup(rank, 2, "gloo", folder / "meeting")
+    group = TorchProcessGroup(rank, 2, "gloo", folder / "rendezvous")
     if not group.shares_memory:
         sys.exit("Memory cannot be shared here.")
     gloo = OverGloo(group)

@@ -187,15 +187,15 @@ class _Coordinator:
             if not self._may_try_again(ending):
                 return outcome.given_up(ending, self._restarts)
             self._clean_up()
-            asked = "" if self._is_running else start.asked
+            pending = "" if self._is_running else start.pending_requests
             if self._folder.read_info().state == "paused":
-                asked = lines([{"do": "pause"}])  # who goes on is not asked by a worker that dies
+                pending = lines([{"do": "pause"}])  # a worker that died cannot ask for it again
             self._restarts += 1
             if ending.remedy == "lower rate":
                 self._lower_rate()
             self._is_running, self._offload = False, OffloadHandshake(self._folder)
             self._change_state("starting", "restarting")
-            start = replace(self._go_on(ending.reason), asked=asked)
+            start = replace(self._go_on(ending.reason), pending_requests=pending)
 
     def _may_try_again(self, ending: AttemptOutcome) -> bool:
         """Whether the same again may go well, and nobody has asked for an end."""
@@ -286,7 +286,7 @@ class _Coordinator:
         why = "new workers, to end as asked for" if self._is_leaving else "continued, with new workers"
         self._change_state("stopping" if self._is_leaving else "starting", why)
         update_info(self._folder, released=False)
-        return replace(self._go_on(why), asked=lines(kept))
+        return replace(self._go_on(why), pending_requests=lines(kept))
 
     def _write(self, event: Event) -> None:
         """Append to the log, and tell. The first worker's announcement is the moment when the run is running."""
@@ -352,7 +352,7 @@ class _Coordinator:
     def _clean_up(self) -> None:
         """Remove what a worker, a coordinator or who asked for something left half done when it was killed."""
         path, kept = self._folder.path, (self._folder.best, self._folder.last)
-        left = [*path.glob(".*.tmp"), *path.glob(".meeting-*"), *self._folder.checkpoints.glob(".*.tmp")]
+        left = [*path.glob(".*.tmp"), *path.glob(".rendezvous-*"), *self._folder.checkpoints.glob(".*.tmp")]
         left += self._folder.control.glob(".*.tmp")
         left += [weights.with_name(f".{weights.name}.old") for weights in kept if weights.is_dir()]
         for one in left:
@@ -381,7 +381,8 @@ class _Coordinator:
 def _uses_compiler(folder: RunFolder) -> bool:
     """Whether the training makes an optimizer of torch's own, which imports torch's compiler."""
     try:
-        return load_project(folder.project).project.training.solver in ("nadam", "rmsprop")
+        project = load_project(folder.project).project
+        return project.training.solver in ("nadam", "rmsprop") or not project.run.accelerates("fused-optimizers")
     except UserError:
         return True  # the workers will say what is wrong with it
 

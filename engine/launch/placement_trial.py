@@ -86,8 +86,9 @@ def choose_place(setting: Setting, spec: WorkerSpec, reports: ReportPipe) -> tup
     if can_share() and spec.checkpoint < 0 and is_held:
         try:
             chosen = _Probe(setting, spec).choose()
-        except (RuntimeError, OSError, PeerUnavailableError):  # what is really wrong will show in training
+        except Exception as error:  # what is really wrong will show in training
             traceback.print_exc()
+            chosen = Choice(note=f"The acceleration placement-trials is not used: {type(error).__name__}: {error}.")
     reports.send({"chosen": {"choice": chosen.choice, "threads": chosen.threads}})
     info = setting.info.decided(chosen.choice, chosen.threads)
     place = info.placement.places[0]

@@ -24,6 +24,7 @@ from engine.launch.channel import ReportPipe, RequestPipe
 from engine.launch.placement_trial import choose_place
 from engine.launch.worker_process import begin
 from engine.lowering.user_code import blame
+from engine.parallel import process_group
 from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpec, is_peer_failure
 from engine.placement.batch_arithmetic import rate_factor
 from engine.project.bindings import in_order
@@ -39,7 +40,7 @@ from engine.training.assembling import augmentation_of, choose_threads, loss_of,
 from engine.training.best_model import BestModelTracker, CheckpointSaver, FolderStore, NullStore, nowhere
 from engine.training.checkpoints import RandomStates
 from engine.training.evaluation import metrics_for, named
-from engine.training.fast import garbage
+from engine.training.fast import garbage_timing
 from engine.training.metrics import Metric
 from engine.training.nan_replay import NanReplay
 from engine.training.precision import Precision
@@ -127,7 +128,9 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
     unit = unit_for(setting, spec, network, precision, schedule, loss, metrics, group, batches, notes)
     network = unit.network  # of a pipeline this stage, so that the others are let go
     keeper = _keeper_for(setting, unit, is_first=is_first, has_validation=validation is not None)
+    collects_at_reports = setting.accelerations.uses("garbage-timing")
     if is_first:
+        notes += [*setting.accelerations.notes(), *process_group.notes(group)]
         _announce(setting, parameters, length, named("metric", unit.metrics), reports, notes)
     plan = _plan_for(setting, unit, length, schedule, validation, test)
     clock = Clock(plan.limits.time_s, partial(_sending_s, setting, unit, group))
@@ -146,7 +149,7 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
         saver.go_on(Checkpoint(place(setting.folder, spec.checkpoint), spec.checkpoint))
     schedule.multiply(spec.rate_factor)
     try:
-        with garbage.looked_for_at_reports():
+        with garbage_timing.collected_at_reports() if collects_at_reports else contextlib.nullcontext():
             outcome = trainer.run()
         if is_first:
             _write_tables(setting, outcome, facts.classes)
@@ -232,7 +235,7 @@ def _reporter_for(
     recorder = Recorder(unit.metrics, group, lambda: _memory_bytes(setting.device), clock, setting.device, busy)
     is_first = group.rank == 0
     outbox, requests = (
-        (reports, RequestPipe(spec.requests, spec.asked)) if is_first else (NullEventSink(), NoRequests())
+        (reports, RequestPipe(spec.requests, spec.pending_requests)) if is_first else (NullEventSink(), NoRequests())
     )
     return Reporter(unit.metrics, recorder, outbox, requests, clock, total_steps, unit.watch)
 

@@ -36,7 +36,7 @@ class StartPoint:
 
     checkpoint: int = -1
     rate_factor: float = 1.0
-    asked: str = ""
+    pending_requests: str = ""
 
 
 class WorkerAttempt:
@@ -83,11 +83,11 @@ class WorkerAttempt:
 
     def run(self, work: Callable[[WorkerSpec], int]) -> AttemptOutcome:
         """Start the workers and watch them until they have ended; none is left then."""
-        meeting = self._folder.path / f".meeting-{secrets.token_hex(4)}"
+        rendezvous = self._folder.path / f".rendezvous-{secrets.token_hex(4)}"
         try:
-            meeting.mkdir(0o700)
+            rendezvous.mkdir(0o700)
             with selectors.DefaultSelector() as selector:
-                self._start = partial(self._start_up_to, selector, meeting / "store", work)
+                self._start = partial(self._start_up_to, selector, rendezvous / "store", work)
                 info = self._folder.read_info()
                 self._start(1 if info.is_undecided else len(info.placement.places))
                 return self._watch(selector)
@@ -95,31 +95,31 @@ class WorkerAttempt:
             for worker in self._workers:
                 worker.kill()
                 worker.close()
-            shutil.rmtree(meeting, ignore_errors=True)
+            shutil.rmtree(rendezvous, ignore_errors=True)
 
     def _start_up_to(
-        self, selector: selectors.BaseSelector, meeting: Path, work: Callable[[WorkerSpec], int], count: int
+        self, selector: selectors.BaseSelector, rendezvous: Path, work: Callable[[WorkerSpec], int], count: int
     ) -> None:
         """Start those of so many workers that are not there yet."""
         for rank in range(len(self._workers), count):
-            self._start_worker(rank, meeting, work)
+            self._start_worker(rank, rendezvous, work)
             selector.register(self._workers[rank].reports, selectors.EVENT_READ, rank)
         update_info(self._folder, workers=tuple(worker.pid for worker in self._workers))
 
-    def _start_worker(self, rank: int, meeting: Path, work: Callable[[WorkerSpec], int]) -> None:
+    def _start_worker(self, rank: int, rendezvous: Path, work: Callable[[WorkerSpec], int]) -> None:
         private = [self._lock]
         private += [d for worker in self._workers for d in (worker.reports, worker.requests)]
         worker = worker_process.start(
             self._folder.path,
             rank,
-            meeting,
+            rendezvous,
             work,
             private=private,
             log=self._folder.log,
             strategy=self._strategy,
             checkpoint=self._begins.checkpoint,
             rate_factor=self._begins.rate_factor,
-            asked=self._begins.asked if rank == 0 else "",
+            pending_requests=self._begins.pending_requests if rank == 0 else "",
         )
         self._workers.append(worker)
         self._lines[rank] = ReportReader(worker.reports)

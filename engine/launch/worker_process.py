@@ -109,7 +109,7 @@ def has_driver_open(descriptors: Path = Path("/proc/self/fd")) -> bool:
 def start(
     folder: Path,
     rank: int,
-    meeting: Path,
+    rendezvous: Path,
     work: Callable[[WorkerSpec], int],
     *,
     private: Iterable[int],
@@ -117,10 +117,10 @@ def start(
     strategy: str = "",
     checkpoint: int = -1,
     rate_factor: float = 1.0,
-    asked: str = "",
+    pending_requests: str = "",
 ) -> WorkerProcess:
     """Start one worker. `work` is what a forked one runs; `private` are descriptors of the coordinator's alone.
-    `checkpoint`, `rate_factor` and `asked` are those of `WorkerSpec`.
+    `checkpoint`, `rate_factor` and `pending_requests` are those of `WorkerSpec`.
 
     Raises `RunError` if the system does not give another process.
     """
@@ -128,7 +128,9 @@ def start(
     requests_in, requests_out = os.pipe()
     widen(reports_out)
     pipes = (reports_out, requests_in)
-    spec = WorkerSpec(str(folder), rank, str(meeting), *pipes, os.getpid(), strategy, checkpoint, rate_factor, asked)
+    spec = WorkerSpec(
+        str(folder), rank, str(rendezvous), *pipes, os.getpid(), strategy, checkpoint, rate_factor, pending_requests
+    )
     printing = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if can_fork():

@@ -1,4 +1,4 @@
-"""The workers of a run as one object: which one am I, how many are we, what is our sum. Alone it answers at once."""
+"""The process group of a run: the workers, and their collectives. Alone a worker's collectives return at once."""
 
 import contextlib
 import json
@@ -17,108 +17,128 @@ from engine.core.errors import RunError
 from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
 from engine.placement.inventory import can_share
 
-# Long enough for a slow disk under the first worker; a worker that died is found by the coordinator, not by this.
 TIMEOUT = timedelta(minutes=5)
-FAREWELL = timedelta(seconds=5)
-TRIAL_S = 10.0
-"""So long shared memory is tried before gloo takes its place."""
-OF_ACCELERATORS = {"nccl": "cuda", "xccl": "xpu"}
-"""What joins accelerators alone, and torch's word for these."""
+"""Long enough for a slow disk under the first worker; a worker that died is found by the coordinator, not by this."""
+SHUTDOWN_TIMEOUT = timedelta(seconds=5)
+SHARED_MEMORY_TRIAL_S = 10.0
+"""Shared memory that does not answer within this time is not used."""
+DEVICES_OF_BACKENDS = {"nccl": "cuda", "xccl": "xpu"}
+"""Backends that serve one kind of accelerator alone, and torch's word for these devices."""
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
 class PeerFailureError(RunError):
-    """Another worker is gone or does not answer. Whoever watches all of them knows why."""
+    """Another worker has ended or does not answer. The coordinator, which watches all of them, knows why."""
 
 
 class ProcessGroup(Protocol):
-    """All workers of a run. `sum` is a collective: every worker calls it at the same place, with the same size."""
+    """All workers of a run. A collective is called by every worker at the same place, with tensors of the same size."""
 
     @property
     def rank(self) -> int:
-        """Which worker this is, from 0."""
+        """The number of this worker, from 0."""
 
     @property
     def size(self) -> int:
-        """How many workers there are."""
+        """The number of workers (the world size)."""
 
     @property
     def communication_s(self) -> float:
-        """Seconds that sums have taken so far, with waiting for slower workers; of what is sent beside the computation
-        only the rest that had to be waited for."""
+        """Seconds of communication so far, with waiting for slower workers. Of communication that overlaps with
+        computing only the rest that had to be waited for."""
 
     def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The sum over all workers, in place."""
+        """Sum a tensor over all workers, in place, and return it. A collective."""
 
     def add_communication_time(self, seconds: float) -> None:
-        """What was sent in another way than by a sum took so long, with waiting."""
+        """Add the time of communication other than `all_reduce`, such as point-to-point."""
 
     def close(self) -> None:
-        """Part from the others, at the end. Nothing can be summed after it."""
+        """Leave the group, at the end. No collective may follow."""
 
 
 class SingleProcess:
-    """One worker."""
+    """The group of a single worker."""
 
     rank = 0
     size = 1
     communication_s = 0.0
 
     def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensor itself."""
+        """Return the tensor as it is."""
         return tensor
 
     def add_communication_time(self, seconds: float) -> None:
-        """There is nobody to send to."""
+        """Do nothing: there is no communication."""
 
     def close(self) -> None:
-        """Nothing to leave."""
+        """Do nothing: there is no group to leave."""
 
 
 class TorchProcessGroup:
-    """Several processes of one machine, joined by torch's process group over a file in a private folder. Over gloo,
-    what is on the CPU is summed through shared memory, where that is found to work."""
+    """Workers of one machine in torch's process group, which find each other by a file in a private folder.
 
-    def __init__(self, rank: int, size: int, backend: str, meeting: Path, *, timeout: timedelta = TIMEOUT) -> None:
+    Over gloo, tensors on the CPU are summed through shared memory where that works (`engine.parallel.shared_memory`);
+    `shared_memory_refusal` says why not, where it should have.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        size: int,
+        backend: str,
+        rendezvous: Path,
+        *,
+        timeout: timedelta = TIMEOUT,
+        share_memory: bool = True,
+    ) -> None:
+        """`rendezvous` is the file where the workers find each other. A collective. Raises `PeerFailureError`."""
         self.rank = rank
         self.size = size
         self.communication_s = 0.0
+        self.shared_memory_refusal = ""
         for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
             os.environ[variable] = LOOPBACK  # nothing may listen to other machines
-        self._store = torch.distributed.FileStore(str(meeting), size)  # type: ignore[attr-defined]  # public, not listed
+        self._store = torch.distributed.FileStore(str(rendezvous), size)  # type: ignore[attr-defined]  # public, not listed
         try:
             torch.distributed.init_process_group(
-                _for_both(backend), store=self._store, rank=rank, world_size=size, timeout=timeout
+                _backends(backend), store=self._store, rank=rank, world_size=size, timeout=timeout
             )
-            self._shared = self._share_memory(timeout) if backend == "gloo" else None
+            self._reducer = self._share_memory(timeout) if share_memory and backend == "gloo" else None
         except RuntimeError as error:
-            raise _lost(rank, error) from error
+            raise _peer_failure(rank, error) from error
 
     @property
     def shares_memory(self) -> bool:
-        """Whether sums on the CPU go through shared memory."""
-        return self._shared is not None
+        """Whether tensors on the CPU are summed through shared memory."""
+        return self._reducer is not None
 
     def _share_memory(self, timeout: timedelta) -> SharedMemoryReducer | None:
-        """Memory for sums, or None where not every worker can use it. A collective."""
-        sums = None
-        with contextlib.suppress(OSError, ValueError):
-            sums = self._open_memory()
-        if not self._all_agree(sums is not None):
+        """Return the reducer, or None where not every worker can use it. A collective."""
+        reducer, error = None, ""
+        try:
+            reducer = self._open_memory()
+        except Exception as refused:  # whatever a system or a version refuses, gloo takes its place
+            error = str(refused)
+        if not self._all_agree(reducer is not None):
+            if can_share():
+                self.shared_memory_refusal = error or "a worker cannot open it"
             return None
-        assert sums is not None
-        works = False
-        with contextlib.suppress(OSError, PeerUnavailableError):
-            sums.meet()
-            works = _is_right(sums, self.rank, self.size)
+        assert reducer is not None
+        try:
+            reducer.connect()
+            works = reducer.is_correct()
+        except Exception as refused:
+            works, error = False, str(refused)
         if not self._all_agree(works):
-            sums.close()
+            reducer.close()
+            self.shared_memory_refusal = error or "sums came out wrong"
             return None
-        sums.timeout_s = timeout.total_seconds()
-        return sums
+        reducer.timeout_s = timeout.total_seconds()
+        return reducer
 
     def _open_memory(self) -> SharedMemoryReducer | None:
-        """The first worker's memory. It always says something, since the others wait for it."""
+        """Open the first worker's memory. That worker always publishes a path, since the others wait for it."""
         path, memory = "", None
         if self.rank == 0:
             try:
@@ -128,86 +148,84 @@ class TorchProcessGroup:
                 self._store.set("memory", path)
         elif path := self._store.get("memory").decode():
             memory = Memory.open(path, self.size) if can_share() else None
-        return SharedMemoryReducer(memory, self.rank, self.size, timeout_s=TRIAL_S) if memory else None
+        if memory is None:
+            return None
+        return SharedMemoryReducer(memory, self.rank, self.size, timeout_s=SHARED_MEMORY_TRIAL_S)
 
-    def _all_agree(self, yes: bool) -> bool:
-        votes = torch.tensor([int(yes)])
+    def _all_agree(self, vote: bool) -> bool:
+        votes = torch.tensor([int(vote)])
         torch.distributed.all_reduce(votes)
         return int(votes) == self.size
 
     def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The sum over all workers, in place. Raises `PeerFailureError`."""
+        """Sum a tensor over all workers, in place, and return it. Raises `PeerFailureError`."""
         began = time.perf_counter()
         try:
-            if self._shared is not None and tensor.device.type == "cpu":
-                self._shared.all_reduce(tensor)
+            if self._reducer is not None and tensor.device.type == "cpu":
+                self._reducer.all_reduce(tensor)
             else:
                 torch.distributed.all_reduce(tensor)
         except (RuntimeError, PeerUnavailableError) as error:
-            raise _lost(self.rank, error) from error
+            raise _peer_failure(self.rank, error) from error
         self.add_communication_time(time.perf_counter() - began)
         return tensor
 
     def add_communication_time(self, seconds: float) -> None:
-        """What was sent took so long."""
+        """Add the time of communication other than `all_reduce`."""
         self.communication_s += seconds
 
     def close(self) -> None:
-        """Wait until all others are through with the group too: a connection that closes early can take with it what a
-        slower worker has not read yet.
+        """Wait until all others leave, too: a connection that closes early can take with it what a slower worker has
+        not read yet.
 
-        The group itself is never destroyed; it ends with the process, by `os._exit`. Its destructor joins a thread that
-        may just then need Python's lock to let go of the last sum, and DistributedDataParallel's reducer, where it is
-        the group's last owner, holds that lock meanwhile: a worker that was done would hang for good.
+        torch's group itself is never destroyed; it ends with the process, by `os._exit`. Its destructor joins a thread
+        that may just then need Python's lock to release the last tensor, and DistributedDataParallel's reducer, where
+        it is the group's last owner, holds that lock meanwhile: a worker that was done would hang for good.
         """
-        with contextlib.suppress(RuntimeError):  # one that failed never comes: there is nothing left to wait for
+        with contextlib.suppress(RuntimeError):  # a worker that failed never comes: there is nothing left to wait for
             self._store.set(f"left/{self.rank}", "")
-            self._store.wait([f"left/{rank}" for rank in range(self.size)], FAREWELL)
+            self._store.wait([f"left/{rank}" for rank in range(self.size)], SHUTDOWN_TIMEOUT)
+
+
+def notes(group: ProcessGroup) -> tuple[str, ...]:
+    """Return what a user should know of the group: that shared memory was to be used, and is not."""
+    refusal = group.shared_memory_refusal if isinstance(group, TorchProcessGroup) else ""
+    return (f"The acceleration shared-memory is not used: {refusal}.",) if refusal else ()
 
 
 def all_gather_rows(group: ProcessGroup, rows: torch.Tensor) -> torch.Tensor:
-    """The rows of all workers, in the order of the workers, which may have different numbers of them. A collective.
+    """Gather rows `(n, ...)` of all workers, in the order of the workers; `n` may differ between them. A collective.
 
-    Each puts its own into zeros, and these are summed: exact, and it takes no other collective than the sum.
+    Each worker puts its rows into zeros, and these are summed: exact, and it takes no other collective.
     """
     counts = torch.zeros(group.size, dtype=torch.double, device=rows.device)
     counts[group.rank] = len(rows)
-    found = [int(count) for count in group.all_reduce(counts).tolist()]
-    begin = sum(found[: group.rank])
-    whole = rows.new_zeros((sum(found), *rows.shape[1:]))
-    whole[begin : begin + len(rows)] = rows
-    return group.all_reduce(whole)
+    lengths = [int(count) for count in group.all_reduce(counts).tolist()]
+    begin = sum(lengths[: group.rank])
+    gathered = rows.new_zeros((sum(lengths), *rows.shape[1:]))
+    gathered[begin : begin + len(rows)] = rows
+    return group.all_reduce(gathered)
 
 
-def _for_both(backend: str) -> str:
-    """What joins the workers, for each kind of tensor. Those of the CPU too: weights that are offloaded lie there, and
-    what joins accelerators refuses them."""
-    kind = OF_ACCELERATORS.get(backend)
+def _backends(backend: str) -> str:
+    """Return the backend for each kind of device: weights that are offloaded lie on the CPU, whose tensors a backend
+    for accelerators refuses."""
+    kind = DEVICES_OF_BACKENDS.get(backend)
     has_gloo = torch.distributed.is_gloo_available()
     return backend if kind is None or not has_gloo else f"cpu:gloo,{kind}:{backend}"
 
 
-def _is_right(sums: SharedMemoryReducer, rank: int, size: int) -> bool:
-    """Whether a few sums give what they should."""
-    for length, kind in ((1, torch.int64), (1000, torch.float64), (300_000, torch.float32)):
-        numbers = torch.full((length,), 1 + rank, dtype=kind)
-        sums.all_reduce(numbers)
-        if not bool((numbers == size * (size + 1) // 2).all()):
-            return False
-    return True
-
-
-def _lost(rank: int, error: Exception) -> PeerFailureError:
+def _peer_failure(rank: int, error: Exception) -> PeerFailureError:
     reason = str(error).strip().partition("\n")[0][:200]
     return PeerFailureError(f"Worker {rank} lost the other workers: {reason}")
 
 
 def is_peer_failure(error: BaseException) -> bool:
-    """Whether the error, or what caused it, tells of another worker's end rather than of a fault here."""
+    """Return whether the error, or its cause, tells of another worker's end rather than of a fault here."""
     while True:
         if isinstance(error, PeerFailureError | torch.distributed.DistError):
             return True
-        # DistributedDataParallel meets the loss inside autograd, which passes on the words alone.
+        # DistributedDataParallel meets the failure inside autograd, which passes on the message alone.
         if isinstance(error, RuntimeError) and ("gloo" in str(error) or "NCCL" in str(error)):
             return True
         if error.__cause__ is None:
@@ -217,27 +235,27 @@ def is_peer_failure(error: BaseException) -> bool:
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What a worker is told: the run, who it is, where the workers meet, its pipes, its parent."""
+    """What a worker is started with: run folder, rank, rendezvous file, descriptors of its pipes, its parent's id."""
 
     folder: str
     rank: int
-    meeting: str
+    rendezvous: str
     reports: int
     requests: int
     parent: int
     strategy: str = ""
     checkpoint: int = -1
-    """The run goes on from the checkpoint after so many iterations; negative: it begins."""
+    """The iteration of the checkpoint to resume from; negative: the run begins."""
     rate_factor: float = 1.0
-    """What the learn rates of the checkpoint are multiplied by."""
-    asked: str = ""
-    """Requests, one a line, that are obeyed before the first step after a checkpoint."""
+    """Multiplies the learn rates of the checkpoint."""
+    pending_requests: str = ""
+    """Requests, one per line, that are handled before the first step after a checkpoint."""
 
     def write(self) -> str:
-        """As text, for the command line of a fresh interpreter."""
+        """Return it as text, for the command line of a fresh interpreter."""
         return json.dumps(asdict(self))
 
     @classmethod
     def read(cls, text: str) -> "WorkerSpec":
-        """From the text of `write`."""
+        """Return the spec of a text made by `write`."""
         return cls(**json.loads(text))

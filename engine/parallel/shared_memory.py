@@ -1,17 +1,16 @@
-"""Sums over the workers of one machine through memory that they share: for what is small, several times faster than a
-connection.
+"""All-reduce over the workers of one machine through shared memory: for small tensors several times faster than gloo.
 
-Each worker has two slots and a counter. To add something up it copies its part into one of its slots, counts, waits
-until all others have counted as far, and adds up the slots of all in the order of the workers: the result is the same
-on each of them, and the same again every time. The next sum uses the other slots. So one wait a sum is enough: whoever
-fills a slot for the second time knows by the counters that all are through with the sum before last, which read it.
+Each worker has two slots and a counter. To sum a tensor it copies its part into one of its slots, counts, waits until
+all others have counted as far, and adds the slots of all in the order of the ranks: every worker gets the same bits,
+and the same again every time. The next sum uses the other slots. So one wait per sum is enough: a worker that fills a
+slot for the second time knows by the counters that all have finished the sum before last, which read it.
 
-What is read behind a counter must have been written before it. Stores of x86-64 become visible in their order, and
-loads are made in theirs, so a plain counter does; ARM promises neither, and Python has no fence to ask for: there the
-workers sum over gloo, as they do wherever the trial at the start does not give what it should.
+What is read after a counter must have been written before it. Stores of x86-64 become visible in their order, and
+loads are made in theirs, so a plain counter does; ARM promises neither, and Python has no memory fence: there the
+workers sum over gloo, as they do wherever the trial at the start gives a wrong result.
 
-The memory is a file without a name: nothing of it is left, however the workers end. That a worker has ended the others
-see by its process descriptor, and one that is stopped is found by the coordinator, as over gloo.
+The memory is a file without a name: nothing of it stays, however the workers end. Process descriptors tell when a
+worker has ended; one that is stopped is found by the coordinator, as over gloo.
 """
 
 import mmap
@@ -25,14 +24,14 @@ from typing import Any
 import torch
 
 LINE = 128
-"""Bytes between two counters, so that no two share a line of the cache."""
+"""Bytes between two counters, so that no two share a cache line."""
 SLOT_BYTES = 2**20
-"""What is larger goes through in parts, which stay in the cache meanwhile."""
+"""Larger tensors are sent in chunks, which stay in the cache meanwhile."""
 SPINS = 200
 YIELD_S = 0.002
 LONGEST_NAP_S = 0.005
-MOST_KNOWN = 256
-"""So many sizes have their views kept."""
+MAX_CACHED_VIEWS = 256
+"""The number of tensor sizes whose views are cached."""
 
 
 class PeerUnavailableError(Exception):
@@ -41,7 +40,7 @@ class PeerUnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Memory:
-    """The shared memory of a number of workers, and where others of this machine can open it."""
+    """The shared memory of a group of workers, and the path by which others on this machine open it."""
 
     map: mmap.mmap
     path: str
@@ -49,15 +48,15 @@ class Memory:
 
     @classmethod
     def make(cls, size: int) -> "Memory":
-        """Make it, without a name in any folder. Only what is used of it takes memory. Raises `OSError`."""
+        """Create the memory, without a name in any folder. Unused pages take no memory. Raises `OSError`."""
         descriptor = os.memfd_create("netwright-sums", os.MFD_CLOEXEC)
         os.ftruncate(descriptor, _bytes(size))
-        # The descriptor stays open: it is how the others get at the memory.
+        # The descriptor stays open: the others open the memory by it.
         return cls(mmap.mmap(descriptor, _bytes(size)), f"/proc/{os.getpid()}/fd/{descriptor}", descriptor)
 
     @classmethod
     def open(cls, path: str, size: int) -> "Memory":
-        """That of another worker. Raises `OSError`, and `ValueError` where it is too small."""
+        """Open the memory of another worker. Raises `OSError`, and `ValueError` where it is too small."""
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
             return cls(mmap.mmap(descriptor, _bytes(size)), path)
@@ -65,7 +64,7 @@ class Memory:
             os.close(descriptor)
 
     def close(self) -> None:
-        """Nobody can open it any more. It goes with the last one that uses it."""
+        """Close the descriptor, after which nobody can open the memory. It is freed with its last user."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
 
@@ -75,74 +74,84 @@ def _bytes(size: int) -> int:
 
 
 def _slots_at(size: int) -> int:
-    """Behind two lines a worker: its counter, and its process."""
+    """The offset of the slots, behind two cache lines per worker: its counter and its process id."""
     return -(-2 * size * LINE // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
 class SharedMemoryReducer:
-    """One worker's access to the memory. All of them make the same sums in the same order."""
+    """One worker's access to the memory. All workers make the same sums in the same order."""
 
     def __init__(self, memory: Memory, rank: int, size: int, *, timeout_s: float) -> None:
-        """`timeout_s`: how long the others are waited for; it can be changed."""
+        """`timeout_s`: how long to wait for the others; it can be changed."""
         self._rank, self.timeout_s = rank, timeout_s
         self._counters = memoryview(memory.map).cast("B")[: 2 * size * LINE].cast("q")
-        self._places = [worker * 2 * LINE // 8 for worker in range(size)]
+        self._counter_at = [worker * 2 * LINE // 8 for worker in range(size)]
         self._others = [worker for worker in range(size) if worker != rank]
-        whole = torch.frombuffer(memory.map, dtype=torch.uint8)[_slots_at(size) : _bytes(size)]
-        self._slots = whole.view(2, size, SLOT_BYTES)
-        self._known: dict[tuple[torch.dtype, int], list[Sequence[torch.Tensor]]] = {}
+        slots = torch.frombuffer(memory.map, dtype=torch.uint8)[_slots_at(size) : _bytes(size)]
+        self._slots = slots.view(2, size, SLOT_BYTES)
+        self._view_cache: dict[tuple[torch.dtype, int], list[Sequence[torch.Tensor]]] = {}
         self._processes: dict[int, int] = {}
         self._turn = 0
-        self._counters[self._places[rank] + LINE // 8] = os.getpid()
+        self._counters[self._counter_at[rank] + LINE // 8] = os.getpid()
 
-    def meet(self) -> None:
-        """Get to know the processes of the others, all of whom have made theirs by now. Raises `OSError` where one has
-        gone, or cannot be watched."""
+    def connect(self) -> None:
+        """Open the process descriptors of the others, which have all written their ids. Raises `OSError` where one has
+        ended, or cannot be watched."""
         for other in self._others:
-            self._processes[other] = os.pidfd_open(self._counters[self._places[other] + LINE // 8])
+            self._processes[other] = os.pidfd_open(self._counters[self._counter_at[other] + LINE // 8])
 
     def close(self) -> None:
-        """Forget the processes of the others."""
+        """Close the process descriptors of the others."""
         for descriptor in self._processes.values():
             os.close(descriptor)
         self._processes = {}
 
-    def all_reduce(self, tensor: torch.Tensor) -> None:
-        """Put the sum over all workers into the tensor, which is on the CPU. Raises `PeerUnavailableError`."""
-        given = tensor.detach()
-        flat = given.contiguous().view(-1)
-        most = SLOT_BYTES // flat.element_size()
-        for begin in range(0, len(flat), most):
-            self._sum(flat[begin : begin + most] if len(flat) > most else flat)
-        if not given.is_contiguous():
-            given.copy_(flat.view_as(given))
+    def is_correct(self) -> bool:
+        """Return whether a few sums give the right result. A collective. Raises `PeerUnavailableError`."""
+        size = len(self._others) + 1
+        for length, kind in ((1, torch.int64), (1000, torch.float64), (300_000, torch.float32)):
+            numbers = torch.full((length,), 1 + self._rank, dtype=kind)
+            self.all_reduce(numbers)
+            if not bool((numbers == size * (size + 1) // 2).all()):
+                return False
+        return True
 
-    def _sum(self, part: torch.Tensor) -> None:
+    def all_reduce(self, tensor: torch.Tensor) -> None:
+        """Sum a tensor on the CPU over all workers, in place. Raises `PeerUnavailableError`."""
+        values = tensor.detach()
+        flat = values.contiguous().view(-1)
+        chunk = SLOT_BYTES // flat.element_size()
+        for begin in range(0, len(flat), chunk):
+            self._reduce(flat[begin : begin + chunk] if len(flat) > chunk else flat)
+        if not values.is_contiguous():
+            values.copy_(flat.view_as(values))
+
+    def _reduce(self, part: torch.Tensor) -> None:
         self._turn += 1
         slots = self._views(part)[self._turn & 1]
         slots[self._rank].copy_(part)
-        self._counters[self._places[self._rank]] = self._turn
+        self._counters[self._counter_at[self._rank]] = self._turn
         for other in self._others:
-            if self._counters[self._places[other]] < self._turn:
+            if self._counters[self._counter_at[other]] < self._turn:
                 self._wait_for(other)
         torch.add(slots[0], slots[1], out=part)
         for slot in slots[2:]:
             part.add_(slot)
 
     def _views(self, part: torch.Tensor) -> list[Sequence[torch.Tensor]]:
-        """Both slots of every worker as tensors like this one."""
+        """Return both slots of every worker as tensors like this one."""
         key = part.dtype, len(part)
-        if (found := self._known.get(key)) is None:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            found = [[slot.view(part.dtype)[: len(part)] for slot in slots] for slots in self._slots]
-            self._known[key] = found
-        return found
+        if (views := self._view_cache.get(key)) is None:
+            if len(self._view_cache) >= MAX_CACHED_VIEWS:
+                self._view_cache.clear()
+            views = [[slot.view(part.dtype)[: len(part)] for slot in slots] for slots in self._slots]
+            self._view_cache[key] = views
+        return views
 
     def _wait_for(self, other: int) -> None:
-        """Until the other one has counted as far: at first at the ready, then so that others can compute, and at last
-        asleep. Spinning alone would take the processor from the very worker that is waited for, where cores are few."""
-        counters, place, turn = self._counters, self._places[other], self._turn
+        """Wait until the other worker has counted as far: spin at first, then yield, and sleep at last. Spinning alone
+        would take the processor from the very worker that is waited for, where cores are few."""
+        counters, place, turn = self._counters, self._counter_at[other], self._turn
         for _ in range(SPINS):
             if counters[place] >= turn:
                 return
@@ -152,7 +161,7 @@ class SharedMemoryReducer:
             if counters[place] >= turn:
                 return
         while counters[place] < turn:
-            # Asked before the counter is read again: a worker may count and then end, all is well then.
+            # Asked before the counter is read again: a worker may count and then end, which is fine.
             has_ended = self._nap(other, min(waited / 8, LONGEST_NAP_S))
             if counters[place] >= turn:
                 return
@@ -162,7 +171,7 @@ class SharedMemoryReducer:
                 raise PeerUnavailableError(f"worker {other} gave no answer for {self.timeout_s:g} s")
 
     def _nap(self, other: int, seconds: float) -> bool:
-        """Sleep for a moment; whether the other one has ended."""
+        """Sleep for a moment, and return whether the other worker has ended."""
         process: Any = self._processes.get(other)
         if process is None:
             time.sleep(seconds)
@@ -171,24 +180,24 @@ class SharedMemoryReducer:
 
 
 class SharedMemoryGroup:
-    """Several processes of this machine that have nothing in common but the memory they were forked with."""
+    """Processes of this machine that share nothing but the memory with which they were forked, as a process group."""
 
     def __init__(self, memory: Memory, rank: int, size: int, *, timeout_s: float) -> None:
-        """A collective. Raises `PeerUnavailableError`, and `OSError` where another one cannot be watched."""
+        """A collective. Raises `PeerUnavailableError`, and `OSError` where another process cannot be watched."""
         self.rank, self.size, self.communication_s = rank, size, 0.0
         self._reducer = SharedMemoryReducer(memory, rank, size, timeout_s=timeout_s)
         self._reducer.all_reduce(torch.zeros(1))
-        self._reducer.meet()
+        self._reducer.connect()
 
     def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The sum over all of them, in place. Raises `PeerUnavailableError`."""
+        """Sum a tensor over all processes, in place, and return it. Raises `PeerUnavailableError`."""
         self._reducer.all_reduce(tensor)
         return tensor
 
     def add_communication_time(self, seconds: float) -> None:
-        """What was sent took so long."""
+        """Add the time of communication other than `all_reduce`."""
         self.communication_s += seconds
 
     def close(self) -> None:
-        """Part from the others."""
+        """Leave the group."""
         self._reducer.close()

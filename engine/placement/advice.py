@@ -118,15 +118,16 @@ class _Prediction:
             return self._pipeline()
         memory = self._memory(self._most.samples)
         held, meeting = memory.total, 0.0
+        shares_memory = can_share() and self._project.run.accelerates("shared-memory")
         match strategy:
             case "data-parallel":
                 is_plain = self._environment.gradient_compression == "none"
-                meeting = self._meeting(memory.gradients, through_memory=is_plain and can_share())
+                meeting = self._meeting(memory.gradients, through_memory=is_plain and shares_memory)
             case "fully-sharded":
                 held = self._shard(memory)
                 meeting = 3 * self._meeting(memory.gradients)  # gathered twice, gradients scattered
             case "local-sgd":
-                meeting = self._meeting(memory.weights + memory.optimizer, through_memory=can_share())
+                meeting = self._meeting(memory.weights + memory.optimizer, through_memory=shares_memory)
                 meeting /= self._environment.averaging_interval
         note = NOTES.get(strategy, "")
         is_exact = strategy != "local-sgd"

@@ -47,7 +47,8 @@ def words(placement: Placement, project: Project, samples: int | None, analysis:
     goes_alone = project.environment.strategy == "local-sgd"  # and adds up once in a while
     if placement.resolved != "multi-cpu" or _crowd(placement) or goes_alone:
         return said
-    return f"{said} {better_alone(placement, work_of(analysis or analyse(project.network)))}".rstrip()
+    work, shares_memory = work_of(analysis or analyse(project.network)), project.run.accelerates("shared-memory")
+    return f"{said} {better_alone(placement, work, shares_memory=shares_memory)}".rstrip()
 
 
 def _crowd(placement: Placement) -> str:
@@ -136,7 +137,7 @@ def step_s(work: Work, samples: int, flops_s: float = _FLOPS_S) -> float:
     return 3 * work.flops * samples / flops_s
 
 
-def better_alone(placement: Placement, work: Work) -> str:
+def better_alone(placement: Placement, work: Work, *, shares_memory: bool = True) -> str:
     """Why one process is expected to be faster than these workers on the CPU, or nothing.
 
     Dividing a step saves computing, and costs adding up the gradients. What a step takes whatever its size (calling
@@ -145,7 +146,7 @@ def better_alone(placement: Placement, work: Work) -> str:
     if placement.resolved != "multi-cpu" or not work.flops:
         return ""
     batch, largest = (f(w.samples for w in placement.workers) for f in (sum, max))
-    cost = meeting_s(work.gradient_bytes, through_memory=can_share())
+    cost = meeting_s(work.gradient_bytes, through_memory=shares_memory and can_share())
     saved = step_s(work, batch) - step_s(work, largest)
     if saved >= cost:
         return ""

@@ -123,6 +123,8 @@ def open_placements(
     project: Project, placement: Placement, inventory: DeviceInventory, samples: int, steps: int
 ) -> tuple[PlacementRecord, ...]:
     """Return the candidates of a run that is to choose among them when it starts; empty where nothing is open."""
+    if not (project.run.accelerates("placement-trials") and project.run.accelerates("shared-memory")):
+        return ()
     several = candidates(project, placement, inventory)
     analysis = analyse(project.network)
     if not several or not can_share() or draws_at_random(project, analysis):

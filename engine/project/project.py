@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.core.errors import FieldError, UserError, did_you_mean
-from engine.core.fields import Int
+from engine.core.fields import Choices, Int
 from engine.core.records import Record, all_problems, set_by_text
 from engine.network import blocks
 from engine.network.block import Block
@@ -19,9 +19,18 @@ from engine.project.environment import EnvironmentOptions
 from engine.project.migrations import FORMAT
 from engine.project.training import TrainingOptions
 
+ACCELERATIONS: Mapping[str, str] = {
+    "manual-backward": "Gradients of plain chains of layers without autograd",
+    "fused-optimizers": "torch's fused kernels called directly, for sgdm, adam and adamw",
+    "shared-memory": "Workers on the CPU sum gradients through shared memory instead of gloo",
+    "garbage-timing": "Python's garbage collector runs between steps",
+    "placement-trials": "A run of some length on the CPU tries processes and threads at its start",
+}
+"""What can be switched off of what makes training faster without changing its numbers; each with its meaning."""
+
 
 class RunOptions(Record):
-    """How a run is kept alive."""
+    """How a run is kept alive, and which accelerations it uses."""
 
     max_restarts = Int(
         3,
@@ -32,6 +41,26 @@ class RunOptions(Record):
         help="So often a run whose worker died or hangs goes on by itself from its last checkpoint; default 3. One "
         "that ran out of memory does not: it would again",
     )
+    accelerations = Choices(
+        ("all",),
+        options=("all", "none", *ACCELERATIONS),
+        notes={"all": "All of them", "none": "None of them", **ACCELERATIONS},
+        group="Run",
+        help="Parts of Netwright that make training faster and leave its numbers as they are; default all. One that "
+        "does not work with the installed version of torch is not used, and a note says so. Switch them off to measure "
+        "what they give, or to rule them out as a cause",
+    )
+
+    def accelerates(self, name: str) -> bool:
+        """Return whether the acceleration of this name is switched on."""
+        return "all" in self.accelerations or name in self.accelerations
+
+    def problems(self) -> list[FieldError]:
+        """Return the errors of options that contradict each other."""
+        result = super().problems()
+        if len(self.accelerations) > 1 and {"all", "none"}.intersection(self.accelerations):
+            result.append(FieldError("accelerations", "'all' and 'none' stand alone: leave out one or the others."))
+        return result
 
 
 SECTIONS: Mapping[str, type[Record]] = {

@@ -89,6 +89,7 @@ def unit_for(
         called, note = accelerate(options.acceleration, network, step, group, setting.device)
         notes.extend(filter(None, [note]))
     population = BatchStatistics(network, share, precision, batches.one_pass)
+    new_solver = partial(Solver, options, network, said, fused=setting.accelerations.uses("fused-optimizers"))
     least_squares = LevenbergMarquardt(options, network, said, group) if options.solver == "lm" else None
     return Unit(
         network,
@@ -104,7 +105,7 @@ def unit_for(
             # torch's static graph knows no pieces that are not sent. Own code may compute otherwise at every step.
             is_static=options.gradient_accumulation == 1 and called is network and not has_code(setting.project),
         ),
-        least_squares or Solver(options, network, said),
+        least_squares or new_solver(),
         loss,
         metrics,
         group,
@@ -121,9 +122,9 @@ def unit_for(
             guard=nan_check_for(options, network, group),
             loads=setting.loads,
             watch=_watch(setting, network, group, called),
-            new_solver=partial(Solver, options, network, said),
+            new_solver=new_solver,
             confusion=confusion_for(in_order(setting.project.network, setting.facts)),
-            is_seen=bool(options.hooks_file),
+            manual_backward=not options.hooks_file and setting.accelerations.uses("manual-backward"),
         ),
     )
 
@@ -155,9 +156,10 @@ def _staged(
     groups = partial(groups_by_name, options=options, parameters=said)
     pipeline = Pipeline(network, stages.of, group, setting.device, groups)
     stage = pipeline.module
+    new_solver = partial(Solver, options, stage, said, fused=setting.accelerations.uses("fused-optimizers"))
     return StagedUnit(
         pipeline,
-        Solver(options, stage, said),
+        new_solver(),
         loss,
         metrics,
         group,
@@ -171,7 +173,7 @@ def _staged(
                 options, pieces_of_batch(project.environment, options.gradient_accumulation, group.size)
             ),
             guard=nan_check_for(options, stage, group),
-            new_solver=partial(Solver, options, stage, said),
+            new_solver=new_solver,
             # What each has of the squared norm adds up, since no two have the same weight.
             watch=_watch(setting, stage, SingleProcess()),
             confusion=confusion_for(in_order(project.network, setting.facts)),

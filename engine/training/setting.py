@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from engine.project.project import Project
 from engine.project.user_code import ready
 from engine.runs.folder import RunFolder, frozen_code
 from engine.runs.info import RunInfo
+from engine.training.fast.accelerations import Accelerations
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class Setting:
         """What the workers' shares are in proportion to; none where they are equal."""
         found = tuple(place.load for place in self.info.placement.places)
         return found if len(set(found)) > 1 else ()
+
+    @cached_property
+    def accelerations(self) -> Accelerations:
+        """The accelerations that the project switches on."""
+        return Accelerations(self.project.run)
 
     @property
     def has_stages(self) -> bool:
@@ -109,7 +115,13 @@ def process_group_for(spec: WorkerSpec, setting: Setting) -> ProcessGroup:
     size = len(setting.info.placement.places)
     if size == 1:
         return SingleProcess()
-    return TorchProcessGroup(spec.rank, size, setting.info.placement.backend, Path(spec.meeting))
+    return TorchProcessGroup(
+        spec.rank,
+        size,
+        setting.info.placement.backend,
+        Path(spec.rendezvous),
+        share_memory=setting.accelerations.uses("shared-memory"),
+    )
 
 
 def known_of(setting: Setting) -> dict[str, Any]:

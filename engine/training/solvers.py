@@ -89,9 +89,16 @@ class Solver:
     """
 
     def __init__(
-        self, options: TrainingOptions, network: nn.Module, parameters: Mapping[str, ParameterOptions] | None = None
+        self,
+        options: TrainingOptions,
+        network: nn.Module,
+        parameters: Mapping[str, ParameterOptions] | None = None,
+        *,
+        fused: bool = True,
     ) -> None:
-        self._optimizer = _optimizer(options, _groups(network, options, parameters or {}))
+        """`fused`: torch's fused kernels may be called directly."""
+        groups = _groups(network, options, parameters or {})
+        self._optimizer = _optimizer(options, groups) if fused else public_optimizer(options, groups)
         self._rate = options.initial_learn_rate
 
     @property

@@ -19,7 +19,7 @@ from engine.parallel.sync_batch_norm import Share
 from engine.training.checkpoints import all_gather_bytes
 from engine.training.classwise_metrics import Confusion
 from engine.training.evaluation import MetricAccumulator
-from engine.training.fast.manual_backward import Answer, Checked, direct_for
+from engine.training.fast.manual_backward import LossAndOutput, ManualBackward, manual_backward
 from engine.training.gradient_clipping import BatchStatistics, Clip
 from engine.training.layer_statistics import Watch
 from engine.training.levenberg_marquardt import LevenbergMarquardt
@@ -60,8 +60,8 @@ class Fittings:
     """One as it is before the first step."""
     most_at_once: int = 256
     """So many samples of a part are judged together."""
-    is_seen: bool = False
-    """Whether code of the user's is handed the network, and may change what its layers do."""
+    manual_backward: bool = True
+    """Whether autograd may be left out. Not where code of the user's is handed the network, and may change layers."""
 
 
 def refuse_without_gradient(loss: torch.Tensor) -> None:
@@ -115,14 +115,13 @@ class Unit:
         self.left_out = 0
         """So many steps in a row were not made, because loss or gradients are no numbers."""
         network.train()
-        self._direct = self._direct_way(fitted)
+        self._manual_backward = self._manual_backward_for(fitted)
 
-    def _direct_way(self, fitted: Fittings) -> Checked | None:
-        """Past autograd, where nobody but this unit has to do with how the network is computed."""
+    def _manual_backward_for(self, fitted: Fittings) -> ManualBackward | None:
+        """Return the manual backward, where nobody but this unit has to do with how the network is computed."""
         is_plain = self._precision.name in ("fp32", "fp64") and self._custom is None
         is_alone = type(self._strategy) is Single and self._strategy.module is self.network
-        direct = direct_for(self.network, self._loss) if is_plain and is_alone and not fitted.is_seen else None
-        return Checked(direct, self.network.parameters()) if direct is not None else None
+        return manual_backward(self.network, self._loss) if is_plain and is_alone and fitted.manual_backward else None
 
     @property
     def skips(self) -> bool:
@@ -223,8 +222,8 @@ class Unit:
     def _differentiate_all(self, batch: Batch) -> StepResult:
         """Forward, loss and backward of all pieces."""
         *before, last = batch.micro_batches()
-        if self._direct is not None and not before and not self.watch.sees_layers:
-            return self._differentiate_directly(self._direct, last)
+        if self._manual_backward is not None and not before and not self.watch.sees_layers:
+            return self._differentiate_manually(self._manual_backward, last)
         done = []
         for piece in before:
             with self._strategy.no_sync():
@@ -232,14 +231,14 @@ class Unit:
         done.append(self._differentiate(last))
         return concatenated(done)
 
-    def _differentiate_directly(self, direct: Checked, batch: Batch) -> StepResult:
+    def _differentiate_manually(self, backward: ManualBackward, batch: Batch) -> StepResult:
         """The same for a network that needs no autograd."""
 
-        def by_autograd() -> Answer:
+        def by_autograd() -> LossAndOutput:
             done = self._differentiate(batch)
-            return Answer(done.loss, done.outputs[0])
+            return LossAndOutput(done.loss, done.outputs[0])
 
-        answer = direct(batch, by_autograd)
+        answer = backward(batch, by_autograd)
         return StepResult(answer.loss, *self._ends((answer.output,), batch.targets), batch.count, batch.total)
 
     def _differentiate(self, batch: Batch) -> StepResult:

@@ -1,9 +1,9 @@
-"""Adam, AdamW and SGD straight on torch's fused kernels, without what `torch.optim` does around them at every step.
+"""Fused optimizers: Adam, AdamW and SGD straight on torch's fused kernels, without the work of `torch.optim` per step.
 
-On small networks that is a third of a step's time, and the first public optimizer that is made imports torch's
-compiler, which takes as long as torch itself. The kernels are private to torch, so `usable` tries each against its
-formula, and `solver` takes the public optimizer where one does not do what is expected. States are
-told in the public optimizer's form: a checkpoint of one is read by the other.
+On small networks that is a third of a step's time, and the first optimizer of `torch.optim` that is made imports
+torch's compiler, which takes as long as torch itself. The kernels are private to torch, so each is tried against its
+formula (`refusal`), and the solver takes the public optimizer where one differs. State dictionaries have the form of
+the public optimizers: either reads the checkpoints of the other.
 """
 
 import functools
@@ -15,97 +15,98 @@ import torch
 from torch import nn
 
 Group = dict[str, Any]
+CPU = torch.device("cpu")
 
 
 class Optimizer(Protocol):
-    """What is needed of an optimizer, public or not."""
+    """The methods of an optimizer that the solver uses."""
 
     @property
     def param_groups(self) -> list[Group]:
-        """Parameters (`params`) that have the same `lr` and other settings."""
+        """Groups of parameters (`params`) with the same `lr` and other settings."""
 
     def state_dict(self) -> dict[str, Any]:
-        """As that of `torch.optim.Optimizer`."""
+        """Return the state in the form of `torch.optim.Optimizer.state_dict`."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore a state."""
 
 
 class _Fused:
-    """Groups, and what is remembered of each parameter, under torch's names in `_kept`."""
+    """Base of the fused optimizers: parameter groups, and the moments of each parameter under torch's names."""
 
     _defaults: dict[str, Any] = {}
-    """Settings that the public optimizer has and these do not."""
-    _kept: tuple[str, ...] = ()
+    """Settings of the public optimizer that stay as they are here."""
+    _moment_names: tuple[str, ...] = ()
 
     def __init__(self, groups: Iterable[Group], **settings: Any) -> None:
         self.param_groups: list[Group] = [{**self._defaults, **settings, **group} for group in groups]
-        self._memory: list[dict[str, list[torch.Tensor]]] = [
+        self._moments: list[dict[str, list[torch.Tensor]]] = [
             {
                 name: [torch.zeros_like(p, memory_format=torch.preserve_format) for p in group["params"]]
-                for name in self._kept
+                for name in self._moment_names
             }
             for group in self.param_groups
         ]
 
     def step(self) -> None:
-        """Move every parameter that has a gradient by it."""
-        for group, memory in zip(self.param_groups, self._memory, strict=True):
+        """Update every parameter that has a gradient."""
+        for group, moments in zip(self.param_groups, self._moments, strict=True):
             parameters = group["params"]
             gradients = [parameter.grad for parameter in parameters]
             if any(gradient is None for gradient in gradients):
-                self._move_some(group, memory, gradients)
+                self._update_some(group, moments, gradients)
             else:
-                self._move(group, parameters, gradients, memory)
+                self._update(group, parameters, gradients, moments)
 
-    def _move_some(self, group: Group, memory: dict[str, list[torch.Tensor]], gradients: list[Any]) -> None:
+    def _update_some(self, group: Group, moments: dict[str, list[torch.Tensor]], gradients: list[Any]) -> None:
         chosen = [number for number, gradient in enumerate(gradients) if gradient is not None]
         if chosen:
-            self._apart(memory)
-            some = {name: [kept[number] for number in chosen] for name, kept in memory.items()}
+            self._separate_counts(moments)
+            some = {name: [tensors[number] for number in chosen] for name, tensors in moments.items()}
             parameters = [group["params"][number] for number in chosen]
-            self._move(group, parameters, [gradients[number] for number in chosen], some)
+            self._update(group, parameters, [gradients[number] for number in chosen], some)
 
-    def _apart(self, memory: dict[str, list[torch.Tensor]]) -> None:
-        """Whatever parameters of a group have in common they have each for itself from now on."""
+    def _separate_counts(self, moments: dict[str, list[torch.Tensor]]) -> None:
+        """Give each parameter a step count of its own, where a group shares one."""
 
-    def _move(
+    def _update(
         self,
         group: Group,
         parameters: list[torch.Tensor],
         gradients: list[torch.Tensor],
-        memory: dict[str, list[torch.Tensor]],
+        moments: dict[str, list[torch.Tensor]],
     ) -> None:
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """In the form of `torch.optim.Optimizer.state_dict`."""
+        """Return the state in the form of `torch.optim.Optimizer.state_dict`."""
         state: dict[int, dict[str, torch.Tensor]] = {}
         groups = []
-        for group, memory in zip(self.param_groups, self._memory, strict=True):
+        for group, moments in zip(self.param_groups, self._moments, strict=True):
             numbers = list(range(len(state), len(state) + len(group["params"])))
             for place, number in enumerate(numbers):
-                # Copies of the counts, which some have in common: what is saved must not share memory.
-                state[number] = {n: kept[place].clone() if n == "step" else kept[place] for n, kept in memory.items()}
+                # Copies of the counts, which a group may share: saved tensors must not share memory.
+                state[number] = {n: x[place].clone() if n == "step" else x[place] for n, x in moments.items()}
             groups.append({**group, "params": numbers})
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there. Raises `ValueError` where it is the state of another network."""
+        """Restore a state. Raises `ValueError` where it is that of another network."""
         sizes = [len(group["params"]) for group in self.param_groups]
         if [len(group["params"]) for group in state["param_groups"]] != sizes:
             raise ValueError("The state of the optimizer belongs to other parameters.")
-        for group, memory, saved in zip(self.param_groups, self._memory, state["param_groups"], strict=True):
+        for group, moments, saved in zip(self.param_groups, self._moments, state["param_groups"], strict=True):
             group["lr"] = saved["lr"]
-            self._apart(memory)
+            self._separate_counts(moments)
             for place, number in enumerate(saved["params"]):
                 for name, value in state["state"].get(number, {}).items():
                     if value is not None:
-                        memory[name][place].copy_(value)
+                        moments[name][place].copy_(value)
         self._loaded()
 
     def _loaded(self) -> None:
-        """A state has been read."""
+        """Tidy up after a state was restored."""
 
 
 class FusedAdam(_Fused):
@@ -119,36 +120,36 @@ class FusedAdam(_Fused):
         "differentiable": False,
         "fused": True,
     }
-    _kept = ("exp_avg", "exp_avg_sq")
+    _moment_names = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self, groups: Iterable[Group], *, betas: tuple[float, float], eps: float, decoupled: bool = False
     ) -> None:
         super().__init__(groups, betas=betas, eps=eps, decoupled_weight_decay=decoupled)
         self._kernel: Callable[..., Any] = torch._fused_adamw_ if decoupled else torch._fused_adam_
-        for group, memory in zip(self.param_groups, self._memory, strict=True):
-            # As long as all have moved at every step, they count together: one addition instead of one each.
+        for group, moments in zip(self.param_groups, self._moments, strict=True):
+            # One count for all while every step updates all of them: one addition instead of one each.
             count = torch.zeros((), device=group["params"][0].device)
-            memory["step"] = [count] * len(group["params"])
+            moments["step"] = [count] * len(group["params"])
 
-    def _apart(self, memory: dict[str, list[torch.Tensor]]) -> None:
-        if len(memory["step"]) > 1 and memory["step"][0] is memory["step"][1]:
-            memory["step"] = [count.clone() for count in memory["step"]]
+    def _separate_counts(self, moments: dict[str, list[torch.Tensor]]) -> None:
+        if len(moments["step"]) > 1 and moments["step"][0] is moments["step"][1]:
+            moments["step"] = [count.clone() for count in moments["step"]]
 
     def _loaded(self) -> None:
-        for memory in self._memory:
-            counts = memory["step"]
+        for moments in self._moments:
+            counts = moments["step"]
             if len({float(count) for count in counts}) == 1:
-                memory["step"] = [counts[0]] * len(counts)
+                moments["step"] = [counts[0]] * len(counts)
 
-    def _move(
+    def _update(
         self,
         group: Group,
         parameters: list[torch.Tensor],
         gradients: list[torch.Tensor],
-        memory: dict[str, list[torch.Tensor]],
+        moments: dict[str, list[torch.Tensor]],
     ) -> None:
-        counts = memory["step"]
+        counts = moments["step"]
         if len(counts) > 1 and counts[0] is not counts[1]:
             torch._foreach_add_(counts, 1)
         else:
@@ -156,8 +157,8 @@ class FusedAdam(_Fused):
         self._kernel(
             parameters,
             gradients,
-            memory["exp_avg"],
-            memory["exp_avg_sq"],
+            moments["exp_avg"],
+            moments["exp_avg_sq"],
             [],
             counts,
             lr=group["lr"],
@@ -176,20 +177,20 @@ class FusedSgd(_Fused):
     _defaults = {"dampening": 0, "maximize": False, "foreach": None, "differentiable": False, "fused": True}
 
     def __init__(self, groups: Iterable[Group], *, momentum: float, nesterov: bool = False) -> None:
-        self._kept = ("momentum_buffer",) if momentum else ()
+        self._moment_names = ("momentum_buffer",) if momentum else ()
         super().__init__(groups, momentum=momentum, nesterov=nesterov)
 
-    def _move(
+    def _update(
         self,
         group: Group,
         parameters: list[torch.Tensor],
         gradients: list[torch.Tensor],
-        memory: dict[str, list[torch.Tensor]],
+        moments: dict[str, list[torch.Tensor]],
     ) -> None:
         torch._fused_sgd_(
             parameters,
             gradients,
-            memory.get("momentum_buffer", []),
+            moments.get("momentum_buffer", []),
             weight_decay=group["weight_decay"],
             momentum=group["momentum"],
             lr=group["lr"],
@@ -201,32 +202,37 @@ class FusedSgd(_Fused):
 
 
 def usable(groups: Iterable[Group]) -> bool:
-    """Whether torch has kernels for these parameters that do what is known of them: all real, floating point, and of
-    one type on one device within each group."""
+    """Return whether torch has working kernels for these parameters: within each group of one type on one device, and
+    not sharded."""
     kinds = [{(type(p), p.device, p.dtype) for p in group["params"]} for group in groups]
-    if any(len(kind) != 1 or next(iter(kind))[0] is not nn.Parameter for kind in kinds):  # a part of a tensor is none
+    if any(len(kind) != 1 or next(iter(kind))[0] is not nn.Parameter for kind in kinds):  # as a shard is not
         return False
-    return all(_does_what_is_known(*next(iter(kind))[1:]) for kind in kinds)
+    return not any(refusal(*next(iter(kind))[1:]) for kind in kinds)
 
 
 @functools.cache
-def _does_what_is_known(device: torch.device, dtype: torch.dtype) -> bool:
-    """Two steps of each kernel on one number, beside the formula in plain Python."""
+def refusal(device: torch.device = CPU, dtype: torch.dtype = torch.float32) -> str:
+    """Return why the fused kernels cannot be used on this device, or nothing: two steps of each kernel on one number
+    are compared with the formula in plain Python."""
     if dtype not in (torch.float32, torch.float64) or device.type not in ("cpu", "cuda"):
-        return False
+        return f"there is no fused kernel for {dtype} on {device.type}"
     makers: list[Callable[[list[Group]], FusedAdam | FusedSgd]] = [
         lambda groups: FusedAdam(groups, betas=(0.9, 0.99), eps=1e-8),
         lambda groups: FusedAdam(groups, betas=(0.9, 0.99), eps=1e-8, decoupled=True),
         lambda groups: FusedSgd(groups, momentum=0.9),
     ]
     try:
-        found = [_trial(make, device, dtype) for make in makers]
-    except (AttributeError, RuntimeError, TypeError):
-        return False
-    return all(math.isclose(a, b, rel_tol=1e-5) for a, b in zip(found, _by_hand(), strict=True))
+        weights = [_weight_after_two_steps(make, device, dtype) for make in makers]
+    except (AttributeError, RuntimeError, TypeError) as error:
+        return f"torch {torch.__version__} lacks what it takes: {error}"
+    if all(math.isclose(a, b, rel_tol=1e-5) for a, b in zip(weights, _expected_weights(), strict=True)):
+        return ""
+    return f"the fused kernels of torch {torch.__version__} give other numbers than their formulas"
 
 
-def _trial(make: Callable[[list[Group]], FusedAdam | FusedSgd], device: torch.device, dtype: torch.dtype) -> float:
+def _weight_after_two_steps(
+    make: Callable[[list[Group]], FusedAdam | FusedSgd], device: torch.device, dtype: torch.dtype
+) -> float:
     weight = nn.Parameter(torch.tensor([2.0], device=device, dtype=dtype))
     optimizer = make([{"params": [weight], "lr": 0.1, "weight_decay": 0.5}])
     for gradient in (3.0, -1.0):
@@ -235,18 +241,18 @@ def _trial(make: Callable[[list[Group]], FusedAdam | FusedSgd], device: torch.de
     return float(weight.detach())
 
 
-def _by_hand() -> tuple[float, float, float]:
-    """The weight after the two steps of `_trial`, with Adam, AdamW and SGD."""
-    ended = []
+def _expected_weights() -> tuple[float, float, float]:
+    """Return the weight after the same two steps of Adam, AdamW and SGD by their formulas."""
+    weights = []
     for decoupled in (False, True):
         w, m, v = 2.0, 0.0, 0.0
         for t, gradient in enumerate((3.0, -1.0), start=1):
             w, g = (w - 0.1 * 0.5 * w, gradient) if decoupled else (w, gradient + 0.5 * w)
             m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g
             w -= 0.1 * (m / (1 - 0.9**t)) / (math.sqrt(v / (1 - 0.99**t)) + 1e-8)
-        ended.append(w)
+        weights.append(w)
     w, momentum = 2.0, 0.0
     for gradient in (3.0, -1.0):
         momentum = 0.9 * momentum + gradient + 0.5 * w
         w -= 0.1 * momentum
-    return ended[0], ended[1], w
+    return weights[0], weights[1], w

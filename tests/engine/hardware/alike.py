@@ -131,7 +131,7 @@ def main(folder: Path, rank: int, size: int) -> None:
 
     power_sgd.START = 2
     torch.set_num_threads(1)
-    group = TorchProcessGroup(rank, size, "gloo", folder / "meeting")
+    group = TorchProcessGroup(rank, size, "gloo", folder / "rendezvous")
     found = {}
     last = STEPS_PER_EPOCH * EPOCHS
     for number, (name, case) in enumerate(CASES.items()):

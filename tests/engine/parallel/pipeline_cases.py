@@ -143,7 +143,7 @@ def main(folder: Path, rank: int, size: int) -> None:
     """All cases as one worker of several; the first writes what came of them. The last epochs are trained again from
     what was kept after the first, by one worker, to be told in turn to all."""
     torch.set_num_threads(1)
-    group = TorchProcessGroup(rank, size, "gloo", folder / "meeting")
+    group = TorchProcessGroup(rank, size, "gloo", folder / "rendezvous")
     found = {}
     for name, case in CASES.items():
         found[name] = trained(case, group)

@@ -13,7 +13,7 @@ from engine.parallel.process_group import TorchProcessGroup
 from engine.parallel.strategies.ddp import Ddp
 
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
-group = TorchProcessGroup(rank, 2, "gloo", folder / "meeting")
+group = TorchProcessGroup(rank, 2, "gloo", folder / "rendezvous")
 network = torch.nn.Linear(3, 2)
 strategy = Ddp(network, network, group, torch.device("cpu"))
 strategy.zero_grad()
@@ -61,9 +61,9 @@ import torch
 from torch.testing._internal.distributed import fake_pg  # joins accelerators that are not here, and adds up nothing
 from engine.parallel import process_group
 
-process_group.OF_ACCELERATORS["fake"] = "cuda"
+process_group.DEVICES_OF_BACKENDS["fake"] = "cuda"
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
-group = process_group.TorchProcessGroup(rank, 2, "fake", folder / "meeting")
+group = process_group.TorchProcessGroup(rank, 2, "fake", folder / "rendezvous")
 sums = group.all_reduce(torch.full((2,), 1.0 + rank))
 print(sums.tolist(), process_group.all_gather_rows(group, torch.full((1, 1), rank)).tolist())
 group.close()

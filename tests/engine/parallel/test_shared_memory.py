@@ -101,12 +101,12 @@ import json, os, signal, sys, threading
 from datetime import timedelta
 from pathlib import Path
 import torch
-from engine.parallel import process_group as group, shared_memory as shared
+from engine.parallel import process_group, shared_memory
 from engine.parallel.process_group import PeerFailureError, TorchProcessGroup
 
 folder = Path(sys.argv[1])
 torch.set_num_threads(1)
-group.TRIAL_S = 60.0
+process_group.SHARED_MEMORY_TRIAL_S = 60.0
 
 
 def files():
@@ -117,13 +117,13 @@ def files():
 
 def be(what, rank):
     if what == "one cannot" and rank == 1:
-        shared.Memory.open = lambda *_: (_ for _ in ()).throw(OSError("no"))
+        shared_memory.Memory.open = lambda *_: (_ for _ in ()).throw(OSError("no"))
     if what == "wrong" and rank == 0:
-        is_right = group._is_right
-        group._is_right = lambda *given: is_right(*given) and False
+        is_correct = shared_memory.SharedMemoryReducer.is_correct
+        shared_memory.SharedMemoryReducer.is_correct = lambda reducer: is_correct(reducer) and False
     if what == "other processor":
-        group.can_share = lambda: False
-    joined = TorchProcessGroup(rank, 2, "gloo", folder / f"meeting {what}", timeout=timedelta(seconds=60))
+        process_group.can_share = lambda: False
+    joined = TorchProcessGroup(rank, 2, "gloo", folder / f"rendezvous {what}", timeout=timedelta(seconds=60))
     said = {"shares": joined.shares_memory, "files": files()}
     torch.manual_seed(rank)
     x = torch.randn(100_000)

@@ -25,7 +25,7 @@ from engine.parallel.sync_batch_norm import Share, join_batch_norms
 
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
 given = torch.load(folder / "given.pt")
-group, share = TorchProcessGroup(rank, 2, "gloo", folder / "meeting"), Share()
+group, share = TorchProcessGroup(rank, 2, "gloo", folder / "rendezvous"), Share()
 network = nn.Sequential(getattr(nn, given["kind"])(given["x"].shape[1], momentum=given["momentum"]))
 network.load_state_dict(given["state"])
 join_batch_norms(network, group, share)

@@ -223,7 +223,7 @@ def main(folder: Path, rank: int, size: int) -> None:
     from tests.engine.training.test_reference import CASES
 
     torch.set_num_threads(1)
-    group = TorchProcessGroup(rank, size, "gloo", folder / "meeting") if size > 1 else SingleProcess()
+    group = TorchProcessGroup(rank, size, "gloo", folder / "rendezvous") if size > 1 else SingleProcess()
     found = {name: by_engine(case, group) for name, case in CASES.items()}
     if rank == 0:
         (folder / "found.json").write_text(json.dumps(found), encoding="utf-8")

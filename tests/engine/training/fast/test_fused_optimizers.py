@@ -25,9 +25,9 @@ CASES: list[dict[str, Any]] = [
 
 @pytest.fixture(autouse=True)
 def asked_anew() -> Iterator[None]:
-    fused_optimizers._does_what_is_known.cache_clear()
+    fused_optimizers.refusal.cache_clear()
     yield
-    fused_optimizers._does_what_is_known.cache_clear()
+    fused_optimizers.refusal.cache_clear()
 
 
 def network() -> nn.Module:

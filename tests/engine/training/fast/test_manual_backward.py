@@ -15,7 +15,7 @@ from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
 from engine.training.fast import manual_backward
-from engine.training.fast.manual_backward import direct_for
+from engine.training.fast.manual_backward import chain_backward
 from engine.training.losses import Loss, SingleOutputLoss, cross_entropy, half_mse, huber, mse
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
@@ -86,14 +86,14 @@ def trained(model: nn.Module, loss: Loss, **fitted: Any) -> tuple[list[torch.Ten
 
 
 def goes_past_autograd(unit: Unit) -> bool:
-    return unit._direct is not None and unit._direct.is_equal
+    return unit._manual_backward is not None and unit._manual_backward.is_equal
 
 
 @pytest.mark.parametrize("middle", LAYERS.values(), ids=LAYERS)
 def test_a_training_is_the_same_to_the_bit(middle: Callable[[], nn.Module]) -> None:
     loss = SingleOutputLoss(cross_entropy)
     found, unit = trained(as_built(network(middle)), loss)
-    wanted, other = trained(network(middle), loss, is_seen=True)
+    wanted, other = trained(network(middle), loss, manual_backward=False)
     assert goes_past_autograd(unit)
     assert not goes_past_autograd(other)
     assert all(map(torch.equal, found, wanted))
@@ -102,7 +102,7 @@ def test_a_training_is_the_same_to_the_bit(middle: Callable[[], nn.Module]) -> N
 @pytest.mark.parametrize("of_one", [WEIGHTED, half_mse, mse], ids=["weighted", "half-mse", "mse"])
 def test_so_it_is_for_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
     found, unit = trained(network(), SingleOutputLoss(of_one))
-    wanted, _ = trained(network(), SingleOutputLoss(of_one), is_seen=True)
+    wanted, _ = trained(network(), SingleOutputLoss(of_one), manual_backward=False)
     assert goes_past_autograd(unit)
     assert all(map(torch.equal, found, wanted))
 
@@ -119,7 +119,7 @@ def test_in_double_precision_and_with_frozen_layers_too() -> None:
         return Batch((batch.inputs[0].double(),), batch.targets, batch.count, batch.total)
 
     loss, models = SingleOutputLoss(cross_entropy), [half_frozen(), half_frozen()]
-    chain = direct_for(models[0], loss)
+    chain = chain_backward(models[0], loss)
     assert chain is not None
     batch = doubled(batches(loss)[0])
     answer = chain(batch)
@@ -144,7 +144,7 @@ def test_kernels_that_do_something_else_are_not_used(wrong: str, monkeypatch: py
     )
     found, unit = trained(network(), SingleOutputLoss(cross_entropy))
     monkeypatch.undo()
-    wanted, _ = trained(network(), SingleOutputLoss(cross_entropy), is_seen=True)
+    wanted, _ = trained(network(), SingleOutputLoss(cross_entropy), manual_backward=False)
     assert not goes_past_autograd(unit)
     assert all(map(torch.equal, found, wanted))
 
@@ -183,14 +183,14 @@ OTHERS: dict[str, Callable[[], nn.Module]] = {
 
 @pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
 def test_what_is_not_known_stays_with_autograd(make: Callable[[], nn.Module]) -> None:
-    assert direct_for(network(), SingleOutputLoss(cross_entropy)) is not None
-    assert direct_for(make(), SingleOutputLoss(cross_entropy)) is None
+    assert chain_backward(network(), SingleOutputLoss(cross_entropy)) is not None
+    assert chain_backward(make(), SingleOutputLoss(cross_entropy)) is None
 
 
 @pytest.mark.parametrize("of_one", [huber, partial(cross_entropy, smoothing=0.1)], ids=["huber", "smoothing"])
 def test_so_do_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
-    assert direct_for(network(), SingleOutputLoss(of_one)) is None
-    assert direct_for(network(), lambda outputs, targets: of_one(outputs[0], targets[0])) is None
+    assert chain_backward(network(), SingleOutputLoss(of_one)) is None
+    assert chain_backward(network(), lambda outputs, targets: of_one(outputs[0], targets[0])) is None
 
 
 def test_so_does_what_is_rounded() -> None:

@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from engine.training.fast.garbage import MOST_OF_TIME, look, looked_for_at_reports
+from engine.training.fast.garbage_timing import FULL_COLLECTION_SHARE, collect, collected_at_reports
 
 
 class Cycle:
@@ -30,13 +30,13 @@ def looks() -> list[int]:
 def test_cycles_are_found_when_asked_for() -> None:
     old = [Cycle()]
     before = gc.get_threshold()
-    with looked_for_at_reports():
+    with collected_at_reports():
         seen_before = looks()
         seen = weakref.ref(Cycle())
         held = [[number] for number in range(20 * before[0])]
         assert looks() == seen_before
         assert seen() is not None
-        look()
+        collect()
         assert seen() is None
         assert len(held) == 20 * before[0]
     assert gc.get_threshold() == before
@@ -49,16 +49,16 @@ def test_cycles_are_found_when_asked_for() -> None:
 def test_where_looking_at_all_takes_long_a_report_looks_at_what_is_new() -> None:
     """Steps of a millisecond would else take as long as the look, since reports come by time."""
     clock = Slow()
-    with looked_for_at_reports(clock):
-        look(clock)
+    with collected_at_reports(clock):
+        collect(clock)
         before = looks()
         for _ in range(10):
             seen = weakref.ref(Cycle())
-            look(clock)
+            collect(clock)
             assert seen() is None
         assert looks()[2] == before[2]
-        clock.time += 1 / MOST_OF_TIME
-        look(clock)
+        clock.time += 1 / FULL_COLLECTION_SHARE
+        collect(clock)
         assert looks()[2] == before[2] + 1
 
 
@@ -66,7 +66,7 @@ def test_elsewhere_python_looks_by_itself() -> None:
     gc.disable()
     try:
         seen = weakref.ref(Cycle())
-        look()
+        collect()
         assert seen() is not None
     finally:
         gc.enable()

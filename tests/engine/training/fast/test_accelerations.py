@@ -1,0 +1,132 @@
+"""Accelerations can be switched off, and one that does not work with this torch is left out with a note."""
+
+import gc
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import nn
+
+from engine.core.errors import FieldErrors
+from engine.project.project import ACCELERATIONS, RunOptions
+from engine.project.training import TrainingOptions
+from engine.training.fast import accelerations, fused_optimizers, manual_backward
+from engine.training.fast.accelerations import Accelerations
+from engine.training.losses import SingleOutputLoss, cross_entropy
+from engine.training.solvers import Solver
+
+
+@pytest.fixture(autouse=True)
+def checked_anew() -> Iterator[None]:
+    for check in (fused_optimizers.refusal, manual_backward.refusal):
+        check.cache_clear()
+    yield
+    for check in (fused_optimizers.refusal, manual_backward.refusal):
+        check.cache_clear()
+
+
+def names_used(options: RunOptions) -> list[str]:
+    return [name for name in ACCELERATIONS if options.accelerates(name)]
+
+
+def test_all_of_them_none_or_a_list() -> None:
+    assert names_used(RunOptions()) == list(ACCELERATIONS)
+    assert names_used(RunOptions(accelerations=("none",))) == []
+    listed = RunOptions(accelerations="shared-memory, manual-backward")
+    assert names_used(listed) == ["manual-backward", "shared-memory"]
+    assert listed.problems() == []
+    with pytest.raises(FieldErrors, match="one or more of all, none, manual-backward"):
+        RunOptions(accelerations=("turbo",))
+
+
+@pytest.mark.parametrize("word", ["all", "none"])
+def test_all_and_none_stand_alone(word: str) -> None:
+    (problem,) = RunOptions(accelerations=(word, "shared-memory")).problems()
+    assert str(problem).startswith("accelerations: 'all' and 'none' stand alone")
+
+
+def test_with_this_torch_all_work() -> None:
+    used = Accelerations(RunOptions())
+    assert [name for name in ACCELERATIONS if not used.uses(name)] == []
+    assert used.notes() == []
+
+
+@pytest.mark.parametrize("name", accelerations.CHECKS)
+def test_what_is_switched_off_is_not_even_checked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accelerations, "CHECKS", {name: pytest.fail})
+    assert not Accelerations(RunOptions(accelerations=("none",))).uses(name)
+
+
+def without_backward_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(gradient: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        raise AttributeError("no threshold_backward")
+
+    def relu(module: nn.Module) -> manual_backward.LayerBackward:
+        return manual_backward._Activation(module, missing, of_output=True)
+
+    monkeypatch.setitem(manual_backward._MAKERS, nn.ReLU, relu)
+
+
+def with_other_backward_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(gradient: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return gradient * (y > 0) * (1 + 2e-7)
+
+    def relu(module: nn.Module) -> manual_backward.LayerBackward:
+        return manual_backward._Activation(module, other, of_output=True)
+
+    monkeypatch.setitem(manual_backward._MAKERS, nn.ReLU, relu)
+
+
+def without_fused_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch, "_fused_adamw_")
+
+
+def with_other_fused_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "_fused_sgd_", lambda *args, **kwargs: None)
+
+
+def without_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(gc, "freeze")
+
+
+BROKEN: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
+    "no backward kernel": (without_backward_kernel, "manual-backward"),
+    "another backward kernel": (with_other_backward_kernel, "manual-backward"),
+    "no fused kernel": (without_fused_kernel, "fused-optimizers"),
+    "another fused kernel": (with_other_fused_kernel, "fused-optimizers"),
+    "no freezing": (without_freezing, "garbage-timing"),
+}
+
+
+@pytest.mark.parametrize(("damage", "name"), BROKEN.values(), ids=BROKEN)
+def test_one_that_does_not_work_is_left_out_with_a_note(
+    damage: Callable[[pytest.MonkeyPatch], None], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage(monkeypatch)
+    used = Accelerations(RunOptions())
+    assert [other for other in ACCELERATIONS if not used.uses(other)] == [name]
+    (note,) = used.notes()
+    assert note.startswith(f"The acceleration {name} is not used: ")
+    assert note.endswith(".")
+
+
+def test_trying_the_kernels_draws_no_random_numbers_of_the_run() -> None:
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    assert manual_backward.refusal() == ""
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_without_the_kernels_a_chain_stays_with_autograd(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain, loss = nn.Sequential(nn.Linear(2, 3)), SingleOutputLoss(cross_entropy)
+    assert manual_backward.manual_backward(chain, loss) is not None
+    manual_backward.refusal.cache_clear()
+    without_backward_kernel(monkeypatch)
+    assert manual_backward.manual_backward(chain, loss) is None
+
+
+@pytest.mark.parametrize("solver", ["sgdm", "adam", "adamw"])
+def test_switched_off_the_solver_takes_the_public_optimizer(solver: str) -> None:
+    options = TrainingOptions(solver=solver)
+    assert isinstance(Solver(options, nn.Linear(2, 2), fused=False)._optimizer, torch.optim.Optimizer)
+    assert not isinstance(Solver(options, nn.Linear(2, 2))._optimizer, torch.optim.Optimizer)
