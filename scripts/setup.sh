@@ -5,7 +5,8 @@
 #   PYTHON      the interpreter to use (default: the first python3 that is new enough)
 #   TORCH_SPEC  the torch to install first (default: torch== as pinned in constraints.txt)
 #   TORCH_ARGS  more arguments for that one pip call, such as --index-url for a CPU or CUDA build
-#   EXTRAS      what to install beside the engine (default: gui,metrics,dev; "dev" alone leaves Qt out)
+#   EXTRAS      what to install beside the engine (default: gui,metrics,dev; "dev" alone leaves Qt out and has the
+#               libraries of the extras tensorboard and mlflow)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

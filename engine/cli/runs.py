@@ -170,8 +170,8 @@ def register_curves(commands: Commands) -> None:
     text = (
         "Write every curve of runs: as one CSV table (run, curve, split, step, value), into a folder that "
         "`tensorboard --logdir` shows, or, with options, state, note and tags, into a folder that `mlflow ui "
-        "--backend-store-uri` shows; neither program is needed for that. Late MLflow 3 wants "
-        "MLFLOW_ALLOW_FILE_STORE=true for such a folder, or takes it over by `mlflow migrate-filestore`."
+        '--backend-store-uri` shows. TensorBoard and MLflow are extras: pip install "netwright[tensorboard]" or '
+        '"netwright[mlflow]". MLflow 3 reads such a folder where MLFLOW_ALLOW_FILE_STORE=true is set.'
     )
     command = commands.add_parser("curves", help="write curves as CSV, or for TensorBoard or MLflow", description=text)
     command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder of a run")

@@ -1,17 +1,28 @@
-"""The curves of runs for other programs: as one table (CSV), a log folder of TensorBoard, or a file store of MLflow."""
+"""Writes the curves of runs for other programs: one CSV table, a log folder for TensorBoard, or a store for MLflow.
+
+TensorBoard and MLflow are extras of the installation: each is imported only when its format is asked for.
+"""
 
 import contextlib
 import csv
+import hashlib
 import io
+import math
+import os
+import re
+import shutil
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 from engine.core.errors import UserError
 from engine.core.files import write_atomically
-from engine.exchange import mlflow, tensorboard
 from engine.runs.events import ENDS, Points
 from engine.runs.folder import RunFolder
 from engine.runs.log import EventReader
@@ -19,18 +30,25 @@ from engine.runs.options import shown
 from engine.runs.query import option_names
 from engine.runs.summary import DAMAGED, RunSummary, read_summary, with_state_now
 
-_STATUSES = {
-    "finished": mlflow.FINISHED,
-    "stopped": mlflow.KILLED,
-    "failed": mlflow.FAILED,
-    "lost": mlflow.FAILED,
-    DAMAGED: mlflow.FAILED,
-}
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+T = TypeVar("T")
+FILE_SUFFIX = ".netwright"
+"""Ends the names of our event files, so that a second export replaces them and leaves others alone."""
+LARGEST_FLOAT = 3.4028234663852886e38
+"""Of 32 bits, which TensorBoard keeps values in."""
+LARGEST_STEP = 2**53
+MLFLOW_STATUS = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED", "lost": "FAILED", DAMAGED: "FAILED"}
+MLFLOW_LONGEST_NAME, MLFLOW_LONGEST_VALUE = 100, 5000
+MLFLOW_PARAMS_AT_ONCE, MLFLOW_METRICS_AT_ONCE = 100, 1000
+"""How many MLflow takes per request."""
+MLFLOW_RUN_TAG = "netwright.run"
 
 
 @dataclass
 class Curve:
-    """One quantity of one part of the data: steps, values, and when they were told, in seconds since the epoch."""
+    """One quantity on one split: steps, values, and the times of their report in seconds since the epoch."""
 
     name: str
     split: str
@@ -39,124 +57,226 @@ class Curve:
     times: "array[float]" = field(default_factory=lambda: array("d"))
 
     def append(self, points: Points) -> None:
-        """Add points; those at or after their first step were told before the run went back, and are replaced."""
+        """Add points. Older ones from their first step on are dropped: the run had been rolled back before it."""
         values = [float(value) for value in points.values[self.name]]
         keep = bisect_left(self.steps, points.first_step)
-        for known in (self.steps, self.values, self.times):
-            del known[keep:]
-        self.steps.extend(points.first_step + at * points.steps_apart for at in range(len(values)))
+        for column in (self.steps, self.values, self.times):
+            del column[keep:]
+        self.steps.extend(points.first_step + index * points.steps_apart for index in range(len(values)))
         self.values.extend(values)
         self.times.extend([points.time] * len(values))
 
+    def points(self) -> Iterator[tuple[int, float, float]]:
+        """Yield step, value and time of each point."""
+        for step, value, time in zip(self.steps, self.values, self.times, strict=True):
+            yield int(max(-LARGEST_STEP, min(LARGEST_STEP, step))), value, time
 
-def curves_of(run: RunFolder) -> list[Curve]:
-    """Every curve of a run, as its event log tells them."""
-    found: dict[tuple[str, str], Curve] = {}
+
+def read_curves(run: RunFolder) -> list[Curve]:
+    """Read every curve of a run from its event log. Damaged lines are skipped."""
+    curves: dict[tuple[str, str], Curve] = {}
     reader = EventReader(run)
     while events := reader.read():
         for event in events:
             if isinstance(event, Points):
                 for name in event.values:
-                    with contextlib.suppress(TypeError, ValueError, OverflowError):  # a damaged line
-                        found.setdefault((event.split, name), Curve(name, event.split)).append(event)
-    return list(found.values())
+                    with contextlib.suppress(TypeError, ValueError, OverflowError):
+                        curves.setdefault((event.split, name), Curve(name, event.split)).append(event)
+    return list(curves.values())
 
 
 def write_curves(runs: Sequence[RunFolder], format: str, target: Path) -> list[Path]:
-    """Write the curves of runs into a file (csv) or a folder (tensorboard, mlflow). Raises `UserError`.
-
-    Returns the files; of MLflow the folders of the runs.
-    """
+    """Write the curves of runs into a file (`csv`) or a folder (`tensorboard`, `mlflow`). Return the files written; for
+    MLflow the folders of the runs. Raises `UserError` where a file cannot be written or a library is missing."""
     try:
         if format == "csv":
-            write_atomically(target, _as_csv(runs).encode("utf-8", "backslashreplace"))
+            write_atomically(target, _csv_text(runs).encode("utf-8", "backslashreplace"))
             return [target]
-        return list(_for_tensorboard(runs, target) if format == "tensorboard" else _for_mlflow(runs, target))
+        return list(_write_tensorboard(runs, target) if format == "tensorboard" else _write_mlflow(runs, target))
     except OSError as error:
         place = target if format == "csv" else error.filename or target  # not the name it is first written under
         raise UserError(f"{place} cannot be written: {error.strerror}.") from None
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        raise UserError(
+            f"Curves for {format} need {package}, which is not installed. Write csv, or install the extra: "
+            f'pip install "netwright[{format}]".'
+        ) from error
 
 
-def _as_csv(runs: Sequence[RunFolder]) -> str:
+def _csv_text(runs: Sequence[RunFolder]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("run", "curve", "split", "step", "value"))
     for run in runs:
-        for curve in curves_of(run):
+        for curve in read_curves(run):
             for step, value in zip(curve.steps, curve.values, strict=True):
                 writer.writerow((run.path.name, curve.name, curve.split, f"{step:.0f}", f"{value:.9g}"))
     return text.getvalue()
 
 
-def _for_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
-    """A folder a run and part, so that TensorBoard draws the parts of a run in one chart."""
+def _by_split(curves: Iterable[Curve]) -> dict[str, list[Curve]]:
+    splits: dict[str, list[Curve]] = {}
+    for curve in curves:
+        splits.setdefault(curve.split, []).append(curve)
+    return splits
+
+
+def _plain(text: str) -> str:
+    """The text without lone surrogates, which neither library can encode."""
+    return text.encode("utf-8", "replace").decode()
+
+
+# TensorBoard
+
+
+def _write_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
+    """Write an event file per run and split, each in a folder of its own: TensorBoard then draws the splits of a run in
+    one chart. Yield the files."""
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.summary.writer.record_writer import RecordWriter
+
     for run in runs:
-        parts: dict[str, list[Curve]] = {}
-        for curve in curves_of(run):
-            parts.setdefault(curve.split, []).append(curve)
-        for split, curves in parts.items():
+        for split, curves in _by_split(read_curves(run)).items():
             folder = target / run.path.resolve().name / split
             folder.mkdir(parents=True, exist_ok=True)
-            for old in folder.glob("events.out.tfevents.*.netwright"):
-                old.unlink()  # of an earlier export: TensorBoard would draw both
-            first = min((curve.times[0] for curve in curves if curve.times), default=0.0)
-            path = folder / f"events.out.tfevents.{first:.0f}.netwright"
-            scalars = (
-                tensorboard.scalar(curve.name, int(step), value, time)
-                for curve in curves
-                for step, value, time in zip(curve.steps, curve.values, curve.times, strict=True)
-            )
-            write_atomically(path, tensorboard.log(first, scalars))
+            for old in folder.glob(f"events.out.tfevents.*{FILE_SUFFIX}"):
+                old.unlink()
+            start = min((curve.times[0] for curve in curves if curve.times), default=0.0)
+            file = io.BytesIO()
+            records = RecordWriter(file)
+            records.write(Event(wall_time=start, file_version="brain.Event:2").SerializeToString())
+            for curve in curves:
+                tag = _plain(curve.name)
+                for step, value, time in curve.points():
+                    if math.isfinite(value):
+                        value = max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value))
+                    summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
+                    records.write(Event(wall_time=time, step=step, summary=summary).SerializeToString())
+            path = folder / f"events.out.tfevents.{start:.0f}{FILE_SUFFIX}"
+            write_atomically(path, file.getvalue())
             yield path
 
 
-def _for_mlflow(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
-    """An experiment a project, with the options that any of the runs names as parameters of each."""
-    told = [with_state_now(read_summary(run.path)) for run in runs]
-    options = option_names(told)
-    for run, summary in zip(runs, told, strict=True):
-        since = min(other.created for other in told if other.name == summary.name)
-        experiment = mlflow.write_experiment(target, mlflow.Experiment(name=summary.name, time=since))
-        curves = curves_of(run)
-        metrics = _metrics(summary, curves)
-        yield mlflow.write_run(experiment, _mlflow_run(summary, curves, options), metrics)
+# MLflow
 
 
-def _mlflow_run(run: RunSummary, curves: Sequence[Curve], options: Sequence[str]) -> mlflow.Run:
-    last = max((curve.times[-1] for curve in curves if curve.times), default=run.created)
-    said = {
-        "mlflow.runName": run.path.resolve().name,
+def _write_mlflow(runs: Sequence[RunFolder], target: Path) -> Iterator[Path]:
+    """Write an experiment per project, and into it each run with its options as parameters, in place of what an earlier
+    export wrote of it. Yield the folders of the runs."""
+    client = _mlflow_client(target)
+    from mlflow.exceptions import MlflowException
+
+    summaries = [with_state_now(read_summary(run.path)) for run in runs]
+    options = option_names(summaries)
+    try:
+        for run, summary in zip(runs, summaries, strict=True):
+            yield _write_mlflow_run(client, summary, read_curves(run), options)
+    except MlflowException as error:
+        raise UserError(f"MLflow cannot write to {target}: {error.message.splitlines()[0]}") from None
+
+
+def _mlflow_client(target: Path) -> "MlflowClient":
+    """Open a store of files in the folder, without MLflow's telemetry, which is read when it is imported."""
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # late MLflow 3 refuses stores of files without it
+    from mlflow import MlflowClient
+
+    target.mkdir(parents=True, exist_ok=True)
+    return MlflowClient(tracking_uri=target.resolve().as_uri())
+
+
+def _write_mlflow_run(client: "MlflowClient", run: RunSummary, curves: Sequence[Curve], options: Sequence[str]) -> Path:
+    """Write one run, and return its folder."""
+    from mlflow.entities import Metric, Param, ViewType
+
+    name = _plain(run.name)[:MLFLOW_LONGEST_NAME] or "untitled"
+    known = client.get_experiment_by_name(name)
+    experiment = client.create_experiment(name) if known is None else known.experiment_id
+    identity = hashlib.sha256(str(run.path.resolve()).encode("utf-8", "replace")).hexdigest()[:32]
+    for old in client.search_runs([experiment], f"tags.`{MLFLOW_RUN_TAG}` = '{identity}'", ViewType.ALL):
+        shutil.rmtree(_run_folder(old.info.artifact_uri))
+    title = _plain(run.path.resolve().name)
+    created = client.create_run(
+        experiment, _milliseconds(run.created), {**_mlflow_tags(run), MLFLOW_RUN_TAG: identity}, title
+    )
+    id = created.info.run_id
+    params = {path: _cut(shown(run.options, path)) for path in options}
+    pairs = zip(unique_names(params), params.values(), strict=True)
+    for chunk in _chunks((Param(key, value) for key, value in pairs), MLFLOW_PARAMS_AT_ONCE):
+        client.log_batch(id, params=chunk)
+    metrics = (
+        Metric(key, value, _milliseconds(time), step)
+        for key, curve in _mlflow_metrics(run, curves).items()
+        for step, value, time in curve.points()
+    )
+    for points in _chunks(metrics, MLFLOW_METRICS_AT_ONCE):
+        client.log_batch(id, metrics=points)
+    if run.state in (*ENDS, DAMAGED):
+        end = max((curve.times[-1] for curve in curves if curve.times), default=run.created)
+        client.set_terminated(id, MLFLOW_STATUS.get(run.state, "FAILED"), _milliseconds(max(end, run.created)))
+    return _run_folder(created.info.artifact_uri)
+
+
+def _run_folder(artifact_uri: str) -> Path:
+    return Path(url2pathname(urlparse(artifact_uri).path)).parent
+
+
+def _mlflow_tags(run: RunSummary) -> dict[str, str]:
+    tags = {
         "mlflow.note.content": run.notes.note,
         "mlflow.source.name": "netwright",
         "state": run.state,
         "reason": run.reason,
         "environment": run.environment,
     }
-    return mlflow.Run(
-        identity=str(run.path.resolve()),
-        name=run.path.resolve().name,
-        status=_STATUSES.get(run.state, mlflow.RUNNING),
-        started=run.created,
-        ended=max(last, run.created) if run.state in (*ENDS, DAMAGED) else None,
-        params={path: shown(run.options, path) for path in options},
-        tags={name: text for name, text in said.items() if text} | {f"tag.{tag}": tag for tag in run.notes.tags},
-    )
+    tags = {name: text for name, text in tags.items() if text} | {f"tag.{tag}": tag for tag in run.notes.tags}
+    return {name: _cut(text) for name, text in zip(unique_names(tags), tags.values(), strict=True)}
 
 
-def _metrics(run: RunSummary, curves: Sequence[Curve]) -> dict[str, Iterator[bytes]]:
-    """Every curve, and the figures of the end that have none, as `split/name`."""
-    known = {f"{curve.split}.{curve.name}" for curve in curves}
+def _mlflow_metrics(run: RunSummary, curves: Sequence[Curve]) -> Mapping[str, Curve]:
+    """Every curve, and the final figures that have none, by the metric's name `split/name`."""
+    names = {f"{curve.split}.{curve.name}" for curve in curves}
     end = max((curve.times[-1] for curve in curves if curve.times), default=run.created)
     step = run.number("iterations") or 0.0
     for score, value in run.scores.items():
         split, _, name = score.partition(".")
-        if score not in known:
+        if score not in names:
             curves = [*curves, Curve(name, split, array("d", [step]), array("d", [value]), array("d", [end]))]
-    parts: dict[str, list[Curve]] = {}
-    for curve in curves:
-        parts.setdefault(curve.split, []).append(curve)
-    found: dict[str, Iterator[bytes]] = {}
-    for split, of_part in zip(mlflow.unique(parts), parts.values(), strict=True):
-        for name, curve in zip(mlflow.unique(curve.name for curve in of_part), of_part, strict=True):
-            found[f"{split}/{name}"] = map(mlflow.metric, curve.values, curve.steps, curve.times)
-    return found
+    splits = _by_split(curves)
+    return {
+        f"{split}/{name}": curve
+        for split, of_split in zip(unique_names(splits), splits.values(), strict=True)
+        for name, curve in zip(unique_names(curve.name for curve in of_split), of_split, strict=True)
+    }
+
+
+def unique_names(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names as MLflow and every file system take them: of ASCII letters, digits, `_`, `-`, `.` and spaces, no
+    two of them equal but for their case."""
+    seen: set[str] = set()
+    for name in names:
+        clean = re.sub(r"[^A-Za-z0-9_\-. ]", "_", name)[:MLFLOW_LONGEST_NAME].strip()
+        clean = unique = re.sub(r"^\.+", "_", clean) or "_"
+        number = 1
+        while unique.casefold() in seen:
+            number += 1
+            unique = f"{clean}_{number}"
+        seen.add(unique.casefold())
+        yield unique
+
+
+def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def _cut(text: str) -> str:
+    text = _plain(text)
+    return text if len(text) <= MLFLOW_LONGEST_VALUE else f"{text[: MLFLOW_LONGEST_VALUE - 1]}…"
+
+
+def _milliseconds(time: float) -> int:
+    return max(0, round(time * 1000))

@@ -1,23 +1,43 @@
-"""Curves leave as CSV, as event files, which are read back here as TensorBoard reads them, and for MLflow."""
+"""Curves as CSV, and for TensorBoard and MLflow, whose own libraries read them back here."""
 
 import json
 import math
-import struct
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from engine.cli.main import main
-from engine.exchange.curves import curves_of, write_curves
-from engine.exchange.mlflow import unique
-from engine.exchange.tensorboard import crc32c, log, scalar
+from engine.exchange.curves import read_curves, unique_names, write_curves
 from engine.runs.create import create
 from engine.runs.events import Points
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 from engine.runs.log import EventLog
 from engine.runs.notes import write_notes
+
+NO_NETWORK = """
+import socket, sys, threading
+def refuse(*arguments):
+    raise AssertionError(f"connects to {arguments}")
+socket.socket.connect = socket.getaddrinfo = refuse
+from engine.cli.main import main
+assert main(sys.argv[1:]) == 0
+assert threading.active_count() == 1
+"""
+
+
+class Without:
+    """An import hook that hides a package, as if it were not installed."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name.partition(".")[0] == self._package:
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
 
 
 @pytest.fixture
@@ -31,39 +51,17 @@ def run(tmp_path: Path) -> RunFolder:
     return run
 
 
-def records(data: bytes) -> Iterator[bytes]:
-    """The events of a file, with their checksums looked at."""
-    while data:
-        (length,) = struct.unpack("<Q", data[:8])
-        body = data[12 : 12 + length]
-        for part, told in ((data[:8], data[8:12]), (body, data[12 + length : 16 + length])):
-            crc = crc32c(part)
-            assert struct.unpack("<I", told) == ((((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF,)
-        yield body
-        data = data[16 + length :]
+def scalars(path: Path) -> list[tuple[str, int, float, float]]:
+    """Tag, step, value and time of the events of a file, as TensorBoard reads them."""
+    from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
-
-def test_the_checksum_is_that_of_castagnoli() -> None:
-    assert crc32c(b"123456789") == 0xE3069283  # the check value of RFC 3720
-    assert crc32c(bytes(32)) == 0x8A9136AA
-
-
-def test_an_event_has_the_bytes_of_protocol_buffers() -> None:
-    version, event = records(log(1.0, [scalar("loss", 300, 0.5, 2.0)]))
-    assert version == b"\x09" + struct.pack("<d", 1.0) + b"\x1a\x0dbrain.Event:2"
-    value = b"\x0a\x04loss\x15" + struct.pack("<f", 0.5)
-    assert event == b"\x09" + struct.pack("<d", 2.0) + b"\x10\xac\x02\x2a\x0d\x0a\x0b" + value
-
-
-def test_numbers_beyond_a_small_float_are_its_largest() -> None:
-    found = [list(records(log(0.0, [scalar("x", 1, value, 0.0)])))[1][-4:] for value in (1e300, math.inf, math.nan)]
-    numbers = [struct.unpack("<f", one)[0] for one in found]
-    assert numbers[0] == pytest.approx(3.4028e38, rel=1e-4)
-    assert (numbers[1], math.isnan(numbers[2])) == (math.inf, True)
+    version, *events = LegacyEventFileLoader(str(path)).Load()
+    assert version.file_version == "brain.Event:2"
+    return [(e.summary.value[0].tag, e.step, e.summary.value[0].simple_value, e.wall_time) for e in events]
 
 
 def test_points_of_a_run_that_went_back_are_replaced(run: RunFolder) -> None:
-    training, validation, rmse = curves_of(run)
+    training, validation, rmse = read_curves(run)
     assert (training.steps.tolist(), training.values[3]) == ([1, 2, 3, 4], 1.5)
     assert math.isnan(training.values[2])
     assert (validation.split, validation.values.tolist(), rmse.name) == ("validation", [2.5], "rmse")
@@ -86,9 +84,22 @@ def test_a_folder_for_tensorboard(run: RunFolder, tmp_path: Path, capsys: pytest
     assert main(words) == 0
     files = [Path(name) for name in json.loads(capsys.readouterr().out)["files"]]
     assert [path.parent.relative_to(target).as_posix() for path in files] == ["run/training", "run/validation"]
-    assert [len(list(records(path.read_bytes()))) for path in files] == [5, 3]
+    training, validation = map(scalars, files)
+    assert [(tag, step) for tag, step, _, _ in training] == [("loss", 1), ("loss", 2), ("loss", 3), ("loss", 4)]
+    assert [value for _, _, value, _ in training if not math.isnan(value)] == [3.0, 2.0, 1.5]
+    assert [point[:3] for point in validation] == [("loss", 2, 2.5), ("rmse", 2, 0.125)]
+    (first, *_), _, rmse = read_curves(run)[0].times, *read_curves(run)[1:]
+    assert (training[0][3], validation[1][3]) == (first, rmse.times[0])
     assert main(words) == 0  # again: nothing is there twice
     assert len(list(target.glob("*/*/*"))) == 2
+
+
+def test_numbers_beyond_a_small_float_are_its_largest(run: RunFolder, tmp_path: Path) -> None:
+    events = EventLog(run)
+    events.append(Points(split="test", first_step=1, steps_apart=1, values={"x": [1e300, math.inf, -1e300]}))
+    events.close()
+    path = write_curves([run], "tensorboard", tmp_path / "logs")[-1]
+    assert [value for _, _, value, _ in scalars(path)] == pytest.approx([3.4028235e38, math.inf, -3.4028235e38])
 
 
 def test_a_folder_for_mlflow(run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,25 +113,25 @@ def test_a_folder_for_mlflow(run: RunFolder, tmp_path: Path, capsys: pytest.Capt
     target = tmp_path / "mlruns"
     words = ["curves", str(run.path), str(other.path), "--format", "mlflow", "-o", str(target), "--json"]
     assert main(words) == 0
-    told, empty = (Path(name) for name in json.loads(capsys.readouterr().out)["files"])
-    assert (told.parent, told.parent.parent) == (empty.parent, target), "both in one experiment"
-    about = (told.parent / "meta.yaml").read_text().splitlines()
-    assert f"experiment_id: {json.dumps(told.parent.name)}" in about
-    assert {'name: "digits: \\"new\\" Ä"', "creation_time: 999000", 'lifecycle_stage: "active"'} <= {*about}
-    about = (told / "meta.yaml").read_text().splitlines()
-    assert {"status: 3", "start_time: 1000500", 'run_name: "run"', f'run_id: "{told.name}"'} <= {*about}
-    files = {path.relative_to(told).as_posix(): path.read_text() for path in told.glob("[mpt]*/**/*") if path.is_file()}
-    lines = [line.split(" ") for line in files.pop("metrics/training/loss").splitlines()]
-    assert [line[1:] for line in lines] == [["3.0", "1"], ["2.0", "2"], ["nan", "3"], ["1.5", "4"]]
-    assert all(int(line[0]) > 1.7e12 for line in lines), "milliseconds"
-    assert files.pop("metrics/test/loss").endswith(" 2.25 4\n"), "a figure of the end without a curve"
-    assert sorted(name for name in files if name.startswith("metrics")) == [
-        "metrics/validation/loss",
-        "metrics/validation/rmse",
-    ]
-    assert (files["params/training.max_epochs"], files["params/training.solver"]) == ("7", "adam")
-    assert (empty / "params/training.solver").read_text() == "sgdm", "its default"
-    assert {name[5:]: text for name, text in files.items() if name.startswith("tags/")} == {
+    folder, empty = (Path(name) for name in json.loads(capsys.readouterr().out)["files"])
+    assert (folder.parent, folder.parent.parent) == (empty.parent, target), "both in one experiment"
+
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri=target.as_uri())
+    assert client.get_experiment(folder.parent.name).name == 'digits: "new" Ä'
+    written = client.get_run(folder.name)
+    assert (written.info.status, written.info.start_time, written.info.run_name) == ("FINISHED", 1000500, "run")
+    points = client.get_metric_history(folder.name, "training/loss")
+    assert [point.step for point in points] == [1, 2, 3, 4]
+    assert [point.value for point in points if not math.isnan(point.value)] == [3.0, 2.0, 1.5]
+    assert all(point.timestamp > 1.7e12 for point in points), "milliseconds"
+    (figure,) = client.get_metric_history(folder.name, "test/loss")
+    assert (figure.value, figure.step) == (2.25, 4), "a final figure without a curve"
+    assert sorted(written.data.metrics) == ["test/loss", "training/loss", "validation/loss", "validation/rmse"]
+    assert (written.data.params["training.max_epochs"], written.data.params["training.solver"]) == ("7", "adam")
+    assert client.get_run(empty.name).data.params["training.solver"] == "sgdm", "its default"
+    assert {name: text for name, text in written.data.tags.items() if name != "netwright.run"} == {
         "mlflow.runName": "run",
         "mlflow.note.content": "too high a rate\nor not",
         "mlflow.source.name": "netwright",
@@ -131,13 +142,38 @@ def test_a_folder_for_mlflow(run: RunFolder, tmp_path: Path, capsys: pytest.Capt
     }
     write_notes(run, tags=())
     assert main(words) == 0  # again: nothing is there twice, and what is no more has gone
-    assert sorted(path for path in target.glob("*/*") if path.is_dir()) == sorted((told, empty))
-    assert not list(told.glob("tags/tag.*"))
+    folders = [Path(name) for name in json.loads(capsys.readouterr().out)["files"]]
+    assert sorted(path for path in folder.parent.iterdir() if path.is_dir()) == sorted(folders)
+    assert "tag.paper" not in client.get_run(folders[0].name).data.tags
+
+
+def test_mlflow_sends_nothing_and_leaves_nothing_in_the_home_folder(run: RunFolder, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW", "XDG", "CI"))}
+    environment |= {"HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[3])}
+    command = ["curves", str(run.path), "--format", "mlflow", "-o", str(tmp_path / "mlruns")]
+    subprocess.run([sys.executable, "-c", NO_NETWORK, *command], env=environment, check=True, cwd=home)
+    assert list(home.rglob("*")) == []
+
+
+@pytest.mark.parametrize("format", ["tensorboard", "mlflow"])
+def test_a_missing_library_is_named_with_its_extra(
+    format: str, run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == format]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Without(format), *sys.meta_path])
+    assert main(["curves", str(run.path), "--format", format, "-o", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert f"need {format}, which is not installed. " in said
+    assert f'pip install "netwright[{format}]"' in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_names_stay_in_their_folder() -> None:
     odd = ["../../x", "..", "", "a b-c_d.e", "a/b", "a:b", "A:B", "Ä" * 300]
-    assert list(unique(odd)) == ["__.._x", "_", "__2", "a b-c_d.e", "a_b", "a_b_2", "A_B_3", "_" * 100]
+    assert list(unique_names(odd)) == ["__.._x", "_", "__2", "a b-c_d.e", "a_b", "a_b_2", "A_B_3", "_" * 100]
 
 
 def test_what_cannot_be_written_is_said(run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,9 +184,9 @@ def test_what_cannot_be_written_is_said(run: RunFolder, tmp_path: Path, capsys: 
 
 
 def test_damaged_lines_are_passed_over(run: RunFolder) -> None:
-    before = [curve.steps.tolist() for curve in curves_of(run)]
+    before = [curve.steps.tolist() for curve in read_curves(run)]
     odd = {"kind": "points", "n": 9, "time": 1.0, "split": "training", "first_step": 9, "steps_apart": 1}
     with run.events.open("a") as file:
         for values in ({"loss": None}, {"loss": ["x"]}, {"loss": [[1.0]]}, {"loss": 3}, {"loss": [10**400]}):
             file.write(json.dumps({**odd, "values": values}) + "\n")
-    assert [curve.steps.tolist() for curve in curves_of(run)] == before
+    assert [curve.steps.tolist() for curve in read_curves(run)] == before
