@@ -26,7 +26,7 @@ class Drop(Gesture):
         super().__init__(canvas)
         self._piece = piece(what)
         self._type = self._piece.type
-        name, detail = self._piece.name or self._type.label, self._type.telling() or self._type.family
+        name, detail = self._piece.name or self._type.label, self._type.short_value() or self._type.family
         flow = self.editor.layout.flow
         self._content = new_layer_content(self._type, name, detail, is_selected=True, flow=flow)
 

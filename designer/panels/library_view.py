@@ -253,7 +253,7 @@ def is_star_key(event: QKeyEvent) -> bool:
 
 def node_picture(type: LayerType, scale: float) -> QPixmap:
     """The layer as the canvas will show it."""
-    detail = " · ".join(filter(None, (type.label, type.telling())))
+    detail = " · ".join(filter(None, (type.label, type.short_value())))
     return _picture(new_layer_content(type, default_name(type), detail), scale)
 
 

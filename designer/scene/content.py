@@ -49,7 +49,7 @@ def content_of(
     type = layer.type
     figure = tint.figure(facts)
     parameters = short_count(facts.parameters) if facts and facts.parameters else ""
-    detail = ("Bypassed", type.label) if layer.bypassed else filter(None, (type.label, type.telling()))
+    detail = ("Bypassed", type.label) if layer.bypassed else filter(None, (type.label, type.short_value()))
     return Content(
         name=layer.name,
         detail=" · ".join(detail),

@@ -271,9 +271,9 @@ class _Drawing:
     def _node(self, layer: Layer) -> Group:
         x, y = self.positions[layer.id]
         tokens, facts = self.tokens, self.facts.get(layer.id)
-        telling = layer.type.telling()
+        short_value = layer.type.short_value()
         detail = " · ".join(
-            ("Bypassed", layer.type.label) if layer.bypassed else filter(None, (layer.type.label, telling))
+            ("Bypassed", layer.type.label) if layer.bypassed else filter(None, (layer.type.label, short_value))
         )
         count = short_count(facts.parameters) if facts and facts.parameters else ""
         room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT

@@ -236,7 +236,7 @@ class ClippedRelu(Activation):
     def lower(self, *x: TensorType) -> Lowered:
         return module("Hardtanh", min_val=0.0, max_val=self.ceiling)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"up to {self.ceiling:g}"
 
 
@@ -293,7 +293,7 @@ class Hardtanh(Activation):
     def lower(self, *x: TensorType) -> Lowered:
         return module("Hardtanh", min_val=self.low, max_val=self.high)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.low:g} to {self.high:g}"
 
 
@@ -352,7 +352,7 @@ class Threshold(Activation):
     def lower(self, *x: TensorType) -> Lowered:
         return module("Threshold", threshold=self.threshold, value=self.value)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"above {self.threshold:g}"
 
 
@@ -408,7 +408,7 @@ class Hardshrink(Activation):
     def lower(self, *x: TensorType) -> Lowered:
         return module("Hardshrink", lambd=self.threshold)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.threshold:g}"
 
 
@@ -426,5 +426,5 @@ class Softshrink(Activation):
     def lower(self, *x: TensorType) -> Lowered:
         return module("Softshrink", lambd=self.threshold)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.threshold:g}"

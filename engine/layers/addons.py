@@ -30,7 +30,7 @@ _HEAVY: Final = frozenset(
     ("torch", "torchvision", "numpy", "scipy", "pandas", "onnx", "onnxruntime", "PySide6", "matplotlib", "sklearn")
 )
 _TAKEN: Final = frozenset((*_HEAVY, "app", "designer", "engine", "operator", "resources", "tests"))
-_RULES: Final = ("output", "output_types", "weights", "flops", "lower", "telling")
+_RULES: Final = ("output", "output_types", "weights", "flops", "lower", "short_value")
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ def _try_out(type: type[LayerType]) -> None:
     for names in (layer.input_ports(), layer.output_ports()):
         if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
             raise UserError(f"The ports of '{type.key}' must be a tuple of names, received {names!r}.")
-    if not isinstance(layer.telling(), str):
-        raise UserError(f"What '{type.key}' tells of itself must be a text.")
+    if not isinstance(layer.short_value(), str):
+        raise UserError(f"`short_value` of '{type.key}' must return a text.")
 
 
 def _guard(cls: type[LayerType], add_on: AddOn) -> None:
@@ -194,7 +194,7 @@ def _guarded(rule: Callable[..., Any], add_on: AddOn, label: str) -> Callable[..
         except (UserError, NotImplementedError):
             raise
         except Exception as error:
-            if rule.__name__ == "telling":
+            if rule.__name__ == "short_value":
                 return ""
             failed = f"{type(error).__name__}: {error}".rstrip(": .")
             raise ShapeError(

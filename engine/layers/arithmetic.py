@@ -81,7 +81,7 @@ class MathFunction(_EachNumber):
         called = function("torch.neg" if self.function == "negate" else f"torch.{self.function}")
         return (function("torch.clamp", min=self.epsilon), called) if self.function in _OF_POSITIVE else called
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self.function
 
 
@@ -111,7 +111,7 @@ class Power(_EachNumber):
     def lower_padded(self, *x: TensorType) -> Lowered:
         return masked(self.lower(*x), 1.0) if self.exponent < 1 else self.lower(*x)  # 0 to that power is not finite
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"x^{self.exponent:g}"
 
 
@@ -132,7 +132,7 @@ class Scaling(_EachNumber):
         scaled = () if self.scale == 1 else (function("torch.mul", self.scale),)
         return (*scaled, *(() if self.shift == 0 else (function("torch.add", self.shift),)))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.scale:g} · x{f' {self.shift:+g}' if self.shift else ''}"
 
 
@@ -284,7 +284,7 @@ class Reduction(LayerType):
             function(f"{LENGTHS}reduce_steps", self.function, **({"keepdim": True} if self.keep else {}))
         )
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.function} over {self.over}"
 
 
@@ -307,7 +307,7 @@ class CumulativeSum(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         return method("cumsum", x.dim(self.axis))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"along {self.axis}"
 
 
@@ -368,7 +368,7 @@ class Constant(_Source):
     def lower(self, *x: TensorType) -> Lowered:
         return function(f"{OWN}constant", self.sizes, self.value)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.value:g}"
 
 
@@ -394,5 +394,5 @@ class LearnedParameter(Weighted, _Source):
     def lower(self, *x: TensorType) -> Lowered:
         return module(f"{OWN}LearnedParameter", sizes=self.sizes)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self._shown()

@@ -61,7 +61,7 @@ class Embedding(WithWeights):
         table = module("Embedding", num_embeddings=self.vocabulary, embedding_dim=self.dimension, **padding)
         return method("long"), table
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.vocabulary:,} × {self.dimension:,}"
 
 
@@ -188,7 +188,7 @@ class SelfAttention(WithScores, WithWeightsAndBias):
         (call,) = as_chain(self.lower(x))
         return with_lengths(call)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.heads:,} head{'s' * (self.heads > 1)}"
 
 
@@ -244,7 +244,7 @@ class PositionEmbedding(WithWeights):
         alone = {"alone": True} if self.alone else {}
         return module("engine.lowering.modules.attention.PositionEmbedding", **given, **alone)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.positions:,} positions"
 
 

@@ -160,8 +160,8 @@ class LayerType(Record):
         """Output ports that may stay unused without becoming an output of the network."""
         return ()
 
-    def telling(self) -> str:
-        """The one value that tells this layer from its like on the canvas (`8 filters`), or nothing."""
+    def short_value(self) -> str:
+        """Return the value shown on the node (`8 filters`), or an empty text."""
         return ""
 
     def output(self, *x: Any, **_: Any) -> TensorType:

@@ -91,7 +91,7 @@ class _Numbered(_Several):
     def input_ports(self) -> tuple[str, ...]:
         return tuple(f"in{number}" for number in range(1, self.inputs + 1))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.inputs} inputs" if self.inputs > 2 else ""
 
 
@@ -189,7 +189,7 @@ class Concatenation(_Numbered):
         known = sum(size for type in x if isinstance(size := type["T"], int))
         return function(f"{LENGTHS}joined_lengths", known) if self.axis == "T" else None
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"along {self.axis}"
 
 
@@ -347,7 +347,7 @@ class MatrixProduct(_Several):
     def lower_padded(self, *x: TensorType) -> Lowered:
         return masked(self.lower(*x))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{'aᵀ' if self.transpose_first else 'a'} · {'bᵀ' if self.transpose_second else 'b'}"
 
 
@@ -368,7 +368,7 @@ class _Compared(_ElementWise):
     def lower_padded(self, *x: TensorType) -> Lowered:
         return masked(self.lower(*x)) if self.axis == "T" else self.lower(*x)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return "" if self.axis == "C" else f"along {self.axis}"
 
 
@@ -432,7 +432,7 @@ class Distance(_Compared):
     def lower(self, *x: TensorType) -> Lowered:
         return function("engine.lowering.modules.arithmetic.distance", x[0].dim(self.axis), self.kind)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self.kind
 
 
@@ -536,7 +536,7 @@ class EinsteinSum(LayerType):
         giving = (n for n, type in enumerate(x) if type.is_open and terms[0][n][type.axes.index("T")] == letter)
         return function(f"{LENGTHS}lengths_of", port=next(giving, 0))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self.equation
 
 
@@ -560,5 +560,5 @@ class Stack(_Numbered):
     def lower(self, *x: TensorType) -> Lowered:
         return Call("torch.stack", "function", kwargs={"dim": min(2, x[0].rank)}, as_list=True)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.inputs} inputs"

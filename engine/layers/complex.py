@@ -106,7 +106,7 @@ class ComplexToReal(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         return function(f"{OWN}complex_to_real", dim=x.dim("C"), gives=self.gives)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return "" if self.gives in _DOUBLED else self.gives
 
 
@@ -148,7 +148,7 @@ class ComplexFullyConnected(WithWeightsAndBias):
         linear = module(f"{OWN}ComplexLinear", in_features=inputs_count(x), out_features=self.outputs, **given)
         return linear if x.layout in ("features", "sequence") else (method("flatten", 1), linear)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.outputs:,} output{'s' * (self.outputs > 1)}"
 
 

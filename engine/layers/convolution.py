@@ -173,7 +173,7 @@ def _unless(usual: int, **sizes: Sizes) -> dict[str, Any]:
 class Convolution(_Convolution):
     """Slides learned filters over its input."""
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.filters:,} filter{'s' * (self.filters > 1)}"
 
 
@@ -249,7 +249,7 @@ class GroupedConvolution(_Convolution):
     def _filters(self, channels: int) -> int:
         return self._groups(channels) * self.filters
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.groups:,} group{'s' * (self.groups > 1)}" if self.groups else "channel-wise"
 
 
@@ -402,7 +402,7 @@ class TransposedConvolution(_Sliding):
         grown = windows.reach_of(self.kernel[0], self.dilation[0]) - 2 * cut + kept - self.stride[0]
         return function(f"{LENGTHS}linear_lengths", factor=self.stride[0], added=grown)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.filters:,} filter{'s' * (self.filters > 1)}"
 
 

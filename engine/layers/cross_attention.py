@@ -119,7 +119,7 @@ class Attention(Padded, WithScores):
         given |= {"scale": self.scale} if self.scale else {}
         return module(f"{MODULES}Attention", **given, **self._told_scores())
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return told_heads(self.heads)
 
 
@@ -203,7 +203,7 @@ class MultiheadAttention(Padded, WithScores, WithWeightsAndBias):
             **self._told_scores(),
         )
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return told_heads(self.heads)
 
 
@@ -294,5 +294,5 @@ class GroupedAttention(Padded, WithScores, WithWeightsAndBias):
             **self._told_scores(),
         )
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return told_heads(self.heads)

@@ -69,7 +69,7 @@ class ImageInput(InputLayer):
     def output(self, *x: TensorType) -> TensorType:
         return image(self.channels, *self.size)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, (self.channels, *self.size)))
 
 
@@ -94,7 +94,7 @@ class VolumeInput(InputLayer):
     def output(self, *x: TensorType) -> TensorType:
         return volume(self.channels, *self.size)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, (self.channels, *self.size)))
 
 
@@ -145,7 +145,7 @@ class SequenceInput(InputLayer):
         steps = self.length or Symbol("T")
         return tokens(steps) if self.content == "indices" else sequence(steps, self.channels)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return "indices" if self.content == "indices" else f"{self.channels:,} channel{'s' * (self.channels > 1)}"
 
 
@@ -169,5 +169,5 @@ class FeatureInput(InputLayer):
     def output(self, *x: TensorType) -> TensorType:
         return features(self.channels)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.channels:,} feature{'s' * (self.channels > 1)}"

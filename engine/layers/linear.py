@@ -51,7 +51,7 @@ class FullyConnected(WithWeightsAndBias):
         linear = module("Linear", in_features=inputs_count(x), out_features=self.outputs, bias=self.bias)
         return linear if x.layout in ("features", "sequence") else (method("flatten", 1), linear)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.outputs:,} output{'s' * (self.outputs > 1)}"
 
 
@@ -99,7 +99,7 @@ class Bilinear(WithWeightsAndBias):
         first, second = (type.channels for type in x)
         return module("Bilinear", in1_features=first, in2_features=second, out_features=self.outputs, bias=self.bias)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.outputs:,} output{'s' * (self.outputs > 1)}"
 
 

@@ -205,7 +205,7 @@ class GroupNorm(_Normalisation):
     def lower_padded(self, x: TensorType) -> Lowered:
         return _padded(self.lower(x))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.groups:,} group{'s' * (self.groups > 1)}" if self.groups else "channel-wise"
 
 
@@ -267,7 +267,7 @@ class CrossChannelNorm(LayerType):
         name = "LocalResponseNorm" if self.window % 2 else "engine.lowering.modules.normalization.CrossChannelNorm"
         return channels_first(x, module(name, **given))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.window:,} channel{'s' * (self.window > 1)}"
 
 
@@ -352,7 +352,7 @@ class InverseNorm(LayerType):
         scale, shift = self._line()
         return function("torch.mul", scale), function("torch.add", shift)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self.kind
 
 

@@ -84,7 +84,7 @@ class _Padding(LayerType):
     def lengths_after(self, x: TensorType) -> Call:
         return function(f"{LENGTHS}linear_lengths", added=sum(self._sides[0]))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self.mode
 
 

@@ -81,7 +81,7 @@ class WindowPooling(LayerType):
     def lengths_after(self, x: TensorType) -> Call:
         return windows.lengths_after(x, **self._window)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.kernel))
 
 
@@ -362,7 +362,7 @@ class _AdaptivePooling(LayerType):
         kind = "max" if self._torch_name() == "Max" else "mean"
         return with_lengths(function(f"{LENGTHS}reduce_cells", kind, self.size[0]))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.size))
 
 

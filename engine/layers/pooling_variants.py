@@ -32,7 +32,7 @@ class _LpPooling(WindowPooling):
         )
         return channels_first(x, call)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"p = {self.norm:g}"
 
 
@@ -141,7 +141,7 @@ class _FractionalMaxPooling(LayerType):
         target = "engine.lowering.modules.pooling.FractionalMaxPool"
         return module(target, kernel_size=self.kernel, output_size=self._sizes(x))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"× {self.ratio:g}" if self.by == "ratio" else " × ".join(map(str, self.size))
 
 

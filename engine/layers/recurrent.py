@@ -156,7 +156,7 @@ class RecurrentLayer(WithRecurrentWeights):
             return self.lower(x, *states)
         return with_lengths(self._own(x))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.hidden_units:,} unit{'s' * (self.hidden_units > 1)}"
 
 

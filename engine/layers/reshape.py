@@ -84,7 +84,7 @@ class Reshape(LayerType):
         flat = () if x.rank == 1 else (method("flatten", 1),)
         return flat if len(sizes) == 1 else (*flat, method("unflatten", 1, sizes))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.sizes))
 
 
@@ -113,7 +113,7 @@ class Permute(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return method("permute", 0, *self.order)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return ", ".join(map(str, self.order))
 
 
@@ -145,7 +145,7 @@ class ChannelShuffle(LayerType):
         apart = method("unflatten", at, (self.groups, x.channels // self.groups))
         return apart, method("transpose", at, at + 1), method("flatten", at, at + 1)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.groups:,} group{'s' * (self.groups > 1)}"
 
 
@@ -198,7 +198,7 @@ class SelectStep(LayerType):
             return self.lower(*x)
         return with_lengths(function(f"{LENGTHS}step_from_end", step=self.step))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         if self.step:
             return f"{self.step:,} from the {self.counted_from}"
         return "last" if self.counted_from == "end" else "first"
@@ -249,7 +249,7 @@ class Slice(LayerType):
     def lengths_after(self, *x: TensorType) -> Call | None:
         return function(f"{LENGTHS}sliced_lengths", *self._places()) if self.axis == "T" else None
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         step = f":{self.step}" if self.step > 1 else ""
         return f"{self.axis}[{self.start or ''}:{self.end or ''}{step}]"
 
@@ -286,7 +286,7 @@ class Split(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         return method("chunk", self.parts, x.dim(self.axis))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.parts:,} parts along {self.axis}"
 
 
@@ -346,7 +346,7 @@ class _Crop(LayerType):
         starts, sizes = self._cut(*x)
         return function(f"{OWN}crop", starts=starts, sizes=sizes)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.size)) if self.to == "size" else ""
 
 

@@ -48,7 +48,7 @@ class ImageToSequence(LayerType):
                 return method("permute", 0, 3, 1, 2), method("flatten", 2)
         return method("flatten", 2), method("transpose", 1, 2)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self.steps
 
 
@@ -78,7 +78,7 @@ class SequenceToImage(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return method("unflatten", 1, self.size), method("permute", 0, 3, 1, 2)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.size))
 
 
@@ -109,7 +109,7 @@ class ImageToVolume(LayerType):
         depth = self.depth or x.channels
         return method("unflatten", 1, (x.channels // depth, depth))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.depth:,} slice{'s' * (self.depth > 1)}" if self.depth else ""
 
 
@@ -168,7 +168,7 @@ class OneHot(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return function(f"{OWN}one_hot", self.classes)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.classes:,} classes"
 
 
@@ -215,7 +215,7 @@ class Cast(LayerType):
             return method("float"), method("unsqueeze", 2)
         return method("squeeze", 2), method("round"), method("long")
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"to {self.to}"
 
 
@@ -257,7 +257,7 @@ class Repeat(LayerType):
     def lengths_after(self, *x: TensorType) -> Call | None:
         return function(f"{LENGTHS}linear_lengths", factor=self.times) if self.axis == "T" else None
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.times:,} times along {self.axis}"
 
 
@@ -279,7 +279,7 @@ class RepeatVector(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return method("unsqueeze", 1), method("repeat", 1, self.steps, 1)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.steps:,} step{'s' * (self.steps > 1)}"
 
 
@@ -307,7 +307,7 @@ class Roll(LayerType):
     def lower_padded(self, x: TensorType) -> Lowered:
         return with_lengths(function(f"{LENGTHS}roll_steps", shift=self.shift)) if self.axis == "T" else self.lower(x)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.shift:+,} along {self.axis}"
 
 
@@ -332,5 +332,5 @@ class Flip(LayerType):
     def lower_padded(self, x: TensorType) -> Lowered:
         return with_lengths(function(f"{LENGTHS}reverse_steps")) if self.axis == "T" else self.lower(x)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"along {self.axis}"

@@ -157,7 +157,7 @@ class _Resize(LayerType):
         first = function("engine.lowering.modules.resizing.first_of")
         return (first, calls) if isinstance(calls, Call) else (first, *calls)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         match self.by:
             case "scale":
                 return f"× {self.scale:g}"
@@ -284,7 +284,7 @@ class DepthToSpace2d(LayerType):
             apart = method("unflatten", 1, (height, width, channels)), method("permute", 0, 3, 4, 1, 5, 2)
         return *apart, method("flatten", 4, 5), method("flatten", 2, 3)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.block))
 
 
@@ -326,7 +326,7 @@ class SpaceToDepth2d(LayerType):
         order = (0, 1, 3, 5, 2, 4) if self.order == "crd" else (0, 3, 5, 1, 2, 4)
         return *apart, method("permute", *order), method("flatten", 1, 3)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.block))
 
 
@@ -361,7 +361,7 @@ class Unfold(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return module("Unfold", **_windows(self)), method("transpose", 1, 2)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.kernel))
 
 
@@ -409,7 +409,7 @@ class Fold(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return method("transpose", 1, 2), module("Fold", output_size=self.size, **_windows(self))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.size))
 
 

@@ -94,7 +94,7 @@ class _Windowed(LayerType):
     def _given(self) -> dict[str, Any]:
         return {"window": self.window, "length": self.window_length, "hop": self.hop, "fft_length": self._length}
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.window_length:,} steps"
 
 
@@ -234,7 +234,7 @@ class _Wavelets(LayerType):
         morse = {"symmetry": self.symmetry, "time_bandwidth": self.time_bandwidth} if self.wavelet == "morse" else {}
         return {"steps": steps, "wavelet": self.wavelet, "octaves": self.octaves, "voices": self.voices, **morse}
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.rows:,} scales"
 
 
@@ -398,5 +398,5 @@ class Modwt(LayerType):
             raise ShapeError("The signal counts as periodic, so its first steps follow the last ones.")
         return self.lower(x)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.levels} level{'s' * (self.levels > 1)}"

@@ -73,7 +73,7 @@ class _SpectralConvolution(WithWeights):
             raise ShapeError("Each of its frequencies depends on the length of the whole sequence.")
         return self.lower(x)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.filters:,} filter{'s' * (self.filters > 1)}"
 
 

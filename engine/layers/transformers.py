@@ -55,7 +55,7 @@ class _TransformerLayer(Padded, WithWeightsAndBias, WithScaleAndOffset):
         weights |= {f"{name}.weight": sizes for name, sizes in norms.items()}
         return weights | {f"{name}.bias": sizes[:1] for name, sizes in (*linear.items(), *norms.items())}
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return told_heads(self.heads)
 
 
@@ -242,7 +242,7 @@ class Transformer(_TransformerLayer):
     def lengths_after(self, source: TensorType, target: TensorType) -> Call:
         return function(f"{LENGTHS}lengths_of", port=1)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.encoder_layers} + {self.decoder_layers} layers"
 
 
@@ -292,5 +292,5 @@ class PatchEmbedding(WithWeightsAndBias):
         cut = module("Conv2d", **given, kernel_size=self.patch, stride=self.patch, **bias)
         return cut, method("flatten", 2), method("transpose", 1, 2)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return " × ".join(map(str, self.patch))

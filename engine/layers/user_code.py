@@ -139,7 +139,7 @@ class UserCode(LayerType):
     def output_ports(self) -> tuple[str, ...]:
         return _ports("out", self.num_outputs)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self.code_name if len(self.code_name) <= 24 else self.code_name[:23] + "…"
 
     def output(self, *x: TensorType) -> TensorType:

@@ -31,7 +31,7 @@ class Dropout(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return module("Dropout", p=self.probability)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.probability:g}"
 
 
@@ -56,7 +56,7 @@ class SpatialDropout(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         return channels_first(x, module(f"Dropout{len(x.spatial)}d", p=self.probability))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.probability:g}"
 
 
@@ -81,7 +81,7 @@ class AlphaDropout(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return module("AlphaDropout", p=self.probability)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.probability:g}"
 
 
@@ -105,7 +105,7 @@ class FeatureAlphaDropout(LayerType):
     def lower(self, x: TensorType) -> Lowered:
         return channels_first(x, module("FeatureAlphaDropout", p=self.probability))
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.probability:g}"
 
 
@@ -130,7 +130,7 @@ class DropPath(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return module("engine.lowering.modules.normalization.DropPath", probability=self.probability)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.probability:g}"
 
 
@@ -154,7 +154,7 @@ class GaussianNoise(LayerType):
     def lower(self, *x: TensorType) -> Lowered:
         return module("engine.lowering.modules.normalization.GaussianNoise", deviation=self.deviation)
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.deviation:g}"
 
 

@@ -163,7 +163,7 @@ class Block(LayerType):
     def output_ports(self) -> tuple[str, ...]:
         return self._ports[1]
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         if self.repeat > 1:
             return f"\u00d7 {self.repeat}"
         inner = (layer.type for layer in self.network.layers.values())
@@ -248,7 +248,7 @@ class NeuralOde(Block):
         what = f"{self.size:,} layers in all steps; a network has at most {LAYER_LIMIT:,}."
         return "steps", f"{what} Take fewer steps, or a solver with fewer evaluations."
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return f"{self.steps} steps of {self.solver}"
 
     def shape_error(self, given: tuple[TensorType, ...], outputs: tuple[TensorType, ...]) -> str:

@@ -94,7 +94,7 @@ class Placeholder(LayerType):
     def output_ports(self) -> tuple[str, ...]:
         return self._outputs
 
-    def telling(self) -> str:
+    def short_value(self) -> str:
         return self.type_key
 
     def output(self, *x: TensorType) -> TensorType:

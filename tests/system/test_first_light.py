@@ -79,7 +79,7 @@ def design(hand: WindowHand) -> None:
     hand.drag(hand.port("relu_1", "out"), hand.port("fc_1", "in"))
     assert ("relu_1", "fc_1") in hand.links()
     assert not window.editor.report.errors
-    assert window.editor.network.layer("conv_1").type.telling() == "8 filters"
+    assert window.editor.network.layer("conv_1").type.short_value() == "8 filters"
 
 
 def choose_data(hand: WindowHand) -> None:

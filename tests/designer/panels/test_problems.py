@@ -63,7 +63,7 @@ def test_enter_goes_there_too(qtbot, editor: Editor, panel: ProblemsPanel) -> No
 def test_the_link_repairs_as_one_undo_step(qtbot, editor: Editor, panel: ProblemsPanel) -> None:
     with qtbot.assertNotEmitted(panel.go_to):
         qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=link_at(panel, 0))
-    assert editor.network.layer("fc_2").type.telling() == "5 outputs"
+    assert editor.network.layer("fc_2").type.short_value() == "5 outputs"
     assert editor.stack.count() == 1
     assert panel.model.problems == ()
     assert panel.empty.isVisible()
@@ -82,8 +82,8 @@ def test_alt_enter_repairs(qtbot, editor: Editor, panel: ProblemsPanel) -> None:
 def test_a_fix_works_on_the_project_as_it_is_when_it_is_applied(qtbot, editor: Editor, panel: ProblemsPanel) -> None:
     editor.set_fields([editor.network.layer("fc_1").id], {"outputs": 20})
     qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=link_at(panel, 0))
-    assert editor.network.layer("fc_1").type.telling() == "20 outputs"
-    assert editor.network.layer("fc_2").type.telling() == "5 outputs"
+    assert editor.network.layer("fc_1").type.short_value() == "20 outputs"
+    assert editor.network.layer("fc_2").type.short_value() == "5 outputs"
 
 
 def test_a_problem_of_no_layer_says_what_it_is_about(qtbot, editor: Editor, panel: ProblemsPanel) -> None:

@@ -67,9 +67,9 @@ def test_an_installed_package_brings_its_layer_types(tmp_path: Path) -> None:
         ("x = 1\n", "acme_layers.types declares no layer type with a key."),
         (TYPES.replace('"acme_swirl"', '"conv2d"'), "Two layer types have the key 'conv2d': 2-D convolution of engine"),
         (TYPES.replace('"Activation"', '"Magic"'), "Layer type 'acme_swirl' needs a label, a docstring and one of"),
-        (f"{TYPES}\n    def telling(self):\n        return 1 / 0\n", "ZeroDivisionError"),
+        (f"{TYPES}\n    def short_value(self):\n        return 1 / 0\n", "ZeroDivisionError"),
     ],
-    ids=["syntax", "defect", "torch", "missing", "exit", "empty", "clash", "family", "telling"],
+    ids=["syntax", "defect", "torch", "missing", "exit", "empty", "clash", "family", "short_value"],
 )
 def test_a_broken_add_on_is_refused_in_words(tmp_path: Path, types: str, why: str) -> None:
     assert why in refusal(install(tmp_path, types))

@@ -43,7 +43,7 @@ def of(type: LayerType, *values: float) -> list[float]:
 def test_math_functions(function, expected):
     type = layer("math_function", function=function)
     assert of(type, -1.5, 0.0, 2.5) == pytest.approx(expected, rel=1e-5, abs=1e-7)
-    assert type.telling() == function
+    assert type.short_value() == function
     for x in ANY:
         assert type.output(x) == x
         assert_as_declared(type, x)
@@ -69,7 +69,7 @@ def test_the_smallest_number_of_a_logarithm():
 )
 def test_powers(values, x, expected):
     assert of(layer("power", **values), x) == pytest.approx([expected])
-    assert layer("power", exponent=-1).telling() == "x^-1"
+    assert layer("power", exponent=-1).short_value() == "x^-1"
 
 
 def test_scaling_is_fixed():
@@ -77,7 +77,7 @@ def test_scaling_is_fixed():
     assert of(layer("scaling", scale=2), -1.0) == [-2]
     assert of(layer("scaling", shift=3), -1.0) == [2]
     assert of(layer("scaling"), -1.0) == [-1]
-    assert layer("scaling", scale=2, shift=-1).telling() == "2 · x -1"
+    assert layer("scaling", scale=2, shift=-1).short_value() == "2 · x -1"
     assert_as_declared(layer("scaling", scale=2, shift=-1), image(2, 3, 4))
 
 

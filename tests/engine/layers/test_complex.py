@@ -100,7 +100,7 @@ def test_complex_fully_connected_is_the_product_of_complex_matrices():
         assert_as_declared(type, x)
         assert_as_declared(type.replace(bias=False), x)
     assert type.output(ANY[1]) == complex_type(3)
-    assert type.telling() == "3 outputs"
+    assert type.short_value() == "3 outputs"
 
 
 @pytest.mark.parametrize(

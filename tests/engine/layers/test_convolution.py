@@ -170,10 +170,10 @@ def test_what_a_transposed_convolution_refuses():
 
 
 def test_what_is_told_on_the_canvas():
-    assert layer("conv2d", filters=8).telling() == "8 filters"
-    assert layer("conv2d", filters=1).telling() == "1 filter"
-    assert layer("grouped_conv2d").telling() == "channel-wise"
-    assert layer("grouped_conv2d", groups=2).telling() == "2 groups"
+    assert layer("conv2d", filters=8).short_value() == "8 filters"
+    assert layer("conv2d", filters=1).short_value() == "1 filter"
+    assert layer("grouped_conv2d").short_value() == "channel-wise"
+    assert layer("grouped_conv2d", groups=2).short_value() == "2 groups"
 
 
 @pytest.mark.parametrize("mode", ["reflection", "replication", "circular"])

@@ -23,7 +23,7 @@ from tests.lowered import Lowered
 def test_what_is_declared_is_what_enters(key, values, expected, told):
     type = layer(key, **values)
     assert type.output() == expected
-    assert type.telling() == told
+    assert type.short_value() == told
     assert type.is_input
     assert type.input_ports() == ()
 

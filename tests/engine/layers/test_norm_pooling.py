@@ -45,4 +45,4 @@ def test_a_large_norm_is_nearly_the_maximum():
     assert found.flatten().tolist() == pytest.approx([3, 2], rel=1e-4)
     with pytest.raises(ShapeError, match="Expected an image"):
         layer("lp_pool2d").output(features(3))
-    assert layer("lp_pool2d").telling() == "p = 2"
+    assert layer("lp_pool2d").short_value() == "p = 2"

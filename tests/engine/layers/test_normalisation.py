@@ -137,7 +137,7 @@ def test_constants_of_cross_channel_normalisation_are_matlabs():
     x = torch.full((1, 7, 1, 1), 100.0)
     expected = 100 / (2 + 1e-4 * 100**2) ** 0.75
     assert run(norm, x, x=[image(7, 1, 1)])[0, 3].item() == pytest.approx(expected)
-    assert norm.telling() == "5 channels"
+    assert norm.short_value() == "5 channels"
 
 
 @pytest.mark.parametrize(

@@ -58,4 +58,4 @@ def test_what_padding_refuses():
 def test_the_value_applies_to_a_constant_only():
     assert not layer("pad2d").is_visible("value")
     assert layer("pad2d", mode="constant").is_visible("value")
-    assert layer("pad2d", mode="circular").telling() == "circular"
+    assert layer("pad2d", mode="circular").short_value() == "circular"

@@ -134,8 +134,8 @@ def test_adaptive_cells_by_hand():
 
 
 def test_what_is_told_on_the_canvas():
-    assert layer("max_pool2d", kernel=[2, 3]).telling() == "2 × 3"
-    assert layer("adaptive_max_pool2d", size=[2, 3]).telling() == "2 × 3"
+    assert layer("max_pool2d", kernel=[2, 3]).short_value() == "2 × 3"
+    assert layer("adaptive_max_pool2d", size=[2, 3]).short_value() == "2 × 3"
 
 
 @pytest.mark.parametrize("values", [{}, {"kernel": 3, "padding": 1}, {"kernel": 2, "stride": 1, "padding": "same"}])

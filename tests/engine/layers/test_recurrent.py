@@ -99,8 +99,8 @@ def test_a_gru_keeps_its_state_while_the_update_gate_is_closed():
 
 
 def test_what_is_told_on_the_canvas():
-    assert layer("lstm", hidden_units=1).telling() == "1 unit"
-    assert layer("gru").telling() == "128 units"
+    assert layer("lstm", hidden_units=1).short_value() == "1 unit"
+    assert layer("gru").short_value() == "128 units"
 
 
 NEW = ["rnn", "birnn", "bigru", "projected_lstm", "projected_gru", "peephole_lstm"]

@@ -28,9 +28,9 @@ def test_one_step():
     error = refusal(layer("select_step", step=5), sequence(5, 3))
     assert error.field == "step"
     assert "expected a step from 0 to 4, received 5." in str(error)
-    assert layer("select_step").telling() == "last"
-    assert layer("select_step", counted_from="start").telling() == "first"
-    assert layer("select_step", step=2).telling() == "2 from the end"
+    assert layer("select_step").short_value() == "last"
+    assert layer("select_step", counted_from="start").short_value() == "first"
+    assert layer("select_step", step=2).short_value() == "2 from the end"
 
 
 def places(*sizes: int) -> torch.Tensor:
@@ -62,7 +62,7 @@ def test_a_slice_is_that_of_python():
     data = torch.arange(9.0).view(1, 9)
     type = layer("slice", start=-7, end=-1, step=2)
     assert run(type, data, x=[features(9)])[0].tolist() == list(range(9))[-7:-1:2]
-    assert type.telling() == "C[-7:-1:2]"
+    assert type.short_value() == "C[-7:-1:2]"
     error = refusal(layer("slice", start=4, end=2), features(9))
     assert error.field == "start"
     assert "Nothing is left of axis C: it has 9 places, from 4 up to 2 there is none." in str(error)
@@ -86,7 +86,7 @@ def test_a_crop_to_a_size():
     assert type.input_ports() == ("in",)
     assert type.output(image(1, 4, 5)) == image(1, 2, 3)
     assert torch.equal(run(type, places(1, 4, 5), x=[image(1, 4, 5)]), places(1, 4, 5)[..., 1:3, 1:4])
-    assert type.telling() == "2 × 3"
+    assert type.short_value() == "2 × 3"
 
 
 @pytest.mark.parametrize(

@@ -238,5 +238,5 @@ def test_windows_of_padded_sequences_are_counted():
 
 
 def test_what_is_told_on_the_canvas():
-    told = [layer(key).telling() for key in ("stft", "inverse_stft", "cwt", "inverse_cwt", "modwt")]
+    told = [layer(key).short_value() for key in ("stft", "inverse_stft", "cwt", "inverse_cwt", "modwt")]
     assert told == ["128 steps", "128 steps", "60 scales", "60 scales", "5 levels"]

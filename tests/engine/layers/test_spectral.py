@@ -68,7 +68,7 @@ def test_declared_as_built(key, x):
     type = layer(key, modes=3, filters=4)
     assert type.output(x) == x.with_sizes(C=4)
     assert_as_declared(type, x)
-    assert type.telling() == "4 filters"
+    assert type.short_value() == "4 filters"
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def refusal(type: LayerType, *x: TensorType) -> str:
 
 def test_the_fields_of_the_class_are_fields_of_the_layer():
     gate = made("Gate").replace(width=4, output_=0.5)
-    assert (gate.key, gate.telling(), gate.input_ports(), gate.output_ports()) == (
+    assert (gate.key, gate.short_value(), gate.input_ports(), gate.output_ports()) == (
         "custom",
         "Gate",
         ("in1", "in2"),

@@ -52,7 +52,7 @@ def test_dropout_takes_no_indices_and_identity_takes_anything():
 def test_everything_cannot_be_dropped():
     with pytest.raises(FieldErrors, match=r"probability: expected a number of at least 0 and up to 0\.999, received 1"):
         layer("dropout", probability=1)
-    assert layer("dropout", probability=0.2).telling() == "0.2"
+    assert layer("dropout", probability=0.2).short_value() == "0.2"
 
 
 @pytest.mark.parametrize("key", ["alpha_dropout", "drop_path", "gaussian_noise", "stop_gradient"])

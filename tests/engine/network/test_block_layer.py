@@ -88,8 +88,8 @@ def test_too_deep_is_refused() -> None:
 
 
 def test_what_a_block_says_on_the_canvas() -> None:
-    assert row(layer("relu")).telling() == "1 layer"
-    assert row(layer("relu"), repeat=4).telling() == "× 4"
+    assert row(layer("relu")).short_value() == "1 layer"
+    assert row(layer("relu"), repeat=4).short_value() == "× 4"
 
 
 def test_a_block_output_is_no_output_of_anything() -> None:

@@ -58,7 +58,7 @@ def test_nothing_but_a_shape_error_leaves_the_rules(key):
         ports = record.input_ports()
         one = data.draw(st.one_of(st.sampled_from(COMMON), types()))
         x = [data.draw(st.one_of(st.just(one), types())) for _ in ports]
-        assert isinstance(record.telling(), str)
+        assert isinstance(record.short_value(), str)
         output = answer(record, x)
         if isinstance(output, ShapeError):
             assert output.field is None or output.field in record.fields
