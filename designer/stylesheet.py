@@ -35,7 +35,7 @@ QLabel[role="figure"] { color: @text; font-size: 19px; font-weight: 600; }
 QLabel[role="chip"] {
   background: @raised; color: @text; border: 1px solid @line; border-radius: 8px; padding: 4px 8px; }
 QLabel[role="readout"] {
-  background: @raised; color: @text; border: 1px solid @line; border-radius: 6px; padding: 6px 10px; font-size: 11px; }
+  background: @raised; color: @text; border: 1px solid @line; border-radius: 6px; padding: 6px 8px; font-size: 11px; }
 QLabel[role="plot-warning"] { background: @panel; color: @warning; font-size: 11px; }
 QWidget[role="panel"] { background: @panel; }
 QFrame[role="card"] { background: @panel; border: 1px solid @line; border-radius: 10px; }

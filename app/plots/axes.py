@@ -17,9 +17,8 @@ from engine.core.text import format_percent
 
 LEFT_PIXELS, BOTTOM_PIXELS = 52, 24
 LABEL_PIXELS = 11
-OVERHANG = 28
-"""Pixels by which labels may stand out over the ends of their axis."""
 GAP = 12
+"""Pixels between labels."""
 
 # No tick is useful below this: beyond it a float has no digits left.
 _TINY = 1e-300
@@ -156,10 +155,12 @@ def tick_labels(axis: Axis, *, is_percent: bool = False) -> list[str]:
 class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
     """An axis without a line of its own, whose ticks and labels are given: `show_ticks`."""
 
-    def __init__(self, orientation: str) -> None:
+    def __init__(self, orientation: str, overhang: int = 0) -> None:
+        """Labels may stand out over the right end by so many pixels."""
         super().__init__(orientation, maxTickLength=0)
         self.enableAutoSIPrefix(False)
         self.setStyle(tickAlpha=255, tickTextOffset=8)
+        self._overhang = overhang
         self._ticks: list[tuple[float, str]] = []
         # Without it the grid is drawn anew with every picture, which takes three times as long.
         self.setCacheMode(self.CacheMode.DeviceCoordinateCache)
@@ -190,14 +191,14 @@ class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
     def boundingRect(self) -> QRectF:
         """With room for labels that stand out over the ends."""
         rect: QRectF = super().boundingRect()
-        return rect.adjusted(-OVERHANG, -8, OVERHANG, 8)
+        return rect.adjusted(-LEFT_PIXELS, -8, self._overhang, 8)
 
     def generateDrawSpecs(self, painter: QPainter) -> Any:
         """Places the labels below the plot: the last one says the unit, and stands whole; those before it give way."""
         if self.orientation == "left":
             return super().generateDrawSpecs(painter)
         rect, (low, high), metrics = self.mapRectFromParent(self.geometry()), self.range, QFontMetricsF(painter.font())
-        free = rect.right() + GAP
+        free = rect.right() + self._overhang
         texts: list[tuple[QRectF, Qt.TextFlag, str]] = []
         for place, text in reversed(self._ticks):
             middle = rect.left() + (place - low) / (high - low) * rect.width()

@@ -66,6 +66,8 @@ class Board(QWidget):
         self._grid = QGridLayout(held)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(12)
+        for number in range(COLUMNS):
+            self._grid.setColumnStretch(number, 1)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

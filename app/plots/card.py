@@ -12,6 +12,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from app.plots.plot import Plot
 from designer import theme
 
+FINENESS = 2
+"""Pixels of a picture per pixel of the screen."""
+
 
 class PlotCard(QFrame):
     """A title, what a subclass adds beside it, and a plot."""
@@ -43,20 +46,20 @@ class PlotCard(QFrame):
             widget.setAccessibleName(title)
 
     @contextlib.contextmanager
-    def as_picture(self) -> Iterator[None]:
+    def as_picture(self, scale: float = 1.0) -> Iterator[None]:
         """In here nothing shows that only a pointer needs, and nothing is drawn from a cache of pixels."""
         self.ensurePolished()
-        with self.plot.as_picture():
+        with self.plot.as_picture(scale):
             yield
 
     def export_png(self, path: str | Path) -> None:
         """Write the card as a picture, twice as fine as on the screen. Raises `OSError`."""
-        pixmap = QPixmap(self.size() * 2)
-        pixmap.setDevicePixelRatio(2)
+        pixmap = QPixmap(self.size() * FINENESS)
+        pixmap.setDevicePixelRatio(FINENESS)
         pixmap.fill(theme.current().background)
         buffer = QBuffer()
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        with self.as_picture():
+        with self.as_picture(FINENESS):
             self.render(pixmap)
         pixmap.save(buffer, "PNG")
         Path(path).write_bytes(buffer.data().data())

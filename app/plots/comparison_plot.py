@@ -188,7 +188,7 @@ class ComparisonPlot(Plot):
         rect = self.view.sceneBoundingRect()
         for line in lines:
             x, y = line.training if len(line.training[0]) else line.validation
-            down, along = self.to_pixels(x, y)
+            along, down = self.to_pixels(x, y)
             seen = (along >= rect.left() - 1) & (along <= rect.right() + 1)
             good = np.flatnonzero(np.isfinite(down) & seen)
             if len(good):
@@ -219,15 +219,14 @@ class ComparisonPlot(Plot):
     def readout(self, place: float) -> tuple[float, str]:
         """What each run says under the pointer."""
         comparison = self.comparison
-        is_whole = comparison.along == "iterations"
-        where = f"{place:,.0f}" if is_whole else f"{place / self._unit.divisor:,.4g}"
-        columns = [comparison.shows_training, comparison.shows_validation]
-        head = [word for word, is_shown in zip(("training", "validation"), columns, strict=True) if is_shown]
+        where = f"{place:,.0f}" if comparison.along == "iterations" else f"{place / self._unit.divisor:,.4g}"
+        shown = {"training": comparison.shows_training, "validation": comparison.shows_validation}
+        head = [word for word, is_shown in shown.items() if is_shown]
         rows = []
         for number, *values in self.readings(place):
-            shown = values if len(head) == 2 else [values[0] or values[1]]
-            rows.append([image_html(badge_pixmap(number, 3), 16), *shown])
-        return place, table_html([f"{where} {self._unit.name}", *head], rows)
+            badge = image_html(badge_pixmap(number, 3), 16)
+            rows.append([badge, *(values if len(head) == 2 else [values[0] or values[1]])])
+        return place, table_html(rows, ["", *head], f"{where} {self._unit.name}")
 
 
 def columns_of(ends: list[tuple[float, float, int]], apart: float) -> list[list[tuple[float, float, int]]]:

@@ -3,21 +3,44 @@
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
-import pyqtgraph as pg
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPixmap
+from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
+from PySide6.QtCore import QPointF, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
 from app.plots.axes import figure
 from app.plots.card import PlotCard
 from app.plots.drawing import VALUE, Drawing
+from app.plots.plot import Line, Markers
 from app.plots.run_plot import RunPlot
 from app.plots.series import Floats, Points, Series
 from app.widgets import ElidedLabel
 from designer import theme
 
 REDRAW_MS = 33
-SAMPLE, GAP = 20, 8
+SAMPLE, GAP, LEAST_WORD = 20, 8, 36
+
+
+class Sample(QWidget):
+    """What a curve looks like: a line, a marker, or both, with the pens of the plot."""
+
+    def __init__(self, line: Line | None, markers: Markers | None) -> None:
+        super().__init__()
+        self._line, self._markers = line, markers
+        self.setFixedSize(SAMPLE, SAMPLE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draws the line and the marker on it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(SAMPLE / 2, SAMPLE / 2)
+        if self._line is not None:
+            painter.setPen(self._line.opts["pen"])
+            painter.drawLine(QPointF(-SAMPLE / 2, 0), QPointF(SAMPLE / 2, 0))
+        if self._markers is not None:
+            look = self._markers.opts
+            drawSymbol(painter, look["symbol"], look["size"], look["pen"], look["brush"])
+        painter.end()
 
 
 class Legend(QWidget):
@@ -29,38 +52,24 @@ class Legend(QWidget):
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(GAP)
         self.names: list[str] = []
-        self._key: object = None
 
-    def show_samples(self, samples: Mapping[str, pg.GraphicsObject]) -> None:
-        """Show these items by their names."""
-        key = list(samples), theme.current(), self.devicePixelRatioF()
-        if key == self._key:
+    def show_samples(self, samples: Mapping[str, tuple[Line | None, Markers | None]]) -> None:
+        """Show what stands for each curve by their names."""
+        if list(samples) == self.names:
             return
-        self._key, self.names = key, list(samples)
+        self.names = list(samples)
         while (item := self._row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
         for name, sample in samples.items():
-            picture, word = QLabel(), ElidedLabel(name)
-            picture.setPixmap(self._picture(sample))
+            word = ElidedLabel(name)
             theme.mark(word, "role", "muted")
-            self._row.addWidget(picture)
+            word.setMinimumWidth(LEAST_WORD)
+            self._row.addWidget(Sample(*sample))
             self._row.addWidget(word)
-            self._row.addSpacing(GAP)
+            self._row.addSpacing(GAP // 2)
         self.setAccessibleName("Curves: " + ", ".join(self.names))
         self.setToolTip(self.accessibleName())
-
-    def _picture(self, sample: pg.GraphicsObject) -> QPixmap:
-        """The sample as the plot draws it."""
-        ratio = self.devicePixelRatioF()
-        pixmap = QPixmap(QSize(SAMPLE, SAMPLE) * ratio)
-        pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pg.ItemSample(sample).paint(painter)
-        painter.end()
-        return pixmap
 
 
 class CurveCard(PlotCard):
@@ -139,10 +148,10 @@ class CurveCard(PlotCard):
     def flush(self) -> None:
         """Shows what has come, now."""
         self._redraw.stop()
+        self.plot.refresh()
         samples = self._run_plot.samples()
         self._legend.show_samples({} if list(samples) == [VALUE] else samples)
         self._show_figure()
-        self.plot.refresh()
 
     def shutdown(self) -> None:
         """Stops drawing for good, before the window goes."""
@@ -177,15 +186,16 @@ class CurveCard(PlotCard):
         if self._close is not None:
             self._close.setIcon(theme.icon("close", "muted"))
         self.flush()
+        self._legend.update()
 
     @contextlib.contextmanager
-    def as_picture(self) -> Iterator[None]:
+    def as_picture(self, scale: float = 1.0) -> Iterator[None]:
         """In here there is no button either."""
         if self._close is not None:
             self._close.hide()
         self.flush()
         try:
-            with super().as_picture():
+            with super().as_picture(scale):
                 yield
         finally:
             if self._close is not None:

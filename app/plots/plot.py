@@ -7,8 +7,18 @@ from typing import Any, Protocol
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPaintEvent, QPixmap, QResizeEvent, QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from app.plots.axes import Axis, TickAxis, Unit
 from app.plots.drawing import Across
@@ -37,16 +47,20 @@ def icon_html(name: str, token: str) -> str:
     return image_html(theme.icon(name, token).pixmap(QSize(42, 42)), 14)
 
 
-def table_html(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table_html(rows: Sequence[Sequence[str]], head: Sequence[str] = (), caption: str = "") -> str:
     """A table of rich text: a muted first column, the others aligned on the right. Text is given escaped."""
     muted = f'style="color: {theme.current().muted.name()}"'
+    gap = 3 * "&nbsp;"
     lines = [
-        f"<td {muted}>{first}</td>" + "".join(f'<td align="right">&nbsp;&nbsp;&nbsp;{cell}</td>' for cell in cells)
+        f'<td valign="middle" {muted}>{first}</td>'
+        + "".join(f'<td valign="middle" align="right">{gap}{cell}</td>' for cell in cells)
         for first, *cells in rows
     ]
     if head:
-        lines.insert(0, "".join(f'<td {muted} align="{"right" if n else "left"}">{c}</td>' for n, c in enumerate(head)))
-    return f"<table cellspacing='0'>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+        lines.insert(0, "".join(f'<td align="right" {muted}>{gap}{word}</td>' for word in head))
+    if caption:
+        lines.insert(0, f'<td colspan="{max(1, len(head))}" {muted}>{caption}</td>')
+    return f'<table cellspacing="0" cellpadding="2">{"".join(f"<tr>{line}</tr>" for line in lines)}</table>'
 
 
 class Zoomable(Protocol):
@@ -144,7 +158,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
     def __init__(self, zoomable: Zoomable | None = None, parent: QWidget | None = None, *, right: int = 12) -> None:
         """`right` is the margin on the right, in pixels. Without a `zoomable` the whole stays in view."""
         self.view = ZoomBox()
-        self._x_axis, self._y_axis = TickAxis("bottom"), TickAxis("left")
+        self._x_axis, self._y_axis = TickAxis("bottom", right), TickAxis("left")
         super().__init__(parent, viewBox=self.view, axisItems={"bottom": self._x_axis, "left": self._y_axis})
         for side in ("top", "right"):
             self.getAxis(side).unlinkFromView()
@@ -152,6 +166,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
             axis.setZValue(-1000)  # the grid lies behind the curves
         self.hideButtons()
         self.setMenuEnabled(False)
+        self.setCacheMode(self.CacheModeFlag.CacheNone)  # a plain ground; drawings that scale hold no pixels
         self.setViewportUpdateMode(self.ViewportUpdateMode.FullViewportUpdate)
         policy = Qt.FocusPolicy.NoFocus if zoomable is None else Qt.FocusPolicy.ClickFocus  # for Escape
         for widget in (self, self.viewport()):
@@ -252,16 +267,18 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
 
     def _draw(self) -> None:
         self._is_stale = False
-        if not self._is_dressed:
-            self._is_dressed = True
-            self._dress()
+        self.ensure_dressed()
         words = self.draw()
         self._note.setText(words)
         self._note.setVisible(bool(words))
         self.plotItem.setVisible(not words)
         self._point(None if words else self._pointer)
 
-    def _dress(self) -> None:
+    def ensure_dressed(self) -> None:
+        """Give everything the colours and the font that hold, if that is not done."""
+        if self._is_dressed:
+            return
+        self._is_dressed = True
         palette = theme.current()
         self.setBackground(palette.panel)
         for axis in (self._x_axis, self._y_axis):
@@ -308,25 +325,32 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         return QSize(640, 240)
 
     @contextlib.contextmanager
-    def as_picture(self) -> Iterator[None]:
-        """In here there is no cross-hair, and items are drawn from their shapes, not from caches of pixels."""
+    def as_picture(self, scale: float = 1.0) -> Iterator[None]:
+        """In here there is no cross-hair, and items are drawn from their shapes, not from caches of pixels. Wide lines
+        are as wide in a picture with `scale` times as many pixels."""
         self.forget_pointer()
         if self._is_stale:
             self._draw()
-        axes, no_cache = (self._x_axis, self._y_axis), self._x_axis.CacheMode.NoCache
-        caches = [axis.cacheMode() for axis in axes]
-        for axis in axes:
-            axis.setCacheMode(no_cache)
-        markers = [item for item in self.scene().items() if isinstance(item, Markers)]
-        for item in markers:
-            item.opts["useCache"] = False
+        axes, caching = (self._x_axis, self._y_axis), self._x_axis.CacheMode
+        items = self.scene().items()
+        markers = [item for item in items if isinstance(item, Markers)]
+        wide = [item for item in items if isinstance(item, Line) and item.opts["pen"].widthF() > 1]
+
+        def prepare(mode: QGraphicsItem.CacheMode, factor: float) -> None:
+            for axis in axes:
+                axis.setCacheMode(mode)
+            for item in markers:
+                item.opts["useCache"] = mode != caching.NoCache
+            for line in wide:
+                pen = QPen(line.opts["pen"])
+                pen.setWidthF(pen.widthF() * factor)
+                line.setPen(pen)
+
+        prepare(caching.NoCache, scale)
         try:
             yield
         finally:
-            for axis, cache in zip(axes, caches, strict=True):
-                axis.setCacheMode(cache)
-            for item in markers:
-                item.opts["useCache"] = True
+            prepare(caching.DeviceCoordinateCache, 1 / scale)
 
     def close(self) -> bool:
         """Close as any widget: pyqtgraph's own way takes the plot apart while events are still on their way to it."""

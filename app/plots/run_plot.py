@@ -24,8 +24,8 @@ MAX_NAMED = 4
 """Of the marks under the pointer so many are named."""
 NEAR_PIXELS = 5.0
 TICK_PIXELS = 6
-SYMBOLS = {"validation": "o", "test": "d"}
-"""A disc for validation, a diamond for test: told apart without colour."""
+SYMBOLS = {"validation": ("o", 9), "test": ("d", 13)}
+"""A disc for validation, a diamond for test, and their sizes in pixels: told apart without colour."""
 
 
 class RunPlot(Plot):
@@ -42,7 +42,7 @@ class RunPlot(Plot):
         self._raw, self._smooth = Line(), Line(antialias=True)
         self._beside = {name: Line() for name in drawing.beside}
         self._splits = {split: Line(antialias=True) for split in drawing.points}
-        self._markers = {split: Markers(symbol=SYMBOLS.get(split, "o"), size=9) for split in drawing.points}
+        self._markers = {split: Markers(symbol=SYMBOLS[split][0], size=SYMBOLS[split][1]) for split in drawing.points}
         self._best = Markers(symbol="o", size=15, brush=None)
         self._warning = QLabel(self)
         self._warning.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -193,7 +193,7 @@ class RunPlot(Plot):
         place = min(place, float(self._places(np.array([self.drawing.last_step]))[0]))
         step = across.timeline.step_at(place, across.along)
         rows = [*self.readings(step), *self.marks_near(place)]
-        return place, table_html([], [(escape(name), escape(value)) for name, value in rows])
+        return place, table_html([(escape(name), escape(value)) for name, value in rows])
 
     def readings(self, step: float) -> list[tuple[str, str]]:
         """What the curves say at a step, as pairs of name and value."""
@@ -236,14 +236,17 @@ class RunPlot(Plot):
         rows = [(f"at {step:,.0f}", words) for step, words in marks[:MAX_NAMED]]
         return rows + ([("", f"and {len(marks) - MAX_NAMED:,} more")] if len(marks) > MAX_NAMED else [])
 
-    def samples(self) -> dict[str, pg.GraphicsObject]:
-        """The item that stands for each curve that is there, by its name in the legend."""
+    def samples(self) -> dict[str, tuple[Line | None, Markers | None]]:
+        """What stands for each curve that is there, by its name in the legend: a line, a marker, or both."""
+        self.ensure_dressed()
         drawing = self.drawing
-        result: dict[str, pg.GraphicsObject] = {}
+        result: dict[str, tuple[Line | None, Markers | None]] = {}
         if len(drawing.training):
-            result[drawing.word] = self._raw
+            result[drawing.word] = self._raw, None
             if drawing.smoothing > 0:
-                result["smoothed"] = self._smooth
-        result |= {name: self._beside[name] for name, other in drawing.beside.items() if len(other.line)}
-        result |= {split: self._splits[split] for split, points in drawing.points.items() if len(points)}
-        return result | ({"best": self._best} if drawing.bests else {})
+                result["smoothed"] = self._smooth, None
+        result |= {name: (self._beside[name], None) for name, other in drawing.beside.items() if len(other.line)}
+        for split, points in drawing.points.items():
+            if len(points):
+                result[split] = self._splits[split], self._markers[split]
+        return result | ({"best": (None, self._best)} if drawing.bests else {})

@@ -222,6 +222,7 @@ def test_pictures_are_written(card: CurveCard, tmp_path: Path, qtbot) -> None:
     assert image.size() == card.size() * 2
     assert num_of(image, plot_of(card).drawing.colour) > 400
     card.export_svg(tmp_path / "loss.svg")
+    assert "<image" not in (tmp_path / "loss.svg").read_text(), "it scales: it holds no pixels"
     renderer = QSvgRenderer(str(tmp_path / "loss.svg"))
     assert renderer.isValid()
     drawn = QImage(card.size(), QImage.Format.Format_RGB32)

@@ -71,6 +71,13 @@ def test_the_plot_paints_and_reads_out(qtbot: QtBot, traces: Traces) -> None:
     assert plot.grab().toImage() != blank.grab().toImage()
     ((number, training, validation),) = plot.readings(4.0)
     assert (number, training, validation) == (0, "28.3 %", "28.3 %")
+    badges = [items.badge for items in plot._runs if items.badge.isVisible()]
+    assert [badge.number for badge in badges] == [0]
+    assert badges[0].pos().x() > plot.view.sceneBoundingRect().right()
+    place, html = plot.readout(4.0)
+    assert place == 4.0
+    assert "4 iterations" in html
+    assert "28.3 %" in html
     comparison.shows_training = False
     assert plot.readings(4.0) == [(0, "", "28.3 %")]
     comparison.along, comparison.smoothing, comparison.is_log = "time", 0.0, True
