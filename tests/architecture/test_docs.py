@@ -9,6 +9,7 @@ from app.frame.actions import ACTIONS
 from engine.cli.main import parser
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
+from scripts.make_architecture import drawing
 from tests.architecture.test_repository import ROOT
 
 PAGES = sorted((*ROOT.glob("docs/*.md"), ROOT / "README.md"), key=lambda page: page.name)
@@ -52,3 +53,7 @@ def test_options_beside_their_names_in_matlab_are_options() -> None:
     named = set(PAIR.findall(text)) | set(re.findall(r"`(\w+) = \w+`", text)) | {"worker_load"}
     assert len(named) > 3
     assert named <= {*TrainingOptions.fields, *EnvironmentOptions.fields}
+
+
+def test_the_picture_of_the_rooms_is_what_the_contract_says() -> None:
+    assert (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8") == drawing()

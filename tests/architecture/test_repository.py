@@ -15,6 +15,7 @@ TOP_FILES = {
     ".gitattributes",
     ".gitignore",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "LICENSE",
     "Makefile",
     "README.md",
