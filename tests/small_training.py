@@ -28,7 +28,7 @@ from engine.training.solvers import Solver
 from engine.training.state import TrainingPlan
 from engine.training.step import Fittings, Unit
 from engine.training.trainer import Outcome, Trainer
-from engine.training.user_code import hooks_for
+from engine.training.user_code import FileHooks, Run
 from engine.user_code import registry, trust
 
 STEPS_PER_EPOCH = 3
@@ -103,7 +103,8 @@ class Small:
             unit, options, named(options.objective_metric, metrics), NullStore(), has_validation=True
         )
         length = training_length(options, 9)
-        hooks = hooks_for(options, network, self._folder, length, group, rate=unit.rate, clock=clock)
+        run = Run(network, self._folder, length.epochs, 3, 0, 1, rate_at=unit.rate, clock=clock)
+        hooks = FileHooks(options.hooks_file, run, group) if options.hooks_file else None
         plan = TrainingPlan(length, options.validation_frequency, 0, part, part)
         batches = BatchLoader(part, SampleOrder(9, 3, options.shuffle, 0), group)
         return Trainer(plan, unit, batches, reporter, keeper, hooks).run()

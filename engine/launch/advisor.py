@@ -13,7 +13,7 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.hardware.devices import probe
 from engine.hardware.threads import calm_threads
-from engine.launch.trial import attempt, refusals
+from engine.launch.trial import refusals, run_trial
 from engine.placement.advice import Way, advice, best_of, ways
 from engine.project.file import load
 from engine.project.project import Project
@@ -40,7 +40,7 @@ def _advise(project: Project) -> None:
 
     @cache
     def one(samples: int, device: str, threads: int) -> float | None:
-        tried = attempt(project, samples, device, threads, STEPS)
+        tried = run_trial(project, samples, device, threads, STEPS)
         return None if tried.refusal else tried.seconds
 
     found: list[Way] = []

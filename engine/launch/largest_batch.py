@@ -18,7 +18,7 @@ from engine.core.errors import UserError, plural
 from engine.core.text import format_bytes, format_percent
 from engine.hardware.devices import probe
 from engine.hardware.threads import calm_threads
-from engine.launch.trial import Tried, attempt, refusals
+from engine.launch.trial import TrialResult, refusals, run_trial
 from engine.network.analysis import analyse
 from engine.placement.choose import Placement, WorkerPlace, resolve
 from engine.placement.inventory import DeviceInventory
@@ -93,14 +93,14 @@ class Search:
                 return False
         return True
 
-    def _try(self, placement: Placement, worker: WorkerPlace) -> Tried:
+    def _try(self, placement: Placement, worker: WorkerPlace) -> TrialResult:
         limit = 0
         if worker.device == "cpu":
             limit = limit_bytes(placement, self._inventory, self._share)
             expected = memory_of(with_batch(self._project, worker.samples), self._analysis).total
             if limit and expected > HOPELESS * limit:
-                return Tried(worker.samples, refusal=f"about {format_bytes(expected)} are expected")
-        tried = attempt(self._project, worker.samples, worker.device, worker.threads, steps=1, limit_bytes=limit)
+                return TrialResult(worker.samples, refusal=f"about {format_bytes(expected)} are expected")
+        tried = run_trial(self._project, worker.samples, worker.device, worker.threads, steps=1, limit_bytes=limit)
         if limit and tried.bytes > limit and not tried.refusal:
             return replace(tried, refusal=f"{format_bytes(tried.bytes)} are more than the {format_bytes(limit)}")
         return tried

@@ -1,13 +1,12 @@
-"""Where a run on the CPU executes: one process or several, with how many threads, found by making real steps.
+"""Chooses where a run on the CPU executes, one process or several and with how many threads, by timing real steps.
 
-The first worker does it before anything else, with its own network and the first batch of its data. So that several
-processes can be tried for what they really give, beside whatever else the machine does, it forks twins of itself that
-share its data and sum with it as the workers of the run would. They are gone when it has chosen; then the other workers
-are started, if there are to be any. All of it takes two seconds at most.
+The first worker does it before anything else, with its own network and the first batch of its data. To time several
+processes beside whatever else the machine does, it forks trial workers, which share its data and all-reduce with it as
+the workers of the run would. They end when it has chosen; then the other workers are started, if there are any. All of
+it takes two seconds at most.
 """
 
 import contextlib
-import copy
 import json
 import os
 import signal
@@ -20,7 +19,7 @@ from typing import Any
 import psutil
 import torch
 
-from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder
+from engine.data.batches import Batch
 from engine.hardware.threads import LEAST_GAIN, keep_to
 from engine.launch.channel import ReportPipe
 from engine.launch.worker_process import die_with_parent
@@ -29,32 +28,30 @@ from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMe
 from engine.placement.candidates import LEAST_RUN_S, places_text
 from engine.placement.choose import WorkerPlace
 from engine.placement.inventory import can_share
-from engine.project.check_strategies import pieces_of_batch
-from engine.project.training import training_length
-from engine.training.assembling import loss_of, network_for, part_for, unit_for
-from engine.training.precision import Precision
-from engine.training.setting import Setting
-from engine.training.solvers import Schedule
+from engine.training.builder import TrainerBuilder
+from engine.training.job import TrainingJob
 
 BUDGET_S = 1.5
-"""After so much time nothing new is tried."""
+"""Time after which no further candidate is timed."""
 STEP_S = 0.15
-"""Of batches that take longer a part is computed."""
+"""Of batches that take longer than this, a fraction is computed."""
 SLICE_S = 0.05
-MOST_STEPS = 40
+"""Time for the steps of one candidate in one round."""
+MAX_STEPS = 40
+"""Steps of one candidate in one round, at most."""
 ROUNDS = 6
-MOST_ROUNDS = 16
+MAX_ROUNDS = 16
 CLOSE = 1.15
-"""Where the second is not slower than this times the first, more rounds are made, for as long as there is time."""
+"""While the second takes less than this times the fastest, further rounds follow, as long as there is time."""
 START_S = 0.5
-"""What it takes until further workers have started: they must be worth that, too."""
+"""Time to start further workers, which they must save."""
 PATIENCE_S = 1.0
-"""A twin that gives no answer for so long has no core to compute with."""
+"""A trial worker that does not answer for this long has no core to compute on."""
 
 
 @dataclass
-class Tried:
-    """One way to compute: the places of its workers, and the seconds of a step at best."""
+class Candidate:
+    """The places of its workers, and the shortest time of a step so far (0 before the first)."""
 
     places: Sequence[WorkerPlace]
     choice: int = -1
@@ -63,212 +60,205 @@ class Tried:
 
     @property
     def threads(self) -> int:
-        """Of each worker."""
+        """Return the threads of each worker."""
         return self.places[0].threads
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, and why in words."""
+    """Number of the chosen candidate (-1: one process), threads of each worker, and the reason in words."""
 
     choice: int = -1
     threads: int = 0
     note: str = ""
 
 
-def choose_place(setting: Setting, spec: WorkerSpec, reports: ReportPipe) -> tuple[Setting, list[str]]:
-    """The setting with what was chosen in it, which the coordinator is told, and what is to be said of it."""
-    if not setting.info.is_undecided:
-        return setting, []
+def choose_placement(job: TrainingJob, spec: WorkerSpec, reports: ReportPipe) -> TrainingJob:
+    """Return the job with the placement that was chosen, where `run.json` left it open; the coordinator is told."""
+    if not job.info.is_undecided:
+        return job
     chosen = Choice()
-    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    is_held = not setting.info.loading.is_streamed  # twins share what lies in memory
-    if can_share() and spec.checkpoint < 0 and is_held:
+    affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    is_resident = not job.info.loading.is_streamed  # forked workers share what lies in memory
+    if can_share() and spec.checkpoint < 0 and is_resident:
         try:
-            chosen = _Probe(setting, spec).choose()
+            chosen = _PlacementTrial(job, spec).choose()
         except Exception as error:  # what is really wrong will show in training
             traceback.print_exc()
             chosen = Choice(note=f"The acceleration placement-trials is not used: {type(error).__name__}: {error}.")
     reports.send({"chosen": {"choice": chosen.choice, "threads": chosen.threads}})
-    info = setting.info.decided(chosen.choice, chosen.threads)
+    info = job.info.decided(chosen.choice, chosen.threads)
     place = info.placement.places[0]
-    keep_to(place.cores or sorted(before))
+    keep_to(place.cores or sorted(affinity))
     torch.set_num_threads(place.threads)
-    return replace(setting, info=info), [chosen.note] if chosen.note else []
+    return replace(job, info=info, notes=(chosen.note,) if chosen.note else ())
 
 
 class _Steps:
-    """Steps of one of so many workers, made anew for each number of them."""
+    """Training steps on the first batch, for any process group."""
 
-    def __init__(self, setting: Setting, spec: WorkerSpec) -> None:
-        options = setting.project.training
-        self._setting, self._seat = setting, spec
-        self._precision = Precision(options.fitting_precision, setting.device, SingleProcess())
-        self._network = self._precision.network(network_for(setting))
-        self._precision.begin()
-        self.part = part_for(setting, self._precision, "training")
-        assert self.part is not None  # `prepare` refuses a project whose training split is empty
-        self.length = training_length(options, len(self.part))
+    def __init__(self, job: TrainingJob) -> None:
+        self._builder = TrainerBuilder(job)
+        self.training, self.length = self._builder.training, self._builder.length
 
-    def of(self, group: ProcessGroup, share: float) -> Callable[[], Any]:
-        """A step of the first batch, or of this share of it. A collective."""
-        setting, options, part = self._setting, self._setting.project.training, self.part
-        assert part is not None
-        network = copy.deepcopy(self._network)
-        order = SampleOrder(len(part), self.length.batch, options.shuffle, options.seed)
-        schedule = Schedule(options, self.length.steps_per_epoch, self.length.total_steps, 1.0)
-        pieces = pieces_of_batch(setting.project.environment, options.gradient_accumulation, group.size)
-        batches = BatchLoader(part, order, group, cut=options.sequence_length == "shortest", micro_batches=pieces)
-        loss = loss_of(setting, network, part.targets)
-        unit = unit_for(setting, self._seat, network, self._precision, schedule, loss, [], group, batches, [])
-        batch = _part_of(next(iter(batches.of_epoch(1))), share)
-        return lambda: unit.train(batch, 0)
+    def step_for(self, group: ProcessGroup, fraction: float) -> Callable[[], Any]:
+        """Return a function that makes a step with this fraction of the batch. A collective."""
+        builder = TrainerBuilder(replace(self._builder.job, group=group), like=self._builder)
+        batches = builder.batches()
+        step = builder.unit(batches, metrics=[])
+        batch = _first_samples(next(iter(batches.of_epoch(1))), fraction)
+        return lambda: step.train(batch, 0)
 
 
-def _part_of(batch: Batch, share: float) -> Batch:
-    if share >= 1:
+def _first_samples(batch: Batch, fraction: float) -> Batch:
+    if fraction >= 1:
         return batch
-    count = max(1, round(batch.count * share))
+    count = max(1, round(batch.count * fraction))
     inputs, targets = (tuple(x[:count] for x in tensors) for tensors in (batch.inputs, batch.targets))
-    return Batch(inputs, targets, count, max(1, round(batch.total * share)))
+    return Batch(inputs, targets, count, max(1, round(batch.total * fraction)))
 
 
-class _Probe:
-    """The first worker's part."""
+class _PlacementTrial:
+    """Times the candidates, in the first worker."""
 
-    def __init__(self, setting: Setting, spec: WorkerSpec) -> None:
-        self._info = setting.info
-        self._steps = _Steps(setting, spec)
-        self._began = time.perf_counter()
-        self._twins = _Twins(self._steps, spec)
+    def __init__(self, job: TrainingJob, spec: WorkerSpec) -> None:
+        self._info = job.info
+        self._steps = _Steps(job)
+        self._start_s = time.perf_counter()
+        self._workers = _TrialWorkers(self._steps, spec)
         self._own: dict[int, tuple[ProcessGroup, Callable[[], Any]]] = {}
-        self._share = 1.0
+        self._fraction = 1.0
         self._affinity = sorted(os.sched_getaffinity(0))
 
     def choose(self) -> Choice:
-        """Try, unless the run is too short for that."""
-        ways = self._ways()
+        """Time all candidates, unless the run is too short for that, and choose."""
+        candidates = self._candidates()
         try:
-            self._twins.fork([len(way.places) for way in ways])
-            self._find_share(ways[0])
-            if ways[0].seconds * self._steps.length.total_steps / self._share < LEAST_RUN_S:
+            self._workers.fork([len(candidate.places) for candidate in candidates])
+            self._choose_fraction(candidates[0])
+            num_steps = self._steps.length.total_steps / self._fraction
+            if candidates[0].seconds * num_steps < LEAST_RUN_S:
                 return Choice()
-            self._race(ways)
+            self._race(candidates)
         finally:
-            self._twins.end()
-        steps = self._steps.length.total_steps / self._share
-        return verdict(ways, steps, time.perf_counter() - self._began, several=len(self._info.placement.places) > 1)
+            self._workers.end()
+        took_s = time.perf_counter() - self._start_s
+        return choose_fastest(candidates, num_steps, took_s, several=len(self._info.placement.places) > 1)
 
-    def _ways(self) -> list[Tried]:
-        """One process with one thread, the yardstick; with all threads; and the candidates that memory is enough
-        for."""
-        given = self._info.placement.places
-        alone, most = replace(given[0], cores=()), sum(place.threads for place in given)
-        ways = [Tried([replace(alone, threads=threads)]) for threads in dict.fromkeys((1, most))]
-        part = self._steps.part
-        assert isinstance(part, ResidentDataset)
-        size = sum(x.nbytes for x in (*part.inputs, *part.targets))
-        room = psutil.virtual_memory().available / 2
-        for number, candidate in enumerate(self._info.candidates):
-            if size * (len(candidate.places) - 1) <= room:
-                ways.append(Tried(candidate.places, number))
-        return ways
+    def _candidates(self) -> list[Candidate]:
+        """Return one process with one thread, the baseline; with all threads; and what else fits into memory."""
+        places = self._info.placement.places
+        alone, most = replace(places[0], cores=()), sum(place.threads for place in places)
+        candidates = [Candidate([replace(alone, threads=threads)]) for threads in dict.fromkeys((1, most))]
+        training = self._steps.training
+        size_bytes = sum(x.nbytes for x in (*training.inputs, *training.targets))
+        free_bytes = psutil.virtual_memory().available / 2
+        for number, option in enumerate(self._info.candidates):
+            if size_bytes * (len(option.places) - 1) <= free_bytes:
+                candidates.append(Candidate(option.places, number))
+        return candidates
 
-    def _find_share(self, way: Tried) -> None:
-        """How much of a batch is computed in each step that is tried; also what the yardstick takes."""
-        self._share = min(1.0, max(1 / 16, 8 / self._steps.length.batch))
-        self._time(way, 1)
-        most = self._time(way, 1) / self._share
+    def _choose_fraction(self, baseline: Candidate) -> None:
+        """Choose which fraction of a batch each trial step computes, and time the baseline."""
+        self._fraction = min(1.0, max(1 / 16, 8 / self._steps.length.batch))
+        self._time(baseline, 1)
+        whole_s = self._time(baseline, 1) / self._fraction
         self._own.clear()
-        self._share = 1.0 if most <= STEP_S else max(self._share, STEP_S / most)
-        self._time(way, 1)
-        way.seconds = self._time(way, 2)
+        self._fraction = 1.0 if whole_s <= STEP_S else max(self._fraction, STEP_S / whole_s)
+        self._time(baseline, 1)
+        baseline.seconds = self._time(baseline, 2)
 
-    def _race(self, ways: Sequence[Tried]) -> None:
-        """All of them in turn, again and again, so that what else the machine does hits all alike."""
-        for number in range(MOST_ROUNDS):
-            if number >= ROUNDS and not _are_close(ways):
+    def _race(self, candidates: Sequence[Candidate]) -> None:
+        """Time all of them in turn, round after round, so that other load on the machine hits all alike."""
+        for number in range(MAX_ROUNDS):
+            if number >= ROUNDS and not _are_close(candidates):
                 return
-            for way in ways:
-                if time.perf_counter() - self._began > BUDGET_S:
+            for candidate in candidates:
+                if time.perf_counter() - self._start_s > BUDGET_S:
                     return
-                if not way.is_out:
-                    self._try(way, min(each.seconds for each in ways if each.seconds), is_yardstick=way is ways[0])
+                if not candidate.is_out:
+                    fastest = min(each.seconds for each in candidates if each.seconds)
+                    self._try(candidate, fastest, is_baseline=candidate is candidates[0])
 
-    def _try(self, way: Tried, fastest: float, *, is_yardstick: bool) -> None:
-        """A few steps of one of them; it is out when it is far slower than the fastest."""
+    def _try(self, candidate: Candidate, fastest: float, *, is_baseline: bool) -> None:
+        """Time a few steps of a candidate; it is out when it is far slower than the fastest."""
         try:
-            if not way.seconds:
-                way.seconds = self._time(way, 1)  # to warm up, and so an upper bound
-            found = self._time(way, _count(min(way.seconds, 2 * fastest)))
+            if not candidate.seconds:
+                candidate.seconds = self._time(candidate, 1)  # to warm up, and so an upper bound
+            step_s = max(min(candidate.seconds, 2 * fastest), 1e-6)
+            seconds = self._time(candidate, max(1, min(MAX_STEPS, int(SLICE_S / step_s))))
         except (PeerUnavailableError, BrokenPipeError):
-            way.is_out, way.seconds = True, 0.0
+            candidate.is_out, candidate.seconds = True, 0.0
             return
-        way.seconds = min(way.seconds, found)
-        way.is_out = not is_yardstick and found > 3 * fastest
+        candidate.seconds = min(candidate.seconds, seconds)
+        candidate.is_out = not is_baseline and seconds > 3 * fastest
 
-    def _time(self, way: Tried, count: int) -> float:
-        """Seconds of one of so many steps."""
-        size, place = len(way.places), way.places[0]
+    def _time(self, candidate: Candidate, count: int) -> float:
+        """Return the mean time of this many steps, in seconds."""
+        size, place = len(candidate.places), candidate.places[0]
         keep_to(place.cores or self._affinity)
-        torch.set_num_threads(way.threads)
-        self._twins.ask(way.places, count, self._share)
+        torch.set_num_threads(candidate.threads)
+        self._workers.ask(candidate.places, count, self._fraction)
         if size not in self._own:
-            group = self._twins.group(0, size)
-            self._own[size] = group, self._steps.of(group, self._share)
+            group = self._workers.group(0, size)
+            self._own[size] = group, self._steps.step_for(group, self._fraction)
         group, step = self._own[size]
         group.all_reduce(torch.zeros(1))  # all are ready
-        began = time.perf_counter()
+        start_s = time.perf_counter()
         for _ in range(count):
             step()
-        return (time.perf_counter() - began) / count
+        return (time.perf_counter() - start_s) / count
 
 
-def _are_close(ways: Sequence[Tried]) -> bool:
-    """Whether the fastest two may be the other way round."""
-    seconds = sorted(way.seconds for way in ways if way.seconds)
+def _are_close(candidates: Sequence[Candidate]) -> bool:
+    """Return whether the fastest two may be the other way round."""
+    seconds = sorted(candidate.seconds for candidate in candidates if candidate.seconds)
     return len(seconds) > 1 and seconds[1] < CLOSE * seconds[0]
 
 
-def verdict(ways: Sequence[Tried], steps: float, took_s: float, *, several: bool = False) -> Choice:
-    """The fastest way, if it is worth it for so many steps, and what the others would be. The first one is that of one
-    process with one thread. `several`: more than one process was asked for. Where there was no time to try all threads,
-    nothing is chosen."""
-    if any(len(way.places) == 1 and not way.seconds for way in ways):
+def choose_fastest(
+    candidates: Sequence[Candidate], num_steps: float, took_s: float, *, several: bool = False
+) -> Choice:
+    """Return the fastest candidate, if that pays over this many steps, and what the others would give.
+
+    The first candidate is one process with one thread. `several`: more than one process was asked for. Nothing is
+    chosen where there was no time to time all threads.
+    """
+    if any(len(candidate.places) == 1 and not candidate.seconds for candidate in candidates):
         return Choice()
-    one, *_ = tried = [way for way in ways if way.seconds]
-    alone = [way for way in tried if len(way.places) == 1]
-    concatenated = [way for way in tried if len(way.places) > 1]
-    best = min(alone, key=lambda way: way.seconds)
-    if best.seconds * LEAST_GAIN > one.seconds:
-        best = one
-    if concatenated:
-        fastest = min(concatenated, key=lambda way: way.seconds)
-        # Against all threads it is one use of the same cores or another: what is measured as faster is more likely so.
-        is_faster = fastest.seconds * (LEAST_GAIN if best is one else 1.0) < best.seconds
-        if several or (is_faster and (best.seconds - fastest.seconds) * steps > START_S):
+    baseline, *_ = timed = [candidate for candidate in candidates if candidate.seconds]
+    alone = [candidate for candidate in timed if len(candidate.places) == 1]
+    parallel = [candidate for candidate in timed if len(candidate.places) > 1]
+    best = min(alone, key=lambda candidate: candidate.seconds)
+    if best.seconds * LEAST_GAIN > baseline.seconds:
+        best = baseline
+    if parallel:
+        fastest = min(parallel, key=lambda candidate: candidate.seconds)
+        # Both use the same cores where all threads are used already: whatever is measured as faster is more likely so.
+        is_faster = fastest.seconds * (LEAST_GAIN if best is baseline else 1.0) < best.seconds
+        if several or (is_faster and (best.seconds - fastest.seconds) * num_steps > START_S):
             best = fastest
     elif several:
         return Choice()
-    others = [f"{places_text(way.places)}: {one.seconds / way.seconds:.2f}" for way in tried if way not in (best, one)]
-    beside = f" ({'; '.join(others)})" if others else ""
-    how = f"{one.seconds / best.seconds:.2f} times as fast as 1 thread"
-    if best is one:
-        how = "nothing else is faster by enough"
+    gains = [
+        f"{places_text(candidate.places)}: {baseline.seconds / candidate.seconds:.2f}"
+        for candidate in timed
+        if candidate not in (best, baseline)
+    ]
+    others = f" ({'; '.join(gains)})" if gains else ""
+    gain = f"{baseline.seconds / best.seconds:.2f} times as fast as 1 thread"
+    if best is baseline:
+        gain = "nothing else is faster by enough"
     return Choice(
         best.choice,
         best.threads,
-        f"Computing with {places_text(best.places)}: {how}{beside}, measured in {took_s:.1f} s.",
+        f"Computing with {places_text(best.places)}: {gain}{others}, measured in {took_s:.1f} s.",
     )
 
 
-def _count(seconds: float) -> int:
-    return max(1, min(MOST_STEPS, int(SLICE_S / max(seconds, 1e-6))))
-
-
 @dataclass
-class _Twins:
-    """Processes forked from the first worker, which compute with it for as long as it tries."""
+class _TrialWorkers:
+    """Processes forked from the first worker, which compute with it while candidates are timed."""
 
     steps: _Steps
     spec: WorkerSpec
@@ -277,32 +267,33 @@ class _Twins:
     pids: list[int] = field(default_factory=list)
 
     def fork(self, sizes: Sequence[int]) -> None:
-        """So many that the largest number of workers can be tried."""
+        """Fork as many as the largest of these numbers of workers takes."""
         self.memories = {size: Memory.make(size) for size in sizes if size > 1}
         for rank in range(1, max(sizes)):
             reading, writing = os.pipe()
             parent, pid = os.getpid(), os.fork()
             if pid == 0:
-                self._be_twin(rank, parent, reading, [*self.pipes, writing])
+                self._run_child(rank, parent, reading, [*self.pipes, writing])
             os.close(reading)
             self.pipes.append(writing)
             self.pids.append(pid)
 
-    def ask(self, places: Sequence[WorkerPlace], count: int, share: float) -> None:
-        """Let those who belong to these places make so many steps."""
+    def ask(self, places: Sequence[WorkerPlace], count: int, fraction: float) -> None:
+        """Let the workers of these places make this many steps."""
         for rank in range(1, len(places)):
             place = places[rank]
-            line = {"size": len(places), "cores": place.cores, "threads": place.threads}
-            os.write(self.pipes[rank - 1], (json.dumps({**line, "count": count, "share": share}) + "\n").encode())
+            order = {"size": len(places), "cores": place.cores, "threads": place.threads}
+            line = json.dumps({**order, "count": count, "fraction": fraction}) + "\n"
+            os.write(self.pipes[rank - 1], line.encode())
 
     def group(self, rank: int, size: int) -> ProcessGroup:
-        """The worker of this number among so many. A collective."""
+        """Join the process group of this size. A collective."""
         return (
             SingleProcess() if size == 1 else SharedMemoryGroup(self.memories[size], rank, size, timeout_s=PATIENCE_S)
         )
 
     def end(self) -> None:
-        """End them."""
+        """End all of them and free their memory."""
         for pipe in self.pipes:
             os.close(pipe)
         for pid in self.pids:
@@ -313,8 +304,8 @@ class _Twins:
             memory.close()
         self.pipes, self.pids, self.memories = [], [], {}
 
-    def _be_twin(self, rank: int, parent: int, reading: int, private: Sequence[int]) -> None:
-        """The life of a twin. Nothing of it may reach the stack below."""
+    def _run_child(self, rank: int, parent: int, reading: int, private: Sequence[int]) -> None:
+        """Run a trial worker until its pipe closes. Never returns, whatever happens."""
         try:
             die_with_parent(parent)
             for descriptor in (*private, self.spec.reports, self.spec.requests):
@@ -328,6 +319,7 @@ class _Twins:
             os._exit(0)
 
     def _obey(self, rank: int, reading: int) -> None:
+        """Make the steps that the first worker asks for."""
         own: dict[int, tuple[ProcessGroup, Callable[[], Any]]] = {}
         with os.fdopen(reading, encoding="utf-8") as orders:
             for line in orders:
@@ -337,7 +329,7 @@ class _Twins:
                 torch.set_num_threads(order["threads"])
                 if size not in own:
                     group = self.group(rank, size)
-                    own[size] = group, self.steps.of(group, order["share"])
+                    own[size] = group, self.steps.step_for(group, order["fraction"])
                 group, step = own[size]
                 group.all_reduce(torch.zeros(1))
                 for _ in range(order["count"]):

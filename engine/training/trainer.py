@@ -50,7 +50,10 @@ class Outcome:
 
 
 class NonFiniteLossError(RunError):
-    """The loss is not a number any more: going on would teach the network nothing."""
+    """The loss is NaN or infinite: further steps would teach the network nothing."""
+
+    is_group_broken = False
+    """Whether this worker left a collective while it searched for the cause, which the others may still wait in."""
 
 
 class Trainer:
@@ -232,12 +235,14 @@ class Trainer:
             where = self._replay.look(step) or where
             if not where and self._replay.why_not:
                 where = f"The layer that it came from is not known: {self._replay.why_not}."
-        raise NonFiniteLossError(
+        error = NonFiniteLossError(
             f"The loss became {'NaN' if math.isnan(loss) else 'infinite'} at iteration {step:,} "
             f"(epoch {(step - 1) // self._batches.order.steps_per_epoch + 1:,}). Use a lower initial learn rate (it is "
             f"{rate:g} there), limit the gradients (gradient threshold), and look for values in "
             f"the data that are no numbers or very large.{f' {where}' if where else ''}"
         )
+        error.is_group_broken = self._replay is not None and self._replay.broke_off
+        raise error
 
     def _validate(self) -> None:
         """Judge the network on the validation split, if there is one and it is not judged already."""

@@ -14,7 +14,6 @@ from engine.core.errors import RunError, UserError
 from engine.data.batches import Tensors, plain
 from engine.lowering.user_code import defined, find, in_running_words
 from engine.parallel.process_group import ProcessGroup, is_peer_failure
-from engine.project.training import TrainingLength, TrainingOptions
 from engine.project.user_code import HOOKS, STATE
 from engine.training.checkpoints import to_json_state
 from engine.training.metrics import ratio, sums_of_runs
@@ -193,23 +192,6 @@ class FileHooks:
             kind = type(answer).__name__
             raise RunError(f"{self._file}: {name} returned a {kind}. Return True to end the run, or nothing.")
         return bool(answer)
-
-
-def hooks_for(
-    options: TrainingOptions,
-    network: nn.Module,
-    folder: Path,
-    whole: TrainingLength,
-    group: ProcessGroup,
-    *,
-    rate: Callable[[int], float],
-    clock: Clock,
-) -> FileHooks | None:
-    """The user's functions, if the options name a file of them. Raises `UserError` where the file goes wrong."""
-    if not options.hooks_file:
-        return None
-    run = Run(network, folder, whole.epochs, whole.steps_per_epoch, group.rank, group.size, rate_at=rate, clock=clock)
-    return FileHooks(options.hooks_file, run, group)
 
 
 class UserLoss:

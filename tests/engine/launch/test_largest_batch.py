@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import UserError
 from engine.launch.largest_batch import heaviest, largest, limit_bytes, search, with_batch
-from engine.launch.trial import attempt
+from engine.launch.trial import run_trial
 from engine.placement.choose import resolve
 from engine.placement.inventory import Device, DeviceInventory
 from engine.project.environment import EnvironmentOptions
@@ -56,7 +56,7 @@ def found(environment: dict[str, Any], memory_bytes: int, samples: int | None) -
 
 def test_what_does_not_fit_is_found_by_trying() -> None:
     """Two workers with twice the memory take twice the batch: each has its share, and its part of the memory."""
-    room = attempt(Project(network=WIDE), 1).bytes + 50 * 2**20
+    room = run_trial(Project(network=WIDE), 1).bytes + 50 * 2**20
     one, said = found({"target": "cpu", "threads": 1}, 2 * room, None)
     assert 60 <= one <= 2000
     *tried, last = said
@@ -87,9 +87,9 @@ def test_what_cannot_be_tried_is_refused_in_words() -> None:
 
 
 def test_a_trial_that_breaks_says_why_and_takes_nothing_with_it() -> None:
-    tried = attempt(with_batch(Project(network=WIDE), 8), 8, "cuda:97")
+    tried = run_trial(with_batch(Project(network=WIDE), 8), 8, "cuda:97")
     assert tried.refusal
-    assert attempt(Project(network=WIDE, training=TrainingOptions(precision="bf16")), 8).seconds > 0
+    assert run_trial(Project(network=WIDE, training=TrainingOptions(precision="bf16")), 8).seconds > 0
 
 
 def test_random_changes_of_images_are_tried_too() -> None:
@@ -97,8 +97,8 @@ def test_random_changes_of_images_are_tried_too() -> None:
     picture = chain(layer("image_input", size=128), layer("global_average_pool"), layer("fully_connected", outputs=2))
     plain = Project(network=picture)
     turned = Project(network=picture, training=TrainingOptions(rand_rotation=(-20.0, 20.0), mixup_alpha=0.2))
-    small, large = (attempt(project, 512) for project in (plain, turned))
+    small, large = (run_trial(project, 512) for project in (plain, turned))
     assert not large.refusal
     assert large.bytes > small.bytes + 100 * 2**20
     pieces = Project(network=picture, training=TrainingOptions(rand_x_reflection=0.5, gradient_accumulation=3))
-    assert attempt(pieces, 8).seconds > 0
+    assert run_trial(pieces, 8).seconds > 0

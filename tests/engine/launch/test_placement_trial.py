@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.launch.placement_trial import START_S, Choice, Tried, verdict
+from engine.launch.placement_trial import START_S, Candidate, Choice, choose_fastest
 from engine.placement.choose import WorkerPlace
 from engine.placement.inventory import can_share
 from engine.project.file import save
@@ -24,11 +24,11 @@ def place(threads: int) -> WorkerPlace:
     return WorkerPlace("cpu", threads, samples=64)
 
 
-def ways(one: float, all_threads: float, *several: float) -> list[Tried]:
+def ways(one: float, all_threads: float, *several: float) -> list[Candidate]:
     """Of one process with one thread and with four, and of two and more workers; 0 was not tried."""
-    alone = [Tried([place(threads)], seconds=time) for threads, time in ((1, one), (4, all_threads))]
+    alone = [Candidate([place(threads)], seconds=time) for threads, time in ((1, one), (4, all_threads))]
     places = ([place(2)] * 2, [place(1)] * 4)
-    return alone + [Tried(places[n], n, seconds) for n, seconds in enumerate(several)]
+    return alone + [Candidate(places[n], n, seconds) for n, seconds in enumerate(several)]
 
 
 @pytest.mark.parametrize(
@@ -44,32 +44,32 @@ def ways(one: float, all_threads: float, *several: float) -> list[Tried]:
         (ways(0.01, 0.02, 0.0, 0.0), (-1, 1)),
     ],
 )
-def test_the_fastest_is_taken_if_it_is_worth_it(tried: list[Tried], chosen: tuple[int, int]) -> None:
-    found = verdict(tried, STEPS, 1.0)
+def test_the_fastest_is_taken_if_it_is_worth_it(tried: list[Candidate], chosen: tuple[int, int]) -> None:
+    found = choose_fastest(tried, STEPS, 1.0)
     assert (found.choice, found.threads) == chosen
 
 
 def test_a_short_run_does_not_wait_for_workers() -> None:
     tried = ways(0.01, 0.02, 0.005)
-    assert verdict(tried, START_S / 0.005 + 1, 1.0).choice == 0
-    assert verdict(tried, START_S / 0.005 - 1, 1.0).choice == -1
+    assert choose_fastest(tried, START_S / 0.005 + 1, 1.0).choice == 0
+    assert choose_fastest(tried, START_S / 0.005 - 1, 1.0).choice == -1
 
 
 def test_where_several_were_asked_for_there_are_several() -> None:
-    assert verdict(ways(0.01, 0.005, 0.03, 0.02), STEPS, 1.0, several=True).choice == 1
-    assert verdict(ways(0.01, 0.005, 0.0), STEPS, 1.0, several=True) == Choice()
+    assert choose_fastest(ways(0.01, 0.005, 0.03, 0.02), STEPS, 1.0, several=True).choice == 1
+    assert choose_fastest(ways(0.01, 0.005, 0.0), STEPS, 1.0, several=True) == Choice()
 
 
 def test_nothing_is_chosen_where_there_was_no_time_for_threads() -> None:
-    assert verdict(ways(0.01, 0.0, 0.0), STEPS, 1.0) == Choice()
+    assert choose_fastest(ways(0.01, 0.0, 0.0), STEPS, 1.0) == Choice()
 
 
 def test_the_choice_is_explained() -> None:
-    assert verdict(ways(0.01, 0.008, 0.004), STEPS, 1.43).note == (
+    assert choose_fastest(ways(0.01, 0.008, 0.004), STEPS, 1.43).note == (
         "Computing with 2 workers with 2 threads each: 2.50 times as fast as 1 thread "
         "(1 process with 4 threads: 1.25), measured in 1.4 s."
     )
-    assert verdict(ways(0.01, 0.0125, 0.04), STEPS, 0.6).note == (
+    assert choose_fastest(ways(0.01, 0.0125, 0.04), STEPS, 0.6).note == (
         "Computing with 1 process with 1 thread: nothing else is faster by enough "
         "(1 process with 4 threads: 0.80; 2 workers with 2 threads each: 0.25), measured in 0.6 s."
     )
@@ -79,27 +79,27 @@ RUNNER = """
 import json, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from engine.launch import prepare as placing
+from engine.launch import placement_trial
+from engine.launch import prepare as preparation
 from engine.placement import candidates
 from engine.placement.inventory import DeviceInventory
 from engine.project.file import load
-from engine.launch import placement_trial as probe
 from engine.launch.coordinator import coordinate
 from engine.launch.prepare import prepare
 from engine.launch.resume import prepare_resume
 
 folder = Path(sys.argv[1])
-candidates.LEAST_RUN_S = probe.LEAST_RUN_S = 0.0
-probe.ROUNDS, probe.BUDGET_S, probe.PATIENCE_S = 1, 60.0, 60.0
-placing.probe = lambda: DeviceInventory(num_cores=2)
-weigh, race = probe.verdict, probe._Probe._race
+candidates.LEAST_RUN_S = placement_trial.LEAST_RUN_S = 0.0
+placement_trial.ROUNDS, placement_trial.BUDGET_S, placement_trial.PATIENCE_S = 1, 60.0, 60.0
+preparation.probe = lambda: DeviceInventory(num_cores=2)
+weigh, race = placement_trial.choose_fastest, placement_trial._PlacementTrial._race
 
 
 def die(trying, ways):
     # once, in the middle of a trial
     told = folder / "twins"
     if not told.exists():
-        told.write_text(json.dumps(trying._twins.pids))
+        told.write_text(json.dumps(trying._workers.pids))
         os.kill(os.getpid(), signal.SIGKILL)
     race(trying, ways)
 
@@ -109,7 +109,7 @@ def run(name, choice, **environment):
         (folder / f"tried in {name}").write_text(json.dumps([way.seconds > 0 for way in ways]))
         return replace(weigh(ways, *given, **named), choice=choice, threads=1)
 
-    probe.verdict = decide
+    placement_trial.choose_fastest = decide
     project = load(folder / "project.netwright").project
     project = replace(project, environment=project.environment.replace(**environment))
     made = prepare(project, None, folder / name)
@@ -122,7 +122,7 @@ def run(name, choice, **environment):
 run("chosen", 0)
 run("alone", -1)
 run("given", None, target="multi-cpu", num_workers=2, threads=1)
-probe._Probe._race = die
+placement_trial._PlacementTrial._race = die
 run("killed", 0)
 """
 SHAPE = {

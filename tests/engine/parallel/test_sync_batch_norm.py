@@ -166,7 +166,7 @@ class _InUse(SingleProcess):
     def __init__(self) -> None:
         self.store = threading.Lock()
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         raise AssertionError("a copy waits for nobody")
 
 

@@ -23,7 +23,7 @@ class TwoAlike(SingleProcess):
 
     size = 2
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.mul_(2.0)
 
 

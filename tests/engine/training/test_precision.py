@@ -20,7 +20,7 @@ class OtherOverflows(SingleProcess):
 
     size = 2
 
-    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+    def all_reduce(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.add_(1.0)
 
 

@@ -234,11 +234,11 @@ def test_every_piece_of_a_training_is_registered() -> None:
         if isinstance(cls, type) and cls.__module__ == module.__name__ and not getattr(cls, "_is_protocol", False)
         if "state_dict" in vars(cls)
     }
-    pieces = {"Unit", "Schedule", "Keeper", "Reporter", "Trainer", "RandomStates", "FileHooks"}
+    pieces = {"Unit", "Schedule", "BestModelTracker", "Reporter", "Trainer", "RandomStates", "FileHooks"}
     in_unit = {"Solver", "LevenbergMarquardt", "Precision", "Average"}
     in_solver, in_reporter = {"Tolerance", "_Fused"}, {"Watch"}
     known = pieces | in_unit | in_solver | in_reporter
-    assert found == known, "register it in engine.launch.worker, or where its owner saves it"
+    assert found == known, "register it in engine.training.builder, or where its owner saves it"
 
 
 OWN = """

@@ -1,0 +1,239 @@
+"""The job of one worker: project, data, device and process group; and the network and data splits it starts from."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from engine.core.errors import UserError
+from engine.data.datasets import differ_in_length, inputs_of
+from engine.data.load import LoadedData, loaded
+from engine.data.normalization import fit
+from engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
+from engine.hardware.threads import keep_to
+from engine.layers.base import LayerType
+from engine.layers.normalisation import InverseNorm
+from engine.layers.weighted import ParameterOptions
+from engine.lowering.initialization import frozen_modules, initialize, parameter_options
+from engine.lowering.module import build, prefixes
+from engine.network.analysis import Analysis, analyse, type_at
+from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup, WorkerSpec
+from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
+from engine.placement.choose import WorkerPlace
+from engine.project.bindings import Wanted, folding, in_order, wanted_of
+from engine.project.dataset_info import DatasetInfo
+from engine.project.file import load as load_project
+from engine.project.project import Project
+from engine.project.target_scale import fitted_outputs
+from engine.project.training import TrainingOptions
+from engine.project.user_code import ready
+from engine.runs.folder import RunFolder, frozen_code
+from engine.runs.info import RunInfo
+from engine.training.fast.accelerations import Accelerations
+from engine.training.losses import fit_inverse
+from engine.training.reporter import EventSink, NoRequests, NullEventSink, Requests
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """All that one worker needs to know in order to train."""
+
+    project: Project
+    analysis: Analysis
+    device: torch.device
+    data: LoadedData | None = None
+    """None for a trial with samples that are made up."""
+    folder: RunFolder | None = None
+    """None for a trial, which writes nothing."""
+    info: RunInfo = field(default_factory=RunInfo)
+    """Contents of `run.json`."""
+    group: ProcessGroup = field(default_factory=SingleProcess)
+    strategy: str = ""
+    """Strategy to use instead of the project's, or empty."""
+    checkpoint: int = -1
+    """Iteration of the checkpoint to resume from; negative: start from the beginning."""
+    rate_factor: float = 1.0
+    """Factor for the learn rates of the checkpoint."""
+    events: EventSink = field(default_factory=NullEventSink)
+    requests: Requests = field(default_factory=NoRequests)
+    notes: tuple[str, ...] = ()
+    """What to tell the user about how this job came to be."""
+
+    @property
+    def options(self) -> TrainingOptions:
+        """Return the training options of the project."""
+        return self.project.training
+
+    @property
+    def dataset(self) -> DatasetInfo:
+        """Return sizes, classes and sample counts of the data, as the source gives them."""
+        assert self.data is not None
+        return self.data.facts
+
+    @property
+    def ordered_dataset(self) -> DatasetInfo:
+        """Return the same with the targets in the order of the network's outputs."""
+        return in_order(self.project.network, self.dataset)
+
+    @property
+    def places(self) -> Sequence[WorkerPlace]:
+        """Return the place of each worker, by rank; empty for a trial."""
+        return self.info.placement.places
+
+    @property
+    def shard_weights(self) -> tuple[float, ...]:
+        """Return how large the workers' shards are in proportion to each other; empty where they are equal."""
+        weights = tuple(place.load for place in self.places)
+        return weights if len(set(weights)) > 1 else ()
+
+    @cached_property
+    def accelerations(self) -> Accelerations:
+        """Return the accelerations that the project switches on."""
+        return Accelerations(self.project.run)
+
+    @property
+    def has_stages(self) -> bool:
+        """Return whether each worker computes one pipeline stage of the network."""
+        return self.project.environment.strategy == "pipeline" and len(self.places) > 1
+
+    @property
+    def is_padded(self) -> bool:
+        """Return whether sequences are padded, with padding that no layer may see."""
+        if self.data is None or self.options.sequence_padding != "masked":
+            return False
+        return differ_in_length(self.options, self.project.network, self.dataset)
+
+    @cached_property
+    def targets(self) -> tuple[Wanted, ...]:
+        """Return what each output of the network is trained to predict."""
+        if self.data is None:
+            return ()
+        return wanted_of(self.project.network, self.analysis, self.dataset, is_padded=self.is_padded)
+
+    @cached_property
+    def module_names(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the submodules of each layer, by the layer's id path."""
+        return prefixes(self.project.network, self.analysis)
+
+    @property
+    def layers(self) -> tuple[dict[str, tuple[str, ...]], Callable[[str], LayerType]]:
+        """Return the submodule names of each layer, and a function from id path to layer type."""
+        return self.module_names, partial(type_at, self.project.network)
+
+    def parameter_options(self, network: nn.Module) -> dict[str, ParameterOptions]:
+        """Return the options that the layers set for their parameters, by parameter name."""
+        return parameter_options(network, *self.layers)
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Return what is written beside all weights of this run."""
+        return {
+            "task": self.dataset.task,
+            "classes": list(self.dataset.classes),
+            "layers": {id: list(names) for id, names in self.module_names.items()},
+            "project_sha256": self.info.project_sha256,
+        }
+
+
+def load_job(spec: WorkerSpec) -> TrainingJob:
+    """Read the run's project, claim the worker's cores and device, and load the data.
+
+    The process group is joined later, by `join_process_group`: placement trials come before it. Raises `UserError`.
+    """
+    folder = RunFolder(Path(spec.folder))
+    info = folder.read_info()
+    project = load_project(folder.project).project
+    ready(project, folder.path, frozen_code(folder))
+    place = info.placement.places[spec.rank]
+    if info.is_undecided:  # a process that has computed with several threads cannot be forked, as this one will be
+        torch.set_num_threads(1)
+    else:
+        keep_to(place.cores)  # before threads are created: they keep the cores they were created on
+        torch.set_num_threads(place.threads)
+    if project.training.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+    device = torch.device(place.device)
+    if device.type != "cpu":
+        torch.accelerator.set_device_index(device.index)
+    data = loaded(project, Path(info.base), info.loading, len(info.placement.places))
+    analysis = analyse(project.network)
+    refuse_unknown_indices(project.network, analysis, data, project.training)
+    refuse_long_transcripts(project.network, analysis, data)
+    return TrainingJob(
+        project,
+        analysis,
+        device,
+        data,
+        folder,
+        info,
+        strategy=spec.strategy,
+        checkpoint=spec.checkpoint,
+        rate_factor=spec.rate_factor,
+    )
+
+
+def join_process_group(spec: WorkerSpec, job: TrainingJob) -> ProcessGroup:
+    """Connect to the other workers of the run. A collective."""
+    size = len(job.places)
+    if size == 1:
+        return SingleProcess()
+    return TorchProcessGroup(
+        spec.rank,
+        size,
+        job.info.placement.backend,
+        Path(spec.rendezvous),
+        share_memory=job.accelerations.uses("shared-memory"),
+    )
+
+
+def initial_network(job: TrainingJob) -> nn.Module:
+    """Build the network with initial weights, its normalisation layers fitted to the training split.
+
+    Seeds torch's random numbers; the same job always gives the same weights.
+    """
+    network, seed = job.project.network, job.options.seed
+    torch.manual_seed(seed)
+    module = build(network, job.analysis, logits=folding(job.targets), lengths=job.is_padded)
+    initialize(module, seed, job.parameter_options(module))
+    if job.data is not None:
+        _fit_normalisation(job, module)
+    return module
+
+
+def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
+    """Set shift and scale of the input layers, and of output layers that undo the scaling of targets."""
+    assert job.data is not None
+    network, training = job.project.network, job.data.split("training")
+    for id, source, number in inputs_of(network, job.dataset):
+        kind = getattr(network.layers[id].type, "normalization_kind", "none")
+        if kind != "none":
+            axis = 1 if source.lengths is not None else source.type.dim("C")
+            shift, scale = fit(kind, training.real(number), axis)
+            layer = module.get_submodule(job.module_names[id][0])
+            layer.load_state_dict({"shift": torch.from_numpy(shift), "scale": torch.from_numpy(scale)})
+    for output, id in fitted_outputs(network).items():
+        inverse = network.layers[id].effective_type
+        assert isinstance(inverse, InverseNorm)
+        axis = job.analysis.facts[id].output.dim("C")
+        targets = training.targets[job.targets[output].number]
+        fit_inverse(module.get_submodule(job.module_names[id][0]), inverse.kind, targets, axis)
+
+
+def prepare_parameters(job: TrainingJob, network: nn.Module, group: ProcessGroup, share: Share) -> None:
+    """Synchronize batch statistics over the group, and freeze what the project freezes.
+
+    Raises `UserError` where no parameter is left that learns.
+    """
+    join_batch_norms(network, group, share)
+    freeze(frozen_modules(network, *job.layers))
+    if not any(parameter.requires_grad for parameter in network.parameters()):
+        raise UserError(
+            "Nothing in the network can learn: no layer has weights, or all that have are frozen. Add a layer with "
+            "weights, such as a fully connected one, or switch off Freeze."
+        )
