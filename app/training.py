@@ -150,7 +150,7 @@ class Training(QObject):
         """What the engine is to train, or None where something keeps it from that, to which this leads."""
         editor, documents = self._shell.editor, self._shell.documents
         # Whether data that was refused can be read now is for the engine to say: its files may be back.
-        errors = [problem for problem in editor.report.errors if problem.message != self._dataset.error]
+        errors = [problem for problem in editor.check_result.errors if problem.message != self._dataset.error]
         if errors:
             self.problems_requested.emit()
             self._shell.hint(f"{plural(len(errors), 'problem')} to solve before training.")

@@ -154,7 +154,7 @@ class UserCodeTracker(QObject):
         if not user_code.has_code(project):
             return
         self._ask_once()
-        asked = set(user_code.open_questions(project.network, self._editor.report.analysis)) - self._tried
+        asked = set(user_code.open_questions(project.network, self._editor.check_result.analysis)) - self._tried
         if self._command is not None or not asked:
             return
         self._tried |= asked

@@ -25,7 +25,7 @@ from engine.network.catalog import layer_type
 from engine.network.layout import Layout, Position
 from engine.network.network import Connection, Network, Port
 from engine.network.problems import Problem
-from engine.project.check import Report, check, report_in
+from engine.project.check import CheckResult, check, result_in
 from engine.project.dataset_info import DatasetInfo
 from engine.project.project import Project
 from engine.project.stage_edits import with_stages_kept
@@ -68,7 +68,7 @@ class Editor(QObject):
     project_changed = Signal(object)
     """The `Project` that is shown now, with the network and the layout of the open block."""
     analysis_changed = Signal(object)
-    """The `Report` on what is shown; not after mere moves."""
+    """The `CheckResult` of what is shown; not emitted after mere moves."""
     scope_changed = Signal(object)
     """The path of the block that is open now: a tuple of ids, empty for the network itself."""
     selection_changed = Signal(object)
@@ -84,7 +84,7 @@ class Editor(QObject):
         self._data_refusal = ""
         self._scope: tuple[str, ...] = ()
         self._here = self._project
-        self._report = self._report_here = check(self._project)
+        self._check_result = self._check_result_here = check(self._project)
         self._selection = Selection()
         self.centre: Callable[[], Position] = lambda: (0.0, 0.0)
         """Where a layer goes that nobody placed; the canvas sets it to the middle of what is visible."""
@@ -123,24 +123,24 @@ class Editor(QObject):
         return self._here.layout
 
     @property
-    def report(self) -> Report:
+    def check_result(self) -> CheckResult:
         """Analysis and problems of the whole project."""
-        return self._report
+        return self._check_result
 
     @property
-    def report_here(self) -> Report:
+    def check_result_here(self) -> CheckResult:
         """Analysis and problems of the open block, with the ids of its layers."""
-        return self._report_here
+        return self._check_result_here
 
     @property
     def analysis(self) -> Analysis:
         """Sizes, parameters and FLOPs in the open block, in its first copy."""
-        return self._report_here.analysis
+        return self._check_result_here.analysis
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """All problems of the project, errors first."""
-        return self._report.problems
+        return self._check_result.problems
 
     @property
     def dataset_info(self) -> DatasetInfo | None:
@@ -319,18 +319,18 @@ class Editor(QObject):
         if replace(before, layout=project.layout) != project:
             self.recheck()
         elif is_elsewhere:
-            self._show_report()
+            self._show_check_result()
         if is_elsewhere or selected != old_selection:
             self.selection_changed.emit(selected.layers)
 
     def recheck(self) -> None:
         """Check the project again, after an edit or when something beside it has changed, such as measured sizes."""
-        self._report = check(self._project, self._dataset_info, self._data_refusal)
-        self._show_report()
+        self._check_result = check(self._project, self._dataset_info, self._data_refusal)
+        self._show_check_result()
 
-    def _show_report(self) -> None:
-        self._report_here = report_in(self._report, self._scope)
-        self.analysis_changed.emit(self._report_here)
+    def _show_check_result(self) -> None:
+        self._check_result_here = result_in(self._check_result, self._scope)
+        self.analysis_changed.emit(self._check_result_here)
 
     # Layers
 

@@ -173,13 +173,13 @@ class StatusLine(QObject):
         """One of the keys of `ENGINE`."""
         self.engine.setText(ENGINE[state])
 
-    def _show_summary(self, _report: object = None) -> None:
+    def _show_summary(self, _result: object = None) -> None:
         from engine.network.memory import all_known
         from engine.network.table import layers_in_words
         from engine.project.check import memory_of
 
-        project, report = self._editor.project, self._editor.report
-        analysis = report.analysis
+        project, result = self._editor.project, self._editor.check_result
+        analysis = result.analysis
         memory = memory_of(project, analysis, self._editor.dataset_info)
         least = "" if all_known(project.network, analysis) else "at least "
         parts = [
@@ -190,13 +190,13 @@ class StatusLine(QObject):
         if analysis.facts:
             parts.append(memory.in_words())
         self.summary.setText("     ".join(parts))
-        self.errors.setText(plural(len(report.errors), "error"))
-        self.errors.setVisible(bool(report.errors) and not self.summary.isHidden())
+        self.errors.setText(plural(len(result.errors), "error"))
+        self.errors.setVisible(bool(result.errors) and not self.summary.isHidden())
 
     def show_figures(self, is_shown: bool) -> None:
         """Whether the network is spoken of at all."""
         self.summary.setVisible(is_shown)
-        self.errors.setVisible(is_shown and bool(self._editor.report.errors))
+        self.errors.setVisible(is_shown and bool(self._editor.check_result.errors))
 
 
 def _grouped(number: int) -> str:

@@ -163,7 +163,7 @@ class DesignTab(QObject):
         return bottom
 
     def _count(self, bottom: QTabWidget) -> None:
-        problems = len(self._editor.report.problems)
+        problems = len(self._editor.check_result.problems)
         bottom.setTabText(0, f"Problems {problems}" if problems else "Problems")
         bottom.setTabText(1, f"Layers {len(self._editor.network)}")
 

@@ -94,17 +94,17 @@ class FindBar(QFrame):
     def _search(self) -> None:
         """Look for another text, and go to the first that fits, or stay where it still fits."""
         editor = self._view.editor
-        self._found = find_layers(editor.network, editor.report_here.problems, self.field.text())
+        self._found = find_layers(editor.network, editor.check_result_here.problems, self.field.text())
         chosen = [index for index, id in enumerate(self._found) if id in editor.selection]
         self._at = -1
         self._go(chosen[0] if chosen else 0)
 
-    def _on_changed(self, _report: object = None) -> None:
+    def _on_changed(self, _result: object = None) -> None:
         """Count anew after an edit, without going anywhere."""
         if not self.isHidden():
             editor = self._view.editor
             now = self._found[self._at] if 0 <= self._at < len(self._found) else ""
-            self._found = find_layers(editor.network, editor.report_here.problems, self.field.text())
+            self._found = find_layers(editor.network, editor.check_result_here.problems, self.field.text())
             self._at = self._found.index(now) if now in self._found else -1
             self._show_count()
 

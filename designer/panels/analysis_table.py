@@ -348,7 +348,7 @@ class AnalysisTable(QWidget):
         theme.changed.connect(self.update)
         self._on_changed()
 
-    def _on_changed(self, _report: object = None) -> None:
+    def _on_changed(self, _result: object = None) -> None:
         if self.isVisible():
             self._show_lines()
 

@@ -54,7 +54,7 @@ _PADDING = 8
 
 
 class ProblemsModel(QAbstractListModel):
-    """The problems in the order of the report."""
+    """The problems in the order of the check."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -322,7 +322,7 @@ class ProblemsPanel(QWidget):
         count = len(self.model.problems)
         return f"Problems {count:,}" if count else "Problems"
 
-    def _on_changed(self, _report: object = None) -> None:
+    def _on_changed(self, _result: object = None) -> None:
         self.model.show_problems(self._editor.problems)
         self._pages.setCurrentWidget(self.view if self._editor.problems else self.empty)
 

@@ -121,7 +121,7 @@ class Properties(QScrollArea):
         self._visit += 1
         self._show(ids, keep_typing=False)
 
-    def _on_changed(self, _report: object = None) -> None:
+    def _on_changed(self, _result: object = None) -> None:
         # The selection is told after the analysis: layers that were just removed may still be shown.
         ids = tuple(id for id in self._ids if id in self._editor.network.layers)
         self._show(ids, keep_typing=ids == self._ids)
@@ -178,7 +178,9 @@ class Properties(QScrollArea):
 
     def _field_problems(self) -> dict[str, str]:
         ids = set(self._ids)
-        found = [p for p in self._editor.report_here.problems if p.layer in ids and p.severity == "error" and p.field]
+        found = [
+            p for p in self._editor.check_result_here.problems if p.layer in ids and p.severity == "error" and p.field
+        ]
         return {problem.field: problem.message for problem in reversed(found)}
 
     def _show_layer(self, layer: Layer, keep_typing: bool) -> None:
@@ -208,7 +210,7 @@ class Properties(QScrollArea):
         kept = activation_bytes(facts, batch) if facts else None
         lines.append((f"Activations, batch {batch:,}", UNKNOWN if kept is None else format_bytes(kept)))
         self.facts.show_facts(lines)
-        problems = [p for p in self._editor.report_here.problems if p.layer == layer.id]
+        problems = [p for p in self._editor.check_result_here.problems if p.layer == layer.id]
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
 
     def _outputs(self, kind: LayerType, facts: LayerShapes | None) -> Iterator[tuple[str, str]]:

@@ -69,7 +69,7 @@ class PipelineStages(QObject):
     @property
     def analysis(self) -> Analysis:
         """That of the outermost network."""
-        return self._editor.report.analysis
+        return self._editor.check_result.analysis
 
     @property
     def found(self) -> Shown:

@@ -25,7 +25,7 @@ from engine.network.analysis import LayerShapes
 from engine.network.arrangement import repeated
 from engine.network.layout import Flow, Layout, Position, difference, moved
 from engine.network.network import Connection, Layer, Network, Port
-from engine.project.check import Report
+from engine.project.check import CheckResult
 from engine.project.project import Project
 
 _FEW = 60
@@ -73,13 +73,13 @@ class Scene(QGraphicsScene):
         self._lanes: dict[Port, float] = {}
         """Where the connections that leave a port pass other layers; they do so together."""
         editor.project_changed.connect(self.show_project)
-        editor.analysis_changed.connect(self.show_report)
+        editor.analysis_changed.connect(self.show_check_result)
         editor.selection_changed.connect(self.show_selection)
         theme.changed.connect(self.dress)
         self._facts = editor.analysis.facts
-        self._messages = _complaints(editor.report_here)
+        self._messages = _complaints(editor.check_result_here)
         self.show_project(editor.here)
-        self.show_report(editor.report_here)
+        self.show_check_result(editor.check_result_here)
         self.show_selection(editor.selection)
 
     @property
@@ -127,10 +127,10 @@ class Scene(QGraphicsScene):
         fed = now.incoming
         return {c: None for c in was ^ self._repeats if fed.get(c.target.layer, {}).get(c.target.name) == c.source}
 
-    def show_report(self, report: Report) -> None:
+    def show_check_result(self, result: CheckResult) -> None:
         """Draw sizes, counts and problems that are new."""
-        before, self._facts = self._facts, report.analysis.facts
-        complaints = _complaints(report)
+        before, self._facts = self._facts, result.analysis.facts
+        complaints = _complaints(result)
         self._messages, old = complaints, self._messages
         lines: dict[Connection, None] = {}
         for id in self.nodes.nodes:
@@ -435,10 +435,10 @@ class Scene(QGraphicsScene):
         return self.edges.at(at, tolerance)
 
 
-def _complaints(report: Report) -> dict[str, tuple[str, tuple[str, ...]]]:
+def _complaints(result: CheckResult) -> dict[str, tuple[str, tuple[str, ...]]]:
     """The worst severity and all messages of each layer that has problems."""
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for problem in report.problems:
+    for problem in result.problems:
         if problem.layer:
             severity, messages = found.get(problem.layer, ("", ()))
             worst = max(severity, problem.severity, key=lambda s: _RANK.get(s, 0))

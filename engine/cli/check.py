@@ -11,7 +11,7 @@ from engine.network.block import Block
 from engine.network.memory import activation_bytes
 from engine.network.problems import Problem
 from engine.network.table import table_rows
-from engine.project.check import Report, check, describe, memory_of
+from engine.project.check import CheckResult, check, describe, memory_of
 from engine.project.pipeline_stages import Stages
 from engine.project.project import Project
 from engine.project.stage_edits import asked_workers, has_stages, shown_stages, stage_bytes
@@ -34,33 +34,33 @@ def register(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the report; 2 if there is an error in it."""
+    """Check a project and print the result. Return 2 if it has an error."""
     project, notices = read_project(arguments.project, arguments.settings)
     known = origin(arguments.project)
     look_at_code(project, known.code_base, known.code, trusted=arguments.trust)
     measure(project.network)
-    report = _report(project, arguments)
-    problems = [*(Problem("note", "", "", "", notice) for notice in notices), *report.problems]
+    result = _result(project, arguments)
+    problems = [*(Problem("note", "", "", "", notice) for notice in notices), *result.problems]
     if arguments.json:
-        print_json(as_json(project, report, problems))
+        print_json(as_json(project, result, problems))
     else:
-        _print(project, report, problems)
+        _print(project, result, problems)
     return EXIT_INPUT if any(p.severity == "error" for p in problems) else EXIT_DONE
 
 
-def _report(project: Project, arguments: argparse.Namespace) -> Report:
+def _result(project: Project, arguments: argparse.Namespace) -> CheckResult:
     try:
         return check(project, facts_of(project, origin(arguments.project).base))
     except UserError as error:  # bad data is one problem among others here
         return check(project, refusal=str(error))
 
 
-def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[str, Any]:
+def as_json(project: Project, result: CheckResult, problems: list[Problem]) -> dict[str, Any]:
     """The object that `check --json` prints: a contract. Memory is `engine.network.memory`'s estimate in bytes."""
     layers = []
-    stages = _stages(project, report)
-    memory = memory_of(project, report.analysis, report.facts)
-    for row in table_rows(project.network, report.analysis):
+    stages = _stages(project, result)
+    memory = memory_of(project, result.analysis, result.facts)
+    for row in table_rows(project.network, result.analysis):
         facts = row.facts
         sizes = [s if isinstance(s, int) else str(s) for s in facts.output.sizes] if facts else None
         layers.append(
@@ -82,26 +82,26 @@ def as_json(project: Project, report: Report, problems: list[Problem]) -> dict[s
     return {
         "problems": [problem.write() for problem in problems],
         "layers": layers,
-        "parameters": report.analysis.parameters,
-        "flops": report.analysis.flops,
+        "parameters": result.analysis.parameters,
+        "flops": result.analysis.flops,
         "memory_bytes": memory.total,
     }
 
 
-def _stages(project: Project, report: Report) -> Stages | None:
+def _stages(project: Project, result: CheckResult) -> Stages | None:
     """Those that a run would have, as far as the number of workers is known."""
     workers = asked_workers(project.environment)
     if not has_stages(project.environment) or not (workers or project.environment.stages.strip()):
         return None
-    return shown_stages(project, report.analysis, workers).stages
+    return shown_stages(project, result.analysis, workers).stages
 
 
-def _stage_lines(project: Project, report: Report) -> Iterator[str]:
+def _stage_lines(project: Project, result: CheckResult) -> Iterator[str]:
     """A line for each stage of a pipeline."""
-    stages = _stages(project, report)
+    stages = _stages(project, result)
     if stages is None:
         return
-    memory = stage_bytes(project, report.analysis, stages)
+    memory = stage_bytes(project, result.analysis, stages)
     for number, (share, held) in enumerate(zip(stages.shares, memory, strict=True)):
         names = [layer.name for id, layer in project.network.layers.items() if stages.of.get(id) == number]
         shown = ", ".join(names) if len(names) <= MOST_NAMES else f"{', '.join(names[:MOST_NAMES])}, ..."
@@ -109,10 +109,10 @@ def _stage_lines(project: Project, report: Report) -> Iterator[str]:
         yield f"stage {number + 1}: {plural(len(names), 'layer')}, {work}{f': {shown}' if names else ''}"
 
 
-def _print(project: Project, report: Report, problems: list[Problem]) -> None:
-    memory = memory_of(project, report.analysis, report.facts)
+def _print(project: Project, result: CheckResult, problems: list[Problem]) -> None:
+    memory = memory_of(project, result.analysis, result.facts)
     rows = [("layer", "type", "output", "parameters", "FLOPs", "activations")]
-    for row in table_rows(project.network, report.analysis):
+    for row in table_rows(project.network, result.analysis):
         facts = row.facts
         numbers = ("?", "?", "?", "?")
         if facts:
@@ -120,11 +120,11 @@ def _print(project: Project, report: Report, problems: list[Problem]) -> None:
             kept_words = "?" if kept is None else format_bytes(kept)
             numbers = (facts.output.short(), f"{facts.parameters:,}", f"{facts.flops:,}", kept_words)
         rows.append((row.path, row.label, *numbers))
-    sums = (f"{report.analysis.parameters:,}", f"{report.analysis.flops:,}", format_bytes(memory.activations))
+    sums = (f"{result.analysis.parameters:,}", f"{result.analysis.flops:,}", format_bytes(memory.activations))
     rows.append(("total", "", "", *sums))
     print("\n".join(table(rows, right=(3, 4, 5))))
     print(f"memory: {memory.in_words()} with {project.training.solver}, estimated")
-    for line in _stage_lines(project, report):
+    for line in _stage_lines(project, result):
         print(line)
     for problem in problems:
         print(f"{problem.severity}: {describe(problem)}")

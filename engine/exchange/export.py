@@ -125,10 +125,10 @@ def export(path: Path, format: str, to: Path, *, trusted: bool = False, base: Pa
         user_code.grant(network)
     user_code.ready(network, source.code_base, source.code)
     facts, facts_note = _facts(source)
-    report = check(source.project, facts)
-    if report.analysis.has_errors:
-        report.refuse_errors()
-    analysis = report.analysis
+    result = check(source.project, facts)
+    if result.analysis.has_errors:
+        result.refuse_errors()
+    analysis = result.analysis
     notes = (*source.notes, *facts_note)
     title = source.title
     if format == "pytorch":

@@ -70,8 +70,8 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
     user_code.ready(project, known_as.code_base, known_as.code)
     files = user_code.contents(project)
     facts = _facts(project, base)
-    report = check(project, facts)
-    report.refuse_errors()
+    result = check(project, facts)
+    result.refuse_errors()
     samples = facts.samples.get("training")
     placement, inventory = place(project.environment, project.training, samples)
     from engine.data.load import choose_loading
@@ -87,7 +87,7 @@ def prepare(project: Project, project_path: Path | None, run_dir: Path | None) -
         placement=record_of(placement, project, inventory, samples),
         candidates=() if how.is_streamed else candidates,
         code={file: registry.hash_of_bytes(data) for file, data in files.items()},
-        warnings=tuple(describe(problem) for problem in report.option_warnings),
+        warnings=tuple(describe(problem) for problem in result.option_warnings),
         max_restarts=project.run.max_restarts,
         checkpoints_kept=project.training.checkpoints_kept,
         loading=how,

@@ -115,7 +115,7 @@ DATA = "data"
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckResult:
     """The analysis of the network, the problems of the whole project, errors first, and what was known of the data."""
 
     analysis: Analysis
@@ -144,7 +144,7 @@ def describe(problem: Problem) -> str:
     return f"{where}: {problem.message}" if where else problem.message
 
 
-def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "") -> Report:
+def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "") -> CheckResult:
     """All problems of a project. Without facts, what depends on the data is left out, with a note; `refusal` is why
     there are none although data is chosen: files that are not there, or cannot be read."""
     analysis = analyse(project.network)
@@ -161,13 +161,13 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
     problems += [*least_squares_problems(project, analysis, facts), *target_scale_problems(project, facts)]
     problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
     rank = {"error": 0, "warning": 1, "note": 2}
-    return Report(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])), facts)
+    return CheckResult(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])), facts)
 
 
-def report_in(report: Report, path: Path) -> Report:
-    """What of a report is about the inside of a block, told with the ids there; of its first copy."""
-    seen = (lowered(problem, path) for problem in report.problems)
-    return Report(analysis_in(report.analysis, path), tuple(problem for problem in seen if problem), report.facts)
+def result_in(result: CheckResult, path: Path) -> CheckResult:
+    """Return the part of a result inside a block, with ids as they are there; of its first copy."""
+    seen = (lowered(problem, path) for problem in result.problems)
+    return CheckResult(analysis_in(result.analysis, path), tuple(problem for problem in seen if problem), result.facts)
 
 
 def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) -> Problem:

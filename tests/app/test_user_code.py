@@ -118,7 +118,7 @@ def test_hooks_are_code_that_is_asked_about_when_they_are_chosen(
     window.training.start()
     assert not [request for request in server.asked if request.do == "train"]
     window.editor.apply("", window.editor.project.with_section("training", options.replace(hooks_file="gone.py")))
-    assert [p.field for p in window.editor.report.errors] == ["training.hooks_file"]
+    assert [p.field for p in window.editor.check_result.errors] == ["training.hooks_file"]
 
 
 def test_training_waits_for_trust(qtbot: QtBot, window: MainWindow, server: FakeServer, project: Path) -> None:

@@ -462,7 +462,7 @@ def test_training_with_problems_leads_to_them(window: MainWindow, server: FakeSe
 
 def test_training_without_data_leads_to_the_data_tab(window: MainWindow, server: FakeServer) -> None:
     window.editor.edit_network("x", lambda _: classifier())
-    assert not window.editor.report.errors
+    assert not window.editor.check_result.errors
     run(window, "run.train")
     assert window.bar._tabs["data"].isChecked()
     assert "Choose data first" in window.status.hints.text()

@@ -64,7 +64,7 @@ def test_an_edit_inside_changes_the_whole_project(editor):
     editor.set_fields(["id2"], {"filters": 4, "kernel": [5, 5]})
     assert editor.project is not before
     assert network_in(editor.project.network, INNER).layers["id2"].type.write()["kernel"] == 5
-    assert editor.report.analysis.parameters > 0
+    assert editor.check_result.analysis.parameters > 0
     assert not editor.problems or all(problem.severity != "error" for problem in editor.problems)
     editor.undo()
     assert editor.project == before
@@ -75,7 +75,7 @@ def test_a_problem_inside_is_told_outside_and_leads_there(editor):
     editor.set_fields(["id2"], {"filters": 8})
     (problem,) = [p for p in editor.problems if p.severity == "error"]
     assert problem.name == "stage/block_1/add"
-    (here,) = [p for p in editor.report_here.problems if p.severity == "error"]
+    (here,) = [p for p in editor.check_result_here.problems if p.severity == "error"]
     assert here.name == "add"
     editor.open_scope(())
     assert editor.go_to(problem) == "id4"

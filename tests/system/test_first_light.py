@@ -78,7 +78,7 @@ def design(hand: WindowHand) -> None:
     assert any("not connected" in problem.message for problem in window.editor.problems)
     hand.drag(hand.port("relu_1", "out"), hand.port("fc_1", "in"))
     assert ("relu_1", "fc_1") in hand.links()
-    assert not window.editor.report.errors
+    assert not window.editor.check_result.errors
     assert window.editor.network.layer("conv_1").type.short_value() == "8 filters"
 
 
@@ -90,7 +90,7 @@ def choose_data(hand: WindowHand) -> None:
     hand.press_button(tab, "Digits example")
     hand.qtbot.waitUntil(lambda: tab.pages.currentWidget() is tab.preview, timeout=PATIENCE_MS)
     assert window.editor.dataset_info is not None
-    assert not window.editor.report.errors
+    assert not window.editor.check_result.errors
 
 
 def choose_options(hand: WindowHand) -> None:

@@ -121,6 +121,6 @@ def test_refused_data_is_a_problem_with_a_way_out_until_it_can_be_read(
 def test_whether_refused_data_can_be_trained_with_is_the_engines_to_say(window: MainWindow, server: FakeServer) -> None:
     window.open_path(EXAMPLES / "digits.netwright")
     server.refuse("facts", "The digits are gone.")
-    assert window.editor.report.errors
+    assert window.editor.check_result.errors
     window.training.start()
     assert server.count("train") == 1

@@ -13,7 +13,7 @@ from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.blocks import analysis_in, network_in, with_network_in
 from engine.network.layout import Comment, Frame, Layout
 from engine.network.network import Network, Port
-from engine.project.check import check, report_in
+from engine.project.check import check, result_in
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.file import dumps, loads
 from engine.project.project import Project, block_paths, project_in, with_project_in
@@ -204,14 +204,14 @@ def test_a_missing_flatten_inside_and_advice_are_told_with_paths() -> None:
 
 
 def test_a_report_on_the_inside_tells_names_there() -> None:
-    report = check(Project(mismatched()))
-    (at_block,) = [p for p in report_in(report, ["id2"]).problems if p.severity == "error"]
+    result = check(Project(mismatched()))
+    (at_block,) = [p for p in result_in(result, ["id2"]).problems if p.severity == "error"]
     assert (at_block.layer, at_block.name) == ("id2", "block_1")
     assert at_block.message.startswith("Inside, add: ")
-    (there,) = [p for p in report_in(report, ["id2", "id2"]).problems if p.severity == "error"]
+    (there,) = [p for p in result_in(result, ["id2", "id2"]).problems if p.severity == "error"]
     assert (there.layer, there.name) == ("id4", "add")
-    assert set(report_in(report, ["id2", "id2"]).analysis.facts) == {"id1", "id2", "id6"}
-    assert not report_in(check(Project(nested())), ["id3"]).errors
+    assert set(result_in(result, ["id2", "id2"]).analysis.facts) == {"id1", "id2", "id6"}
+    assert not result_in(check(Project(nested())), ["id3"]).errors
 
 
 def test_wrong_outputs_of_a_block_at_the_end_are_fixed_inside() -> None:
@@ -239,8 +239,8 @@ def test_a_project_inside_a_block_and_back() -> None:
 
 
 def test_sizes_inside_are_those_of_the_first_copy() -> None:
-    report = check(Project(nested()))
-    assert analysis_in(report.analysis, ["id3"]).facts["id3"].output == image(6, 6, 6)
-    assert analysis_in(report.analysis, ["id9"]).facts == {}
+    result = check(Project(nested()))
+    assert analysis_in(result.analysis, ["id3"]).facts["id3"].output == image(6, 6, 6)
+    assert analysis_in(result.analysis, ["id9"]).facts == {}
     same = with_network_in(nested(), [], nested())
     assert same == nested()

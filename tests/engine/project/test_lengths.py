@@ -69,8 +69,8 @@ def test_the_shortest_and_the_longest_sequence_must_fit() -> None:
 def test_a_network_of_one_length_refuses_sequences_of_several() -> None:
     ((_, words),) = unequal(length=30)
     assert words == "The layer takes a sequence of 30 × 2 (T × C); the sequences of the data have 4 to 30 steps."
-    report = check(Project(chain(layer("sequence_input", channels=2, length=30))), UNEQUAL)
-    (problem,) = [p for p in report.errors if p.field == "length"]
+    result = check(Project(chain(layer("sequence_input", channels=2, length=30))), UNEQUAL)
+    (problem,) = [p for p in result.errors if p.field == "length"]
     assert problem.fix is not None
 
 
