@@ -96,10 +96,10 @@ def _read(run: RunFolder, workload: str, into: Measured) -> None:
                 into.chosen = f"{event.environment['workers']} x ?"
             case Message(text=text) if text.startswith("Computing with"):
                 into.chosen = text
-    into.epochs.append(_best_epoch(reached, WORKLOADS[workload]["steps"]))
+    into.epochs.append(best_epoch(reached, WORKLOADS[workload]["steps"]))
 
 
-def _best_epoch(reached: list[tuple[float, int]], steps: int) -> float:
+def best_epoch(reached: list[tuple[float, int]], steps: int) -> float:
     """Seconds of an epoch's steps where they were fastest, by when the log had which step."""
     pairs = ((a, b) for i, a in enumerate(reached) for b in reached[i + 1 :] if b[1] - a[1] >= steps)
     return min(steps * (b[0] - a[0]) / (b[1] - a[1]) for a, b in pairs if b[0] > a[0])
