@@ -18,11 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from engine.runs.info import RunInfo
 from engine.runs.create import create
-<<<<<<< Updated upstream
 from engine.launch import worker_attempt
-=======
-from engine.launch import worker_attempt as attempt
->>>>>>> Stashed changes
 from engine.launch import coordinator
 from engine.launch.channel import ReportPipe
 

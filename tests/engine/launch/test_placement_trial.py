@@ -124,6 +124,14 @@ run("alone", -1)
 run("given", None, target="multi-cpu", num_workers=2, threads=1)
 placement_trial._PlacementTrial._race = die
 run("killed", 0)
+
+
+def break_off(trial):
+    raise AttributeError("no such call in this torch")
+
+
+probe._Probe.choose = break_off
+run("broken", 0)
 """
 SHAPE = {
     "chosen": ("auto", "multi-cpu", 2),
@@ -160,6 +168,12 @@ def test_a_run_begins_alone_and_goes_on_with_what_it_chose(tmp_path: Path) -> No
         assert "Traceback" not in log, log
         assert list(done.folder.path.glob(".*")) == []
         assert [pid for pid in done.folder.read_info().workers if psutil.pid_exists(pid)] == []
+    broken = Done(RunFolder(tmp_path / "broken"), [])
+    assert (broken.folder.read_result() or {})["state"] == "finished"
+    notes = [note["text"] for note in broken.events("message") if "placement-trials" in note["text"]]
+    cause = "AttributeError: no such call in this torch"
+    assert notes == [f"The acceleration placement-trials is not used: {cause}."]
+    assert broken.losses == runs["alone"].losses
     (twin,) = json.loads((tmp_path / "twins").read_text())
     wait_for(lambda: has_gone(twin), "the end of the twin of a worker that was killed")
     assert [event["restarts"] for event in runs["killed"].events("resumed")] == [1]

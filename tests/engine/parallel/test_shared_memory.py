@@ -123,8 +123,9 @@ def be(what, rank):
         shared_memory.SharedMemoryReducer.is_correct = lambda reducer: is_correct(reducer) and False
     if what == "other processor":
         process_group.can_share = lambda: False
-    joined = TorchProcessGroup(rank, 2, "gloo", folder / f"rendezvous {what}", timeout=timedelta(seconds=60))
-    said = {"shares": joined.shares_memory, "files": files()}
+    joined = TorchProcessGroup(rank, 2, "gloo", folder / f"rendezvous {what}", timeout=timedelta(seconds=60),
+                               share_memory=what != "switched off")
+    said = {"shares": joined.shares_memory, "files": files(), "notes": process_group.notes(joined)}
     torch.manual_seed(rank)
     x = torch.randn(100_000)
     y = x.clone()
@@ -160,7 +161,13 @@ for what in sys.argv[2:]:
         os.waitpid(child, 0)
 """
 NAMELESS = "/memfd:netwright-sums (deleted)"
-FALLBACKS = ("one cannot", "wrong", "other processor")
+FALLBACKS = {
+    "one cannot": ("a worker cannot open it", "no"),
+    "wrong": ("sums came out wrong", "sums came out wrong"),
+    "switched off": ("", ""),
+    "other processor": ("", ""),
+}
+"""What keeps shared memory from being used, and what each of the two workers says of it."""
 
 
 def test_two_processes_sum_as_over_gloo_and_leave_nothing(tmp_path: Path) -> None:
@@ -172,7 +179,9 @@ def test_two_processes_sum_as_over_gloo_and_leave_nothing(tmp_path: Path) -> Non
     def said(what: str) -> list[dict[str, Any]]:
         return [json.loads(file.read_text()) for file in sorted(tmp_path.glob(f"{what} *"))]
 
-    assert said("all is well") == [{"shares": True, "files": [NAMELESS], "equal": True, "spent": True}] * 2
+    assert said("all is well") == [{"shares": True, "files": [NAMELESS], "notes": [], "equal": True, "spent": True}] * 2
     assert [one["error"] for one in said("dies")] == ["Worker 0 lost the other workers: worker 1 has ended"]
-    for what in FALLBACKS:
-        assert said(what) == [{"shares": False, "files": [], "equal": True, "spent": True}] * 2, what
+    for what, refusals in FALLBACKS.items():
+        notes = [[f"The acceleration shared-memory is not used: {refusal}."] if refusal else [] for refusal in refusals]
+        plain = {"shares": False, "files": [], "equal": True, "spent": True}
+        assert said(what) == [{**plain, "notes": note} for note in notes], what
