@@ -9,7 +9,7 @@ from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal
 
 from designer import clipboard
 from designer.clipboard import Piece
-from designer.panels.library_model import OwnEntry
+from designer.panels.library_model import UserBlock
 from engine.core.errors import UserError
 from engine.core.files import write_atomically
 from engine.network.block import Block
@@ -38,8 +38,8 @@ class BlockLibrary(QObject):
     def __init__(self, folder: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.folder = folder or library_folder()
-        self.entries: tuple[OwnEntry, ...] = ()
-        self._known: dict[Path, tuple[tuple[int, int], OwnEntry | str]] = {}
+        self.entries: tuple[UserBlock, ...] = ()
+        self._known: dict[Path, tuple[tuple[int, int], UserBlock | str]] = {}
         self._watcher = QFileSystemWatcher(self)
         self._late = QTimer(self, singleShot=True, interval=_LATE_MS)
         self._late.timeout.connect(self.refresh)
@@ -55,7 +55,7 @@ class BlockLibrary(QObject):
     def refresh(self) -> None:
         """Look at the folder: files that are new or written since are read."""
         before, told = self.entries, {path for path, (_, found) in self._known.items() if isinstance(found, str)}
-        known: dict[Path, tuple[tuple[int, int], OwnEntry | str]] = {}
+        known: dict[Path, tuple[tuple[int, int], UserBlock | str]] = {}
         for path in self._files():
             with contextlib.suppress(OSError):
                 stamp = path.stat().st_mtime_ns, path.stat().st_size
@@ -64,7 +64,7 @@ class BlockLibrary(QObject):
                 if same is not known[path]:
                     told.discard(path)
         self._known = known
-        found = (entry for _, entry in known.values() if isinstance(entry, OwnEntry))
+        found = (entry for _, entry in known.values() if isinstance(entry, UserBlock))
         self.entries = tuple(sorted(found, key=lambda entry: entry.name.casefold()))
         if str(self.folder) not in self._watcher.directories() and self.folder.is_dir():
             self._watcher.addPath(str(self.folder))
@@ -82,7 +82,7 @@ class BlockLibrary(QObject):
         except OSError:
             return []
 
-    def find(self, name: str) -> OwnEntry | None:
+    def find(self, name: str) -> UserBlock | None:
         """The entry of this name; upper and lower case are one, as some file systems have it."""
         return next((entry for entry in self.entries if entry.name.casefold() == name.casefold()), None)
 
@@ -138,12 +138,12 @@ class BlockLibrary(QObject):
     def _path(self, name: str) -> Path:
         """The file of a block: where it was found, else by its name."""
         for path, (_, entry) in self._known.items():
-            if isinstance(entry, OwnEntry) and entry.name.casefold() == name.casefold():
+            if isinstance(entry, UserBlock) and entry.name.casefold() == name.casefold():
                 return path
         return self.folder / f"{name}{SUFFIX}"
 
 
-def _read(path: Path) -> OwnEntry | str:
+def _read(path: Path) -> UserBlock | str:
     """The entry of a file, or why it has none."""
     try:
         with path.open("rb") as file:
@@ -163,4 +163,4 @@ def _read(path: Path) -> OwnEntry | str:
         f"{way}: {', '.join(ports)}"
         for way, ports in (("in", made.type.input_ports()), ("out", made.type.output_ports()))
     ]
-    return OwnEntry(name=made.name, tooltip=" · ".join(words), mime=clipboard.BLOCK_MIME, payload=content)
+    return UserBlock(name=made.name, tooltip=" · ".join(words), mime=clipboard.BLOCK_MIME, payload=content)

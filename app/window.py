@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from app.runs.preload import Preload
     from app.start_page.page import StartPage
     from designer.canvas.view import CanvasView
-    from designer.panels.library_panel import Palette
+    from designer.panels.library_panel import LibraryPanel
 
 PRELOAD_MS = 800
 BLOCKS_MS = 50
@@ -211,10 +211,10 @@ class MainWindow(QMainWindow):
         canvas.stages.changed.connect(self.update_actions)
         self.tabs.add("design", canvas)
 
-    def _on_palette_made(self, palette: "Palette") -> None:
-        palette.own_chosen.connect(lambda entry: self.blocks.add(entry))
-        palette.own_renamed.connect(lambda entry: self.blocks.rename(entry))
-        palette.own_removed.connect(lambda entry: self.blocks.remove(entry))
+    def _on_palette_made(self, palette: "LibraryPanel") -> None:
+        palette.user_block_chosen.connect(lambda entry: self.blocks.add(entry))
+        palette.user_block_renamed.connect(lambda entry: self.blocks.rename(entry))
+        palette.user_block_removed.connect(lambda entry: self.blocks.remove(entry))
 
     def _on_docks_made(self, docks: list[QDockWidget]) -> None:
         """Offer the panels in the menu, and put them where they were when a window was last closed."""

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 
 from designer import theme
 from designer.editor import Editor
-from designer.panels.library_panel import Palette
+from designer.panels.library_panel import LibraryPanel
 from engine.network.catalog import catalog
 
 TYPED = ("convolution", "relu", "batchnorm", "maxPooling2d", "probabilities", "lstm")
@@ -45,7 +45,7 @@ def milliseconds(since: float) -> float:
 def measure(application: QApplication) -> tuple[float, float, float, float]:
     """The library made and shown, the first letter, the median letter, the worst."""
     start = time.process_time()
-    palette = Palette(Editor())
+    palette = LibraryPanel(Editor())
     palette.resize(232, 800)
     palette.show()
     application.processEvents()

@@ -192,8 +192,9 @@ class DataTab(QWidget):
         )
         return (source, path) if source else None
 
-    def _on_edited(self, record: DataOptions, field: str) -> None:
-        project = self._editor.project
+    def _on_edited(self, field: str) -> None:
+        project, record = self._editor.project, self.form.record
+        assert isinstance(record, DataOptions)
         label = DataOptions.fields[field].label.lower()
         self._editor.apply(f"Change {label}", replace(project, data=record), merge=f"data.{field}")
 

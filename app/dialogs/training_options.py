@@ -281,7 +281,9 @@ class TrainingOptionsDialog(QDialog):
         self.environment_form.set_record(self._environment)
         self._refresh()
 
-    def _on_environment_edited(self, record: EnvironmentOptions, _field: str) -> None:
+    def _on_environment_edited(self) -> None:
+        record = self.environment_form.record
+        assert isinstance(record, EnvironmentOptions)
         self._environment = record
         self._refresh()
 

@@ -185,7 +185,7 @@ class StatusLine(QObject):
         parts = [
             layers_in_words(project.network),
             f"{least}{analysis.parameters:,} parameters",
-            f"{'' if memory.is_whole else 'at least '}{_grouped(analysis.flops)}FLOPs a sample",
+            f"{'' if memory.is_whole else 'at least '}{_grouped(analysis.flops)}FLOPs per sample",
         ]
         if analysis.facts:
             parts.append(memory.in_words())

@@ -156,11 +156,11 @@ class LayerHealthOverlay(QObject):
 
     def show(self) -> None:
         """Draw the marks of the visible layers, or remove them."""
-        from designer.scene.health import marks
+        from designer.scene.health import badges
 
         editor, canvas = self._shell.editor, self._design.canvas
         is_watched = self.is_on or self._is_requested
-        shown = marks(self._layers, editor.project.network, editor.scope) if is_watched else {}
+        shown = badges(self._layers, editor.project.network, editor.scope) if is_watched else {}
         canvas.network_scene.show_health(shown)
         self._is_shown = bool(shown)
         if shown and self._legend is None:

@@ -10,7 +10,7 @@ from app.frame.tabs import DesignTab
 from app.shell import Shell
 from designer import auto_layout, clipboard, theme
 from designer.editor import Editor
-from designer.panels.library_model import OwnEntry
+from designer.panels.library_model import UserBlock
 from engine.core.errors import UserError
 from engine.network.arrangement import Direction, Edge
 from engine.network.block import Block
@@ -32,10 +32,10 @@ class BlockCommands:
         self.library.start()
 
     def _show(self) -> None:
-        self._design.palette.show_own(self.library.entries)
-        self._design.canvas.suggestions.own = self.library.entries
+        self._design.palette.show_user_blocks(self.library.entries)
+        self._design.canvas.suggestions.user_blocks = self.library.entries
 
-    def add(self, entry: OwnEntry) -> None:
+    def add(self, entry: UserBlock) -> None:
         """Add a block to the network: behind the selected layer, else in the middle of the canvas."""
         try:
             piece = clipboard.read_block(entry.payload)
@@ -68,7 +68,7 @@ class BlockCommands:
             return
         shell.hint(f"{name} is among your blocks now: in the layer library, below My blocks.")
 
-    def rename(self, entry: OwnEntry) -> None:
+    def rename(self, entry: UserBlock) -> None:
         """Ask for another name."""
         name = ask_name(self._shell.dialog_parent, "Rename my block", entry.name, "Rename")
         if name is None:
@@ -78,7 +78,7 @@ class BlockCommands:
         except UserError as error:
             self._shell.show_error("The block cannot be renamed", str(error))
 
-    def remove(self, entry: OwnEntry) -> None:
+    def remove(self, entry: UserBlock) -> None:
         """Move a block to the bin; where there is none, ask and delete it permanently."""
         shell = self._shell
         if self.library.to_bin(entry.name):

@@ -14,7 +14,7 @@ from engine.network.catalog import catalog
 if TYPE_CHECKING:
     from designer.canvas.view import CanvasView
     from designer.panels.analysis_table import AnalysisTable
-    from designer.panels.library_panel import Palette
+    from designer.panels.library_panel import LibraryPanel
     from designer.panels.problems import ProblemsPanel
     from designer.panels.properties import Properties
 
@@ -105,11 +105,11 @@ class DesignTab(QObject):
         return canvas
 
     @cached_property
-    def palette(self) -> "Palette":
+    def palette(self) -> "LibraryPanel":
         """The layer library, at the left."""
-        from designer.panels.library_panel import LibraryMemory, Palette
+        from designer.panels.library_panel import LibraryMemory, LibraryPanel
 
-        palette = Palette(self._editor, memory=LibraryMemory(self._settings, self._window))
+        palette = LibraryPanel(self._editor, memory=LibraryMemory(self._settings, self._window))
         palette.setMinimumWidth(LEAST_PALETTE)
         self.palette_made.emit(palette)
         return palette

@@ -18,7 +18,7 @@ from engine.network import annotations
 from engine.network.annotations import Mark
 from engine.network.network import Port
 
-_ARROWS: dict[Qt.Key, tuple[neighbours.Way, int, int]] = {
+_ARROWS: dict[Qt.Key, tuple[neighbours.Direction, int, int]] = {
     Qt.Key.Key_Left: ("left", -1, 0),
     Qt.Key.Key_Right: ("right", 1, 0),
     Qt.Key.Key_Up: ("up", 0, -1),
@@ -117,11 +117,11 @@ class Keyboard:
         if key in _ARROWS and held == _ALT | _SHIFT:
             return self._grow(*_ARROWS[key][1:])
         if key in _ARROWS and not held & _ALT:
-            way, dx, dy = _ARROWS[key]
+            direction, dx, dy = _ARROWS[key]
             if held & _CTRL:
                 self._nudge(dx, dy, _FAR if held & _SHIFT else 1)
             elif self._editor.selection:
-                self._walk(way, extends=bool(held & _SHIFT))
+                self._walk(direction, extends=bool(held & _SHIFT))
             else:
                 self._canvas.scroll_by(QPoint(_PAN * dx, _PAN * dy))
             return True
@@ -217,14 +217,14 @@ class Keyboard:
             self._show(target, {target})
         return True
 
-    def _walk(self, way: neighbours.Way, *, extends: bool) -> None:
+    def _walk(self, direction: neighbours.Direction, *, extends: bool) -> None:
         """Select the layer that an arrow key leads to, from the one where the last key led."""
         editor = self._editor
         chosen = editor.selection
         here = next((id for id in reversed(self._trail) if id in chosen), None)
         if here is None:
             here = next(id for id in editor.network.layers if id in chosen)
-        found = neighbours.step(editor.network, editor.layout, here, way, self._trail)
+        found = neighbours.step(editor.network, editor.layout, here, direction, self._trail)
         if found is not None:
             self._trail = [*(id for id in self._trail[-_TRAIL:] if id not in (here, found)), here, found]
             self._show(found, chosen | {found} if extends else {found})

@@ -20,7 +20,7 @@ from designer import theme
 from designer.canvas.view import CanvasView
 from designer.scene import stage_colours as stage_colours
 from designer.scene import tint
-from designer.scene.health import STATES, WORDS, State, paint_mark
+from designer.scene.health import STATES, WORDS, State, paint_badge
 from designer.scene.tint import KINDS, Kind, Tint
 from engine.core.errors import plural
 from engine.core.text import format_bytes, format_percent
@@ -153,7 +153,7 @@ class _Sample(QWidget):
         """As on a layer."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_mark(painter, self._state, QPointF(6, 6))
+        paint_badge(painter, self._state, QPointF(6, 6))
         painter.end()
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from designer.canvas.viewport import ZOOM_STEP, Viewport
 from designer.editor import Editor
-from designer.scene.differences import DifferenceMarks
+from designer.scene.differences import DifferenceItem
 from designer.scene.scene import Scene
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Connection
@@ -34,7 +34,7 @@ class ReadOnlyView(Viewport):
         super().__init__(Scene(editor), parent)
         self._scene.setParent(self)
         self.editor = editor
-        self._marks: DifferenceMarks | None = None
+        self._marks: DifferenceItem | None = None
         self._pressed: QPoint | None = None
         self._is_panning = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -48,7 +48,7 @@ class ReadOnlyView(Viewport):
         """Mark layers and connections with signs, and no others."""
         if self._marks is not None:
             self._scene.removeItem(self._marks)
-        self._marks = DifferenceMarks(self._scene, layers, lines)
+        self._marks = DifferenceItem(self._scene, layers, lines)
         self._scene.addItem(self._marks)
 
     def go_to(self, id: str) -> None:

@@ -13,16 +13,16 @@ from designer.clipboard import Piece
 from designer.editor import Editor
 from designer.panels.library_model import (
     KEY_ROLE,
-    OWN_ROLE,
     REFUSAL_ROLE,
+    USER_BLOCK_ROLE,
     LibraryFilter,
     LibraryModel,
-    OwnEntry,
+    UserBlock,
     families,
 )
 from designer.panels.library_view import LibraryView
 from designer.panels.parts import SearchField
-from designer.scene.feedback import Loose, Marks
+from designer.scene.feedback import Feedback, LooseConnection
 from designer.scene.scene import PortHit
 from engine.core.errors import UserError
 from engine.core.types import TensorType
@@ -44,7 +44,7 @@ class Suggestions(QObject):
         self._editor = editor
         self.popup: QuickAdd | None = None
         """The open popup."""
-        self.own: Sequence[OwnEntry] = ()
+        self.user_blocks: Sequence[UserBlock] = ()
         """The user's own blocks."""
 
     def close(self) -> None:
@@ -55,13 +55,13 @@ class Suggestions(QObject):
     def at_ground(self, at: QPoint) -> None:
         """Suggest all layers; the chosen one goes to a point of the view."""
         place = placement.around(self._scene_point(at).toTuple())
-        self._open("Add a layer…", None, at, lambda what: self._editor.add_layer(what, place), own=self.own)
+        self._open("Add a layer…", None, at, lambda what: self._editor.add_layer(what, place), own=self.user_blocks)
 
     def into(self, connection: Connection, at: QPoint) -> None:
         """Suggest layers for the middle of a connection."""
         place = placement.around(self._scene_point(at).toTuple())
         suggestions = takers(self._editor.analysis.type_at(connection.source))
-        own = self._own_for(self._editor.analysis.type_at(connection.source), needs_output=True)
+        own = self._accepting_blocks(self._editor.analysis.type_at(connection.source), needs_output=True)
         self._open(
             "Insert a layer…", suggestions, at, lambda what: self._editor.insert_layer(what, place, connection), own=own
         )
@@ -75,7 +75,7 @@ class Suggestions(QObject):
         x, y = self._editor.layout.at(id)
         suggestions = takers(self._editor.analysis.type_at(Port(id, ports[0])))
         at = self._view.mapFromScene(QPointF(x + NODE_WIDTH / 2, y + NODE_HEIGHT))
-        own = self._own_for(self._editor.analysis.type_at(Port(id, ports[0])))
+        own = self._accepting_blocks(self._editor.analysis.type_at(Port(id, ports[0])))
         self._open(f"Add a layer behind {layer.name}…", suggestions, at, self._editor.add_layer, own=own)
 
     def at_port(self, port: PortHit, at: QPoint) -> None:
@@ -88,14 +88,14 @@ class Suggestions(QObject):
             suggestions = {**suggestions, BlockInput.key: ""}  # gives what arrives at the block
         else:
             suggestions = takers(editor.analysis.type_at(port.port))
-        own = () if port.is_input else self._own_for(editor.analysis.type_at(port.port))
+        own = () if port.is_input else self._accepting_blocks(editor.analysis.type_at(port.port))
         ends = (end, port.at) if port.is_input else (port.at, end)
         prompt = f"Feed {name} from…" if port.is_input else f"Connect {name} to…"
 
         def choose(what: str | Piece) -> None:
             editor.add_at_port(what, (end.x(), end.y()), port.port, is_input=port.is_input)
 
-        self._open(prompt, suggestions, at, choose, Marks(loose=Loose(*ends)), own)
+        self._open(prompt, suggestions, at, choose, Feedback(loose=LooseConnection(*ends)), own)
 
     def replacement(self, id: str, at: QPoint) -> None:
         """Suggest types to replace a layer with."""
@@ -115,8 +115,8 @@ class Suggestions(QObject):
         suggestions: Offers | None,
         at: QPoint,
         choose: Callable[[str | Piece], object],
-        marks: Marks | None = None,
-        own: Sequence[OwnEntry] = (),
+        feedback: Feedback | None = None,
+        own: Sequence[UserBlock] = (),
     ) -> None:
         self.close()
         # The ports of a block stand inside one only.
@@ -125,16 +125,16 @@ class Suggestions(QObject):
             suggestions = {key: why for key, why in suggestions.items() if key not in without}
         popup = QuickAdd(prompt, suggestions, self._view, own, without)
         popup.chosen.connect(lambda key: self._choose(key, choose))
-        popup.own_chosen.connect(lambda entry: self._choose_own(entry, choose))
+        popup.user_block_chosen.connect(lambda entry: self._choose_block(entry, choose))
         popup.closed.connect(self._on_closed)
         self.popup = popup
-        self._view.network_scene.show_marks(marks or Marks())
+        self._view.network_scene.show_feedback(feedback or Feedback())
         popup.open_at(self._view.viewport().mapToGlobal(at))
 
-    def _own_for(self, type: TensorType | None, *, needs_output: bool = False) -> list[OwnEntry]:
+    def _accepting_blocks(self, type: TensorType | None, *, needs_output: bool = False) -> list[UserBlock]:
         """The user's blocks that accept a type and, with `needs_output`, have an output."""
         accepting = []
-        for entry in self.own:
+        for entry in self.user_blocks:
             with contextlib.suppress(UserError):
                 block = clipboard.read_block(entry.payload).type
                 count = len(block.input_ports())
@@ -149,7 +149,7 @@ class Suggestions(QObject):
         if self._editor.network is not before:
             self.type_used.emit(key)
 
-    def _choose_own(self, entry: OwnEntry, choose: Callable[[str | Piece], object]) -> None:
+    def _choose_block(self, entry: UserBlock, choose: Callable[[str | Piece], object]) -> None:
         try:
             choose(clipboard.read_block(entry.payload))
         except UserError as error:
@@ -157,7 +157,7 @@ class Suggestions(QObject):
 
     def _on_closed(self) -> None:
         self.popup = None
-        self._view.network_scene.show_marks(Marks())
+        self._view.network_scene.show_feedback(Feedback())
         self._view.setFocus()
 
     def _scene_point(self, at: QPoint) -> QPointF:
@@ -176,8 +176,8 @@ class QuickAdd(QFrame):
 
     chosen = Signal(str)
     """The key of the layer type. The popup is closed by then."""
-    own_chosen = Signal(object)
-    """The `OwnEntry` of a block of the user's own, then."""
+    user_block_chosen = Signal(object)
+    """The `UserBlock` of a block of the user's own, then."""
     closed = Signal()
 
     def __init__(
@@ -185,7 +185,7 @@ class QuickAdd(QFrame):
         prompt: str,
         suggestions: Offers | None,
         parent: QWidget,
-        own: Sequence[OwnEntry] = (),
+        own: Sequence[UserBlock] = (),
         without: Collection[str] = (),
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -200,7 +200,7 @@ class QuickAdd(QFrame):
             known = {title: [key for key in keys if key not in without] for title, keys in families().items()}
             groups = {title: keys for title, keys in known.items() if keys}
         self.model = LibraryModel(self, groups, suggestions)
-        self.model.show_own(own)
+        self.model.show_user_blocks(own)
         self.filter = LibraryFilter(self.model)
         self.view = LibraryView()
         self.view.setDragEnabled(False)
@@ -213,7 +213,7 @@ class QuickAdd(QFrame):
         self.view.setItemsExpandable(False)
         self.view.clicked.connect(self._on_click)
         self.view.chosen.connect(self._take)
-        self.view.own_chosen.connect(self._take_own)
+        self.view.user_block_chosen.connect(self._take_own)
         self.empty = QLabel()
         self.empty.setWordWrap(True)
         theme.mark(self.empty, "role", "muted")
@@ -269,7 +269,7 @@ class QuickAdd(QFrame):
     def _on_click(self, index: QModelIndex) -> None:
         if key := index.data(KEY_ROLE):
             self._take(key)
-        elif isinstance(own := index.data(OWN_ROLE), OwnEntry):
+        elif isinstance(own := index.data(USER_BLOCK_ROLE), UserBlock):
             self._take_own(own)
 
     def _take(self, key: str) -> None:
@@ -277,10 +277,10 @@ class QuickAdd(QFrame):
             self.hide()
             self.chosen.emit(key)
 
-    def _take_own(self, entry: OwnEntry) -> None:
+    def _take_own(self, entry: UserBlock) -> None:
         if self.isVisible():
             self.hide()
-            self.own_chosen.emit(entry)
+            self.user_block_chosen.emit(entry)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """While searching, the arrows move through the results, Enter takes one, Escape closes."""

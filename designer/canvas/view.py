@@ -38,7 +38,7 @@ from designer.gestures.pan import Pan
 from designer.gestures.reconnect import Reconnect, near_end
 from designer.gestures.resize import Resize
 from designer.gestures.select import Select
-from designer.scene.feedback import Marks
+from designer.scene.feedback import Feedback
 from designer.scene.pipeline_stages import PipelineStages
 from designer.scene.scene import PortHit, Scene
 from engine.network.layout import NODE_WIDTH, Flow, Layout
@@ -199,7 +199,7 @@ class CanvasView(Viewport):
 
     def _begin(self, gesture: Gesture, pointer: Pointer) -> None:
         self._gesture, self._press = gesture, pointer
-        self._scene.show_marks(Marks())
+        self._scene.show_feedback(Feedback())
         gesture.press(pointer)
         self.viewport().setCursor(gesture.cursor)
 
@@ -221,7 +221,7 @@ class CanvasView(Viewport):
         port = self._scene.port_at(pointer.scene, self.reach) if self.is_readable else None
         if port is None and self.is_readable and (end := near_end(self, pointer)) is not None:
             port = end[1]
-        self._scene.show_marks(Marks(hover=port.at) if port else Marks())
+        self._scene.show_feedback(Feedback(hover=port.at) if port else Feedback())
         self.show_cursor(is_at_port=port is not None)
         if port is None and self._gesture is None and not (self.keyboard.lassos or self.keyboard.holds_space):
             self.annotation_tools.show_cursor(pointer.scene)
@@ -435,5 +435,5 @@ class CanvasView(Viewport):
         if event.type() == QEvent.Type.Leave:
             self._is_pointer_here = False
             if self._gesture is None and self.suggestions.popup is None and self.keyboard.connecting is None:
-                self._scene.show_marks(Marks())
+                self._scene.show_feedback(Feedback())
         return super().viewportEvent(event)

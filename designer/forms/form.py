@@ -28,8 +28,8 @@ class Form(QWidget):
     the others as soon as there is time. `base` is the folder that paths start at.
     """
 
-    changed = Signal(object, str)
-    """The new record, and the name of the field that was edited."""
+    changed = Signal(str)
+    """The name of the field that was edited; `record` has its value."""
     validity_changed = Signal(bool)
     folding_changed = Signal(str, bool)
     """A group, and whether it was folded away by hand."""
@@ -226,7 +226,7 @@ class Form(QWidget):
             self._refresh(keep_typing=True)
             return
         self._refresh(keep_typing=True)
-        self.changed.emit(self._record, name)
+        self.changed.emit(name)
 
     def _refresh(self, *, keep_typing: bool) -> None:
         problems = {error.path: error.message for error in reversed(self._record.problems())} | self._given

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QPointF, Qt
 
 from designer.gestures.gesture import Canvas, Gesture, Pointer
-from designer.scene.feedback import Loose, Marks
+from designer.scene.feedback import Feedback, LooseConnection
 from designer.scene.scene import PortHit
 from engine.core.errors import UserError
 from engine.network import edits
@@ -47,11 +47,11 @@ class Connect(Gesture):
         why = self._refusal(goal) if goal else None
         end = goal.at if goal else pointer.scene
         loose = [
-            Loose(*((end, held.at) if held.is_input else (held.at, end)), is_refused=why is not None)
+            LooseConnection(*((end, held.at) if held.is_input else (held.at, end)), is_refused=why is not None)
             for held in self._held
         ]
         hover = goal.at if goal and why is None else None
-        self.scene.show_marks(Marks(lit=self._lit, hover=hover, loose=loose[0], more=tuple(loose[1:])))
+        self.scene.show_feedback(Feedback(lit=self._lit, hover=hover, loose=loose[0], more=tuple(loose[1:])))
         self.canvas.hint(why or (self._warning(goal) if goal else ""))
 
     def release(self, pointer: Pointer) -> None:
@@ -82,7 +82,7 @@ class Connect(Gesture):
         self._restore()
 
     def _clear(self) -> None:
-        self.scene.show_marks(Marks())
+        self.scene.show_feedback(Feedback())
         self.canvas.hint("")
 
     def _restore(self) -> None:

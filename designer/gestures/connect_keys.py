@@ -10,7 +10,7 @@ from designer.scene.scene import PortHit
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Port
 
-_WAYS: dict[Qt.Key, neighbours.Way] = {
+_DIRECTIONS: dict[Qt.Key, neighbours.Direction] = {
     Qt.Key.Key_Left: "left",
     Qt.Key.Key_Right: "right",
     Qt.Key.Key_Up: "up",
@@ -54,10 +54,10 @@ class ConnectByKeys(Connect):
             self.move(self._pointer)
             self.release(self._pointer)
             return True
-        if key in _WAYS:
+        if key in _DIRECTIONS:
             self._typed = ""
             start = self.target or self._start.port.layer
-            self._choose(neighbours.towards(self.editor.layout, start, _WAYS[key], self._able) or self.target)
+            self._choose(neighbours.towards(self.editor.layout, start, _DIRECTIONS[key], self._able) or self.target)
         elif key == Qt.Key.Key_Backspace:
             self._type(self._typed[:-1])
         elif event.text().isprintable() and event.text():

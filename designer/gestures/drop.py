@@ -10,7 +10,7 @@ from designer.clipboard import BLOCK_MIME, LAYER_MIME, Piece, piece
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from designer.layer_edits import insert_refusal
 from designer.scene.content import new_layer_content
-from designer.scene.feedback import Ghost, Marks
+from designer.scene.feedback import Feedback, Ghost
 from engine.core.errors import UserError
 from engine.network.layout import Position
 from engine.network.network import Connection
@@ -31,7 +31,7 @@ class Drop(Gesture):
         self._content = new_layer_content(self._type, name, detail, is_selected=True, flow=flow)
 
     def move(self, pointer: Pointer) -> None:
-        self.scene.show_marks(Marks(ghost=Ghost(_corner(pointer.scene), self._content)))
+        self.scene.show_feedback(Feedback(ghost=Ghost(_corner(pointer.scene), self._content)))
         target = self._target(pointer.scene)
         self.scene.show_target(target)
         why = insert_refusal(self._type, self.editor.analysis, target) if target else None
@@ -47,7 +47,7 @@ class Drop(Gesture):
             self.editor.add_layer(self._piece, at)
 
     def cancel(self) -> None:
-        self.scene.show_marks(Marks())
+        self.scene.show_feedback(Feedback())
         self.scene.show_target(None)
         self.canvas.hint("")
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPolygonF
 
 from designer.gestures.gesture import Canvas, Gesture, Pointer
-from designer.scene.feedback import Marks
+from designer.scene.feedback import Feedback
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 _STEP = 4.0
@@ -32,15 +32,15 @@ class Lasso(Gesture):
     def move(self, pointer: Pointer) -> None:
         if (pointer.scene - self._line.last()).manhattanLength() >= _STEP:
             self._line.append(pointer.scene)
-        self.scene.show_marks(Marks(lasso=QPolygonF(self._line)))
+        self.scene.show_feedback(Feedback(lasso=QPolygonF(self._line)))
         inside = self._inside()
         self.editor.set_selection(self._before | inside if self._adds else inside)
 
     def release(self, pointer: Pointer) -> None:
-        self.scene.show_marks(Marks())
+        self.scene.show_feedback(Feedback())
 
     def cancel(self) -> None:
-        self.scene.show_marks(Marks())
+        self.scene.show_feedback(Feedback())
         self.editor.set_selection(self._before, self._lines_before, self._marks_before)
 
     def _inside(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""From layer to layer by the arrow keys: along connections, and sideways among neighbours. No Qt in here."""
+"""The neighbours that arrow keys lead to: along connections, and sideways. No Qt in here."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -6,45 +6,46 @@ from typing import Literal
 from engine.network.layout import Flow, Layout, Position
 from engine.network.network import Network
 
-Way = Literal["left", "right", "up", "down"]
-_STEPS: dict[Way, tuple[int, int]] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
-ENDS: dict[Flow, tuple[Way, Way]] = {"down": ("up", "down"), "right": ("left", "right")}
+Direction = Literal["left", "right", "up", "down"]
+_STEPS: dict[Direction, tuple[int, int]] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+ENDS: dict[Flow, tuple[Direction, Direction]] = {"down": ("up", "down"), "right": ("left", "right")}
 """The keys against the flow of the network and with it."""
 _ASIDE = 2.0
 """How much further a layer seems that is not straight in the direction of the key."""
 _LEVEL = 30.0
 
 
-def step(network: Network, layout: Layout, id: str, way: Way, trail: Sequence[str] = ()) -> str | None:
-    """The layer that an arrow key leads to, if there is one.
+def step(network: Network, layout: Layout, id: str, direction: Direction, trail: Sequence[str] = ()) -> str | None:
+    """The layer that an arrow key leads to, or None.
 
-    With the flow of the network and against it the way is along connections: of several the one on the trail, that is
-    where one came from, else the straightest. Sideways it leads to layers beside this one, first to those that share
-    what feeds them or what they feed.
+    With the flow of the network and against it keys follow connections: of several the one to a layer on the trail,
+    that is where the keys came from, else the straightest. Sideways they lead to layers beside this one, first to those
+    that share an input or a target with it.
     """
     against, along = ENDS[layout.flow]
-    if way in (against, along):
-        near = _fed_by(network, id) if way == along else _feeds_of(network, id)
-        known = [one for one in reversed(trail) if one in near]
-        if known:
-            return known[0]
-        axis = 0 if way in ("up", "down") else 1
+    if direction in (against, along):
+        near = _fed_by(network, id) if direction == along else _feeds_of(network, id)
+        visited = next((other for other in reversed(trail) if other in near), None)
+        if visited is not None:
+            return visited
+        axis = 0 if direction in ("up", "down") else 1
         here = layout.at(id)[axis]
         return min(near, key=lambda one: abs(layout.at(one)[axis] - here), default=None)
     beside = {one for feed in _feeds_of(network, id) for one in _fed_by(network, feed)}
     beside |= {one for target in _fed_by(network, id) for one in _feeds_of(network, target)}
-    found = towards(layout, id, way, beside - {id})
-    return found or towards(layout, id, way, _level(layout, id, way))
+    return towards(layout, id, direction, beside - {id}) or towards(
+        layout, id, direction, _level(layout, id, direction)
+    )
 
 
-def towards(layout: Layout, id: str, way: Way, others: Iterable[str]) -> str | None:
+def towards(layout: Layout, id: str, direction: Direction, others: Iterable[str]) -> str | None:
     """The nearest of some layers that lies in a direction."""
-    return nearest(layout, layout.at(id), way, (one for one in others if one != id))
+    return nearest(layout, layout.at(id), direction, (one for one in others if one != id))
 
 
-def nearest(layout: Layout, start: Position, way: Way, others: Iterable[str]) -> str | None:
+def nearest(layout: Layout, start: Position, direction: Direction, others: Iterable[str]) -> str | None:
     """The nearest of some layers that lies in a direction from a place."""
-    dx, dy = _STEPS[way]
+    dx, dy = _STEPS[direction]
     best: tuple[float, str] | None = None
     for one in others:
         x, y = layout.at(one)
@@ -55,8 +56,8 @@ def nearest(layout: Layout, start: Position, way: Way, others: Iterable[str]) ->
     return best[1] if best else None
 
 
-def _level(layout: Layout, id: str, way: Way) -> Iterable[str]:
-    axis = 1 if way in ("left", "right") else 0
+def _level(layout: Layout, id: str, direction: Direction) -> Iterable[str]:
+    axis = 1 if direction in ("left", "right") else 0
     here = layout.at(id)[axis]
     return (one for one, at in layout.positions.items() if abs(at[axis] - here) < _LEVEL)
 

@@ -12,13 +12,13 @@ class Pan(Gesture):
 
     def press(self, pointer: Pointer) -> None:
         self._last = pointer.view
-        self._way = QPoint()
+        self._distance = QPoint()
 
     def move(self, pointer: Pointer) -> None:
         step = self._last - pointer.view
         self._last = pointer.view
-        self._way += step
+        self._distance += step
         self.canvas.scroll_by(step)
 
     def cancel(self) -> None:
-        self.canvas.scroll_by(-self._way)
+        self.canvas.scroll_by(-self._distance)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPointF, QRectF
 
 from designer.gestures.gesture import Gesture, Pointer
-from designer.scene.feedback import Marks
+from designer.scene.feedback import Feedback
 
 
 class Select(Gesture):
@@ -24,7 +24,7 @@ class Select(Gesture):
 
     def move(self, pointer: Pointer) -> None:
         band = _box(self._start, pointer.scene)
-        self.scene.show_marks(Marks(band=band))
+        self.scene.show_feedback(Feedback(band=band))
         inside = self.scene.nodes_in(band)
         marks = self.scene.annotations.inside(band)
         if self._adds:
@@ -33,10 +33,10 @@ class Select(Gesture):
             self.editor.set_selection(inside, (), marks)
 
     def release(self, pointer: Pointer) -> None:
-        self.scene.show_marks(Marks())
+        self.scene.show_feedback(Feedback())
 
     def cancel(self) -> None:
-        self.scene.show_marks(Marks())
+        self.scene.show_feedback(Feedback())
         self.editor.set_selection(self._before, self._lines_before, self._marks_before)
 
 

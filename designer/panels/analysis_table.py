@@ -40,7 +40,7 @@ from engine.network.network import Network
 from engine.network.table import table_rows
 
 Index = QModelIndex | QPersistentModelIndex
-COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs a sample", "Activations")
+COLUMNS = ("Layer", "Type", "Output", "Parameters", "FLOPs per sample", "Activations")
 MEMORY_HELP = "What training keeps of each layer's output, at the mini-batch size, as 32-bit numbers: an estimate"
 ID_ROLE = Qt.ItemDataRole.UserRole
 _NUMBERS = (3, 4, 5)

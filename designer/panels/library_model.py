@@ -27,8 +27,8 @@ REFUSAL_ROLE = KEY_ROLE + 1
 FAVOURITE_ROLE = KEY_ROLE + 2
 ONNX_ROLE = KEY_ROLE + 3
 """Why a layer type has no ONNX form."""
-OWN_ROLE = KEY_ROLE + 4
-"""The `OwnEntry` of a row of the user's own."""
+USER_BLOCK_ROLE = KEY_ROLE + 4
+"""The `UserBlock` of a row of the user's own."""
 FAVOURITES, RECENT, OWN = "Favourites", "Recent", "My blocks"
 SQUARE = 10
 _HEADING_HEIGHT = 32
@@ -38,7 +38,7 @@ _AT_ONCE = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnEntry:
+class UserBlock:
     """Something of the user's own in the library: what it is called, what is said of it, what a drag carries."""
 
     name: str
@@ -73,7 +73,7 @@ class LibraryModel(QStandardItemModel):
         self._refusals = refusals or {}
         self._icons: dict[str, QIcon] = {}
         self._words: dict[str, str] = {}
-        self._below: dict[str, list[str] | list[OwnEntry]] = {}
+        self._below: dict[str, list[str] | list[UserBlock]] = {}
         """What stands below each heading."""
         self._favourites: frozenset[str] = frozenset()
         self._refused: Mapping[str, str] = {}
@@ -99,7 +99,7 @@ class LibraryModel(QStandardItemModel):
         """Put these types above the families."""
         self._show_section(RECENT, keys)
 
-    def show_own(self, entries: Sequence[OwnEntry]) -> None:
+    def show_user_blocks(self, entries: Sequence[UserBlock]) -> None:
         """Put the user's own entries above the families."""
         heading = self._cleared(OWN, is_wanted=bool(entries))
         if heading is not None:
@@ -186,10 +186,10 @@ class LibraryModel(QStandardItemModel):
         entry.setData(is_favourite, FAVOURITE_ROLE)
         entry.setData(", ".join(words), Qt.ItemDataRole.AccessibleTextRole)
 
-    def _own_item(self, entry: OwnEntry) -> QStandardItem:
+    def _own_item(self, entry: UserBlock) -> QStandardItem:
         item = QStandardItem(self._icon(entry.family), entry.name)
         item.setFlags(_ROW)
-        item.setData(entry, OWN_ROLE)
+        item.setData(entry, USER_BLOCK_ROLE)
         item.setToolTip(f"{entry.name}\n{entry.tooltip}".strip())
         item.setData(entry.tooltip, Qt.ItemDataRole.AccessibleDescriptionRole)
         return item
@@ -222,8 +222,8 @@ class LibraryModel(QStandardItemModel):
                     found[at] = rows
         return found
 
-    def _words_of(self, one: str | OwnEntry) -> str:
-        if isinstance(one, OwnEntry):
+    def _words_of(self, one: str | UserBlock) -> str:
+        if isinstance(one, UserBlock):
             return f"{one.name} {one.tooltip}".lower()
         if one not in self._words:
             self._words[one] = search_words(self._types[one])

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from designer import theme
 from designer.editor import Editor
-from designer.panels.library_model import LibraryFilter, LibraryModel, OwnEntry
+from designer.panels.library_model import LibraryFilter, LibraryModel, UserBlock
 from designer.panels.library_view import LibraryView, is_star_key
 from designer.panels.parts import SearchField
 from engine.layers.addons import AddOn
@@ -83,13 +83,13 @@ class LibraryMemory(QObject):
             self._settings.setValue(f"library/{name}", list(words))
 
 
-class Palette(QWidget):
+class LibraryPanel(QWidget):
     """A search field above the library. Without a memory it forgets everything when it goes."""
 
-    own_chosen = Signal(object)
-    """The `OwnEntry` that shall be added."""
-    own_renamed = Signal(object)
-    own_removed = Signal(object)
+    user_block_chosen = Signal(object)
+    """The `UserBlock` that shall be added."""
+    user_block_renamed = Signal(object)
+    user_block_removed = Signal(object)
 
     def __init__(self, editor: Editor, parent: QWidget | None = None, memory: LibraryMemory | None = None) -> None:
         super().__init__(parent)
@@ -143,9 +143,9 @@ class Palette(QWidget):
 
     def _connect(self) -> None:
         self.view.chosen.connect(self.add)
-        self.view.own_chosen.connect(self.own_chosen)
-        self.view.own_renamed.connect(self.own_renamed)
-        self.view.own_removed.connect(self.own_removed)
+        self.view.user_block_chosen.connect(self.user_block_chosen)
+        self.view.user_block_renamed.connect(self.user_block_renamed)
+        self.view.user_block_removed.connect(self.user_block_removed)
         self.view.dragged.connect(self.memory.use)
         self.view.starred.connect(self.memory.star)
         self.view.expanded.connect(self._remember_folds)
@@ -170,9 +170,9 @@ class Palette(QWidget):
         if self._editor.add_layer(key) is not None:
             self.memory.use(key)
 
-    def show_own(self, entries: Sequence[OwnEntry]) -> None:
+    def show_user_blocks(self, entries: Sequence[UserBlock]) -> None:
         """Show the user's own blocks, below "My blocks"; without any there is no such heading."""
-        self._rebuild(lambda: self.model.show_own(entries))
+        self._rebuild(lambda: self.model.show_user_blocks(entries))
 
     def tell_of_add_ons(self, installed: Sequence[AddOn]) -> None:
         """Say below the library which add-ons are not used, and why in the tooltip."""

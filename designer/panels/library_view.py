@@ -28,7 +28,15 @@ from PySide6.QtWidgets import (
 
 from designer import icons, theme
 from designer.clipboard import LAYER_MIME
-from designer.panels.library_model import FAVOURITE_ROLE, KEY_ROLE, ONNX_ROLE, OWN_ROLE, REFUSAL_ROLE, SQUARE, OwnEntry
+from designer.panels.library_model import (
+    FAVOURITE_ROLE,
+    KEY_ROLE,
+    ONNX_ROLE,
+    REFUSAL_ROLE,
+    SQUARE,
+    USER_BLOCK_ROLE,
+    UserBlock,
+)
 from designer.scene import pictures
 from designer.scene.content import Content, new_layer_content
 from engine.layers.base import LayerType
@@ -41,12 +49,12 @@ class LibraryView(QTreeView):
 
     chosen = Signal(str)
     """The key of the layer type to add."""
-    own_chosen = Signal(object)
-    """The `OwnEntry` to add."""
-    own_renamed = Signal(object)
-    """The `OwnEntry` that shall have another name."""
-    own_removed = Signal(object)
-    """The `OwnEntry` that shall go."""
+    user_block_chosen = Signal(object)
+    """The `UserBlock` to add."""
+    user_block_renamed = Signal(object)
+    """The `UserBlock` that shall have another name."""
+    user_block_removed = Signal(object)
+    """The `UserBlock` that shall go."""
     dragged = Signal(str)
     """The key of a layer type that was dropped somewhere."""
     starred = Signal(str, bool)
@@ -83,8 +91,8 @@ class LibraryView(QTreeView):
     def _choose(self, index: QModelIndex) -> None:
         if key := index.data(KEY_ROLE):
             self.chosen.emit(key)
-        elif isinstance(own := index.data(OWN_ROLE), OwnEntry):
-            self.own_chosen.emit(own)
+        elif isinstance(own := index.data(USER_BLOCK_ROLE), UserBlock):
+            self.user_block_chosen.emit(own)
 
     # Keys
 
@@ -95,7 +103,7 @@ class LibraryView(QTreeView):
             self.star_current()
         elif not is_enter:
             super().keyPressEvent(event)
-        elif self.currentIndex().data(KEY_ROLE) or self.currentIndex().data(OWN_ROLE):
+        elif self.currentIndex().data(KEY_ROLE) or self.currentIndex().data(USER_BLOCK_ROLE):
             self._choose(self.currentIndex())
         else:
             self.setExpanded(self.currentIndex(), not self.isExpanded(self.currentIndex()))
@@ -190,7 +198,7 @@ class LibraryView(QTreeView):
         if not self.has_stars or not index.isValid():
             return None
         menu = QMenu(self)
-        if index.data(KEY_ROLE) is None and index.data(OWN_ROLE) is None:
+        if index.data(KEY_ROLE) is None and index.data(USER_BLOCK_ROLE) is None:
             menu.addAction("Unfold all", self.expandAll)
             menu.addAction("Fold all", self.collapseAll)
             return menu
@@ -201,10 +209,10 @@ class LibraryView(QTreeView):
             star = QAction(theme.icon("star" if is_favourite else "star-filled"), f"{words}\tCtrl+B", menu)
             star.triggered.connect(lambda: self._star(index))
             menu.addAction(star)
-        elif isinstance(own := index.data(OWN_ROLE), OwnEntry):
+        elif isinstance(own := index.data(USER_BLOCK_ROLE), UserBlock):
             menu.addSeparator()
-            menu.addAction("Rename…", lambda: self.own_renamed.emit(own))
-            menu.addAction(theme.icon("trash"), "Delete…", lambda: self.own_removed.emit(own))
+            menu.addAction("Rename…", lambda: self.user_block_renamed.emit(own))
+            menu.addAction(theme.icon("trash"), "Delete…", lambda: self.user_block_removed.emit(own))
         return menu
 
     # Drags
@@ -227,8 +235,8 @@ class LibraryView(QTreeView):
     def make_drag(self) -> QDrag | None:
         """The drag of the current row."""
         index = self.currentIndex()
-        key, own = index.data(KEY_ROLE), index.data(OWN_ROLE)
-        if not key and not isinstance(own, OwnEntry):
+        key, own = index.data(KEY_ROLE), index.data(USER_BLOCK_ROLE)
+        if not key and not isinstance(own, UserBlock):
             return None
         scale = self.devicePixelRatioF()
         data = QMimeData()
@@ -277,7 +285,7 @@ def star_rect(row: QRect) -> QRect:
     return QRect(row.right() - _EDGE - _MARK, row.center().y() - _MARK // 2 + 1, _MARK, _MARK)
 
 
-def mark_rect(row: QRect) -> QRect:
+def onnx_badge_rect(row: QRect) -> QRect:
     """Where the mark of a type without ONNX form is: before the place of the star."""
     return star_rect(row).translated(-_MARK - _GAP, 0)
 
@@ -304,15 +312,15 @@ class LibraryDelegate(QStyledItemDelegate):
         super().initStyleOption(option, index)
         if self.outdent and index.parent().isValid():
             option.rect = option.rect.adjusted(-self.outdent, 0, 0, 0)
-        if index.data(KEY_ROLE) is None and index.data(OWN_ROLE) is None:
+        if index.data(KEY_ROLE) is None and index.data(USER_BLOCK_ROLE) is None:
             return
-        marks = self._marks_of(option, index)
+        marks = self._badge_count(option, index)
         rect: QRect = option.rect
         room = rect.width() - _TEXT_AT - _EDGE - marks * (_MARK + _GAP)
         elided = option.fontMetrics.elidedText(index.data(), Qt.TextElideMode.ElideMiddle, max(room, 40))
         option.text = elided
 
-    def _marks_of(self, option: QStyleOptionViewItem, index: Index) -> int:
+    def _badge_count(self, option: QStyleOptionViewItem, index: Index) -> int:
         """How many places at the end of the row are taken."""
         if index.data(ONNX_ROLE):
             return 2 if self.has_stars else 1
@@ -331,7 +339,7 @@ class LibraryDelegate(QStyledItemDelegate):
         palette = theme.current()
         rect: QRect = option.rect
         state: QStyle.StateFlag = option.state
-        if index.data(KEY_ROLE) is None and index.data(OWN_ROLE) is None:
+        if index.data(KEY_ROLE) is None and index.data(USER_BLOCK_ROLE) is None:
             if state & QStyle.StateFlag.State_HasFocus:
                 painter.save()
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -340,7 +348,7 @@ class LibraryDelegate(QStyledItemDelegate):
                 painter.restore()
             return
         if index.data(ONNX_ROLE):
-            place = mark_rect(rect) if self.has_stars else star_rect(rect)
+            place = onnx_badge_rect(rect) if self.has_stars else star_rect(rect)
             icons.draw(painter, "no-export", QRectF(place), palette.muted)
         if self.has_stars and self._shows_star(option, index):
             is_favourite = bool(index.data(FAVOURITE_ROLE))

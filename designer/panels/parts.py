@@ -81,7 +81,7 @@ class Header(QWidget):
         self._elide()
 
 
-class FactsTable(QWidget):
+class PropertyTable(QWidget):
     """Labels at the left, values at the right; a value can be marked and copied."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class FactsTable(QWidget):
         self._grid.setColumnStretch(1, 1)
         self._rows: list[tuple[QLabel, QLabel]] = []
 
-    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+    def show_rows(self, facts: Sequence[tuple[str, str]]) -> None:
         """Show these lines."""
         while len(self._rows) < len(facts):
             self._add_row()

@@ -81,7 +81,7 @@ class ProblemsModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return f"{problem.severity.capitalize()}: {where(problem)}: {problem.message}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            fix = f"\n{way_out(problem)} with Alt+Enter" if way_out(problem) else ""
+            fix = f"\n{link_text(problem)} with Alt+Enter" if link_text(problem) else ""
             return f"{problem.severity.capitalize()}: {problem.message}{fix}"
         return None
 
@@ -103,7 +103,7 @@ def where(problem: Problem) -> str:
     return sections.get(section(problem), "Network")
 
 
-def way_out(problem: Problem) -> str:
+def link_text(problem: Problem) -> str:
     """What a link beside the problem does, or nothing: its fix, or the place where it can be put right."""
     if problem.fix is not None:
         return problem.fix.label
@@ -121,7 +121,7 @@ def _underlined(font: QFont) -> QFont:
     return found
 
 
-def draw_mark(painter: QPainter, severity: str, box: QRectF) -> None:
+def draw_severity(painter: QPainter, severity: str, box: QRectF) -> None:
     """A disc for an error, a triangle for a warning, a ring for a note: told apart without colour."""
     palette = theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -156,7 +156,7 @@ class ProblemDelegate(QStyledItemDelegate):
         metrics, bold = QFontMetrics(self._view.font()), QFontMetrics(self._bold())
         left = row.left() + _MARGIN + _MARK + _GAP
         right = row.right() - _MARGIN
-        link_width = metrics.horizontalAdvance(words) + 2 if (words := way_out(problem)) else 0
+        link_width = metrics.horizontalAdvance(words) + 2 if (words := link_text(problem)) else 0
         link = QRect(right - link_width, row.top() + _PADDING, link_width, metrics.height())
         place_width = min(bold.horizontalAdvance(where(problem)) + 2, max(60, (right - left) // 3))
         place = QRect(left, row.top() + _PADDING, place_width, metrics.height())
@@ -185,14 +185,14 @@ class ProblemDelegate(QStyledItemDelegate):
             painter.fillRect(rect, ground)
         place, message, link = self._parts(problem, rect)
         mark = QRectF(rect.left() + _MARGIN, place.center().y() - _MARK / 2 + 0.5, _MARK, _MARK)
-        draw_mark(painter, problem.severity, mark)
+        draw_severity(painter, problem.severity, mark)
         painter.setPen(palette.text)
         painter.setFont(self._bold())
         name = painter.fontMetrics().elidedText(where(problem), Qt.TextElideMode.ElideMiddle, place.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         painter.setFont(self._view.font())
         painter.drawText(message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, unbroken(problem.message))
-        if words := way_out(problem):
+        if words := link_text(problem):
             painter.setPen(palette.accent)
             if state & QStyle.StateFlag.State_Selected:  # the accent is too near to that ground
                 painter.setPen(palette.text)
@@ -212,7 +212,7 @@ class ProblemDelegate(QStyledItemDelegate):
         """Whether there is a link at this place of the list."""
         problem: Problem = index.data(PROBLEM_ROLE)
         _, _, link = self._parts(problem, self._view.visualRect(index))
-        return bool(way_out(problem)) and link.adjusted(-4, -4, 4, 4).contains(at.toPoint())
+        return bool(link_text(problem)) and link.adjusted(-4, -4, 4, 4).contains(at.toPoint())
 
 
 class ProblemsView(QListView):
@@ -277,7 +277,7 @@ class ProblemsView(QListView):
             return
         menu = QMenu(self)
         menu.addAction("Go to the layer", lambda: self.opened.emit(problem)).setEnabled(bool(problem.layer))
-        if words := way_out(problem):
+        if words := link_text(problem):
             menu.addAction(words, lambda: self.fix_requested.emit(problem))
         menu.exec(event.globalPos())
         menu.deleteLater()
@@ -335,5 +335,5 @@ class ProblemsPanel(QWidget):
         """Apply the edit that a problem comes with, as one undo step, or lead to where it can be put right."""
         if problem.fix is not None:
             self._editor.edit(problem.fix.label, problem.fix.edit)
-        elif way_out(problem):
+        elif link_text(problem):
             self.section_wanted.emit(section(problem))

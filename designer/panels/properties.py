@@ -10,7 +10,7 @@ from designer.editor import Editor
 from designer.forms.form import LABEL_WIDTH, Form
 from designer.forms.line_editors import LineEditor
 from designer.forms.row import Row
-from designer.panels.parts import UNKNOWN, FactsTable, Header, section, separator
+from designer.panels.parts import UNKNOWN, Header, PropertyTable, section, separator
 from designer.panels.problems import unbroken
 from designer.panels.property_sections import BlockPorts, LayerHelp
 from engine.core.fields import Text
@@ -52,7 +52,7 @@ class Properties(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName("Properties")
         self.header = Header()
-        self.facts = FactsTable()
+        self.facts = PropertyTable()
         self.hint = QLabel()
         self.hint.setWordWrap(True)
         theme.mark(self.hint, "role", "help")
@@ -205,11 +205,11 @@ class Properties(QScrollArea):
         rests = is_frozen(kind) or self._is_in_frozen()
         frozen = ", frozen" if rests and facts and facts.parameters else ""
         lines.append(("Parameters", f"{facts.parameters:,}{frozen}" if facts else UNKNOWN))
-        lines.append(("FLOPs a sample", short_count(facts.flops) if facts else UNKNOWN))
+        lines.append(("FLOPs per sample", short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
         kept = activation_bytes(facts, batch) if facts else None
         lines.append((f"Activations, batch {batch:,}", UNKNOWN if kept is None else format_bytes(kept)))
-        self.facts.show_facts(lines)
+        self.facts.show_rows(lines)
         problems = [p for p in self._editor.check_result_here.problems if p.layer == layer.id]
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
 
@@ -236,10 +236,10 @@ class Properties(QScrollArea):
         known = [facts[id] for id in self._ids if id in facts]
         batch = self._editor.project.training.mini_batch_size
         kept = sum(activation_bytes(f, batch) or 0 for f in known)
-        self.facts.show_facts(
+        self.facts.show_rows(
             [
                 ("Parameters", f"{sum(f.parameters for f in known):,}"),
-                ("FLOPs a sample", short_count(sum(f.flops for f in known))),
+                ("FLOPs per sample", short_count(sum(f.flops for f in known))),
                 (f"Activations, batch {batch:,}", format_bytes(kept)),
             ]
         )
@@ -268,8 +268,8 @@ class Properties(QScrollArea):
         if frozen := analysis.parameters if self._is_in_frozen() else frozen_parameters(network, analysis):
             lines.append(("Frozen parameters", f"{frozen:,}"))
         memory = memory_of(self._editor.here, analysis, self._editor.dataset_info)
-        lines.append(("FLOPs a sample", f"{'' if memory.is_whole else 'at least '}{short_count(analysis.flops)}"))
-        self.facts.show_facts([*lines, *self._memory_lines()])
+        lines.append(("FLOPs per sample", f"{'' if memory.is_whole else 'at least '}{short_count(analysis.flops)}"))
+        self.facts.show_rows([*lines, *self._memory_lines()])
         self._hint(
             "Select a layer to see and change its fields."
             if network.layers
@@ -297,19 +297,20 @@ class Properties(QScrollArea):
 
     # What is edited
 
-    def _on_edited(self, _record: object, field: str) -> None:
+    def _on_edited(self, field: str) -> None:
         assert self._form is not None
         value = getattr(self._form.record, field)
         self._editor.set_fields(self._ids, {field: value}, merge=f"field.{self._visit}.{field}")
 
-    def _on_renamed(self, record: _Named, _field: str) -> None:
+    def _on_renamed(self, field: str) -> None:
         (layer,) = self._layers
-        why = name_refusal(record.name, self._editor.network.by_name) if record.name != layer.name else None
+        name = getattr(self._name_form.record, field)
+        why = name_refusal(name, self._editor.network.by_name) if name != layer.name else None
         self._name_form.set_problems({"name": why} if why else {})
         if why is None:
             self._editor.edit_network(
-                f"Rename to {record.name}",
-                lambda network: edits.rename(network, layer.id, record.name),
+                f"Rename to {name}",
+                lambda network: edits.rename(network, layer.id, name),
                 merge=f"name.{self._visit}",
             )
 

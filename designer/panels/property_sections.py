@@ -288,5 +288,5 @@ class StageRow(QWidget):
         how = "balanced by the engine" if found.is_automatic else "put by hand"
         return f"{found.stages.count:,} stages, {how}."
 
-    def _on_edited(self, record: _Staged, _field: str) -> None:
-        self._staging.put(record.stage - 1)
+    def _on_edited(self, field: str) -> None:
+        self._staging.put(getattr(self.form.record, field) - 1)

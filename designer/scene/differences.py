@@ -1,4 +1,4 @@
-"""Marks on a network that is compared with another one: what came, went or changed, by colour and by sign."""
+"""Feedback on a network that is compared with another one: what came, went or changed, by colour and by sign."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ def colour_of(sign: str) -> QColor:
     return colour
 
 
-class DifferenceMarks(QGraphicsItem):
+class DifferenceItem(QGraphicsItem):
     """Frames around layers and lines along connections, above everything else in the scene."""
 
     def __init__(self, scene: Scene, layers: Mapping[str, str], lines: Mapping[Connection, str]) -> None:

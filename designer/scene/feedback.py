@@ -15,7 +15,7 @@ GROWN = 6.5
 
 
 @dataclass(frozen=True)
-class Loose:
+class LooseConnection:
     """A connection that is being drawn: from an output down to an input, one of them still the pointer."""
 
     start: QPointF
@@ -32,20 +32,20 @@ class Ghost:
 
 
 @dataclass(frozen=True)
-class Marks:
+class Feedback:
     """Everything a gesture shows. A new value takes the place of the old one."""
 
     hover: QPointF | None = None
     lit: tuple[QPointF, ...] = ()
-    loose: Loose | None = None
-    more: tuple[Loose, ...] = ()
+    loose: LooseConnection | None = None
+    more: tuple[LooseConnection, ...] = ()
     """Further connections that are drawn to the same point."""
     band: QRectF | None = None
     lasso: QPolygonF | None = None
     ghost: Ghost | None = None
     flow: Flow = "down"
 
-    def all_loose(self) -> tuple[Loose, ...]:
+    def all_loose(self) -> tuple[LooseConnection, ...]:
         """Every connection that is being drawn."""
         return (self.loose, *self.more) if self.loose else ()
 
@@ -69,20 +69,20 @@ class Marks:
         return box
 
 
-class Overlay(QGraphicsItem):
-    """Paints the marks, above everything else."""
+class FeedbackItem(QGraphicsItem):
+    """Paints the feedback, above everything else."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.marks = Marks()
+        self.feedback = Feedback()
         self._bounds = QRectF()
 
-    def show_marks(self, marks: Marks) -> None:
-        """Show these marks and no others."""
-        if marks != self.marks:
+    def show_feedback(self, feedback: Feedback) -> None:
+        """Show these feedback and no others."""
+        if feedback != self.feedback:
             self.prepareGeometryChange()
-            self.marks = marks
-            self._bounds = marks.bounds()
+            self.feedback = feedback
+            self._bounds = feedback.bounds()
             self.update()
 
     def boundingRect(self) -> QRectF:
@@ -91,31 +91,31 @@ class Overlay(QGraphicsItem):
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         palette = theme.current()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for point in self.marks.lit:
+        for point in self.feedback.lit:
             pictures.paint_port(painter, point, GROWN - 1, palette.accent)
-        if self.marks.hover:
-            pictures.paint_port(painter, self.marks.hover, GROWN, palette.accent)
-        for loose in self.marks.all_loose():
+        if self.feedback.hover:
+            pictures.paint_port(painter, self.feedback.hover, GROWN, palette.accent)
+        for loose in self.feedback.all_loose():
             self._paint_loose(painter, loose, palette)
-        if self.marks.ghost:
-            self._paint_ghost(painter, self.marks.ghost)
-        if self.marks.band or self.marks.lasso:
+        if self.feedback.ghost:
+            self._paint_ghost(painter, self.feedback.ghost)
+        if self.feedback.band or self.feedback.lasso:
             zoom = painter.worldTransform().m11()
             filling = palette.mixed(palette.accent, palette.canvas, 0.5)
             filling.setAlphaF(0.18)
             painter.setPen(QPen(palette.accent, 1 / zoom))
             painter.setBrush(filling)
-            if self.marks.band:
-                painter.drawRect(self.marks.band)
-            if self.marks.lasso:
-                painter.drawPolygon(self.marks.lasso, Qt.FillRule.OddEvenFill)
+            if self.feedback.band:
+                painter.drawRect(self.feedback.band)
+            if self.feedback.lasso:
+                painter.drawPolygon(self.feedback.lasso, Qt.FillRule.OddEvenFill)
 
-    def _paint_loose(self, painter: QPainter, loose: Loose, palette: theme.Palette) -> None:
+    def _paint_loose(self, painter: QPainter, loose: LooseConnection, palette: theme.Palette) -> None:
         style = Qt.PenStyle.DashLine if loose.is_refused else Qt.PenStyle.SolidLine
         colour = palette.error if loose.is_refused else palette.accent
         painter.setPen(QPen(colour, 2.0, style, Qt.PenCapStyle.RoundCap))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(geometry.direct_curve(loose.start, loose.end, self.marks.flow))
+        painter.drawPath(geometry.direct_curve(loose.start, loose.end, self.feedback.flow))
         for point in (loose.start, loose.end):
             pictures.paint_port(painter, point, GROWN - 1, colour)
 

@@ -1,4 +1,4 @@
-"""How layers do in training, as a mark on each: good, worth a look, or broken, and why in words.
+"""How layers do in training, as a badge on each: good, worth a look, or broken, and why in words.
 
 Three shapes as well as three colours: a disc, a triangle, a diamond.
 """
@@ -28,8 +28,8 @@ VANISHING = 1e-4
 
 
 @dataclass(frozen=True)
-class Mark:
-    """How a layer does. Worse marks are greater."""
+class HealthBadge:
+    """How a layer does. Worse badges are greater."""
 
     state: State
     words: str
@@ -40,41 +40,43 @@ class Mark:
         return STATES.index(self.state)
 
 
-def judged(figures: Sequence[float], largest: float) -> Mark:
+def badge_for(figures: Sequence[float], largest: float) -> HealthBadge:
     """What the figures of a layer mean (`engine.runs.events.Health`), beside the largest gradient of all layers."""
     gradient, size, dead = figures
     told = [f"output {size:.3g}" if size >= 0 else "", f"gradient {gradient:.3g}" if gradient >= 0 else ""]
     words = " · ".join(filter(None, told))
     if not math.isfinite(size) or not math.isfinite(gradient):
         what = "output" if not math.isfinite(size) else "gradient"
-        return Mark("error", f"Its {what} is {'infinite' if math.inf in (size, gradient) else 'no number'}")
+        return HealthBadge("error", f"Its {what} is {'infinite' if math.inf in (size, gradient) else 'no number'}")
     if dead >= 1:
-        return Mark("error", f"All its units give zero for every sample · {words}")
+        return HealthBadge("error", f"All its units give zero for every sample · {words}")
     if dead >= MANY_DEAD:
-        return Mark("warning", f"{format_percent(dead)} of its units give zero for every sample · {words}")
+        return HealthBadge("warning", f"{format_percent(dead)} of its units give zero for every sample · {words}")
     if gradient == 0:
-        return Mark("warning", f"No gradient reaches it · {words}")
+        return HealthBadge("warning", f"No gradient reaches it · {words}")
     if 0 < gradient < VANISHING * largest:
-        return Mark("warning", f"Next to no gradient reaches it, {gradient / largest:.0e} of the largest · {words}")
+        return HealthBadge(
+            "warning", f"Next to no gradient reaches it, {gradient / largest:.0e} of the largest · {words}"
+        )
     share = f" · {format_percent(dead)} of units zero" if dead > 0 else ""
-    return Mark("good", words[:1].upper() + words[1:] + share)
+    return HealthBadge("good", words[:1].upper() + words[1:] + share)
 
 
-def marks(layers: Mapping[str, Sequence[float]], network: Network, scope: Sequence[str]) -> dict[str, Mark]:
-    """The marks of the layers that are seen inside the block at a path of ids, or outside all. `network` is the whole
-    one. A block, and a layer of which there are copies, has the worst mark of what it holds."""
+def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Sequence[str]) -> dict[str, HealthBadge]:
+    """The badges of the layers that are seen inside the block at a path of ids, or outside all. `network` is the whole
+    one. A block, and a layer of which there are copies, has the worst badge of what it holds."""
     largest = max((figures[0] for figures in layers.values() if math.isfinite(figures[0])), default=0.0)
-    found: dict[str, Mark] = {}
+    found: dict[str, HealthBadge] = {}
     for path, figures in layers.items():
         ids, names = _without_copies(path.split("/"), network)
         if len(figures) != 3 or len(ids) <= len(scope) or ids[: len(scope)] != list(scope):
             continue
-        mark = judged(figures, largest)
+        badge = badge_for(figures, largest)
         if len(ids) > len(scope) + 1:
-            mark = Mark(mark.state, f"{' / '.join(names[len(scope) + 1 :])}: {mark.words}")
+            badge = HealthBadge(badge.state, f"{' / '.join(names[len(scope) + 1 :])}: {badge.words}")
         id = ids[len(scope)]
-        if id not in found or mark.rank > found[id].rank:
-            found[id] = mark
+        if id not in found or badge.rank > found[id].rank:
+            found[id] = badge
     return found
 
 
@@ -97,7 +99,7 @@ def _without_copies(path: list[str], network: Network) -> tuple[list[str], list[
     return ids, names
 
 
-def paint_mark(painter: QPainter, state: str, at: QPointF) -> None:
+def paint_badge(painter: QPainter, state: str, at: QPointF) -> None:
     """The shape of a state."""
     palette = theme.current()
     painter.setPen(QPen(palette.node, 1.0))

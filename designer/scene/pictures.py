@@ -111,7 +111,7 @@ def paint(painter: QPainter, content: Content) -> None:
     for index in range(content.outputs):
         paint_port(painter, geometry.output_point((0, 0), index, content.outputs, content.flow))
     if content.health:
-        health.paint_mark(painter, content.health, QPointF(NODE_WIDTH - _TEXT_RIGHT - health.RADIUS, 29.5))
+        health.paint_badge(painter, content.health, QPointF(NODE_WIDTH - _TEXT_RIGHT - health.RADIUS, 29.5))
     if content.severity in ("error", "warning"):
         _paint_badge(painter, content.severity, palette)
 

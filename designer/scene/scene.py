@@ -17,8 +17,8 @@ from designer.scene import geometry, pictures
 from designer.scene.annotations import Annotations
 from designer.scene.content import Content, content_of
 from designer.scene.edges import Edge, Edges, make_edge, make_tag, size_text
-from designer.scene.feedback import Marks, Overlay
-from designer.scene.health import Mark
+from designer.scene.feedback import Feedback, FeedbackItem
+from designer.scene.health import HealthBadge
 from designer.scene.nodes import Node, Nodes
 from designer.scene.tint import Kind, Tint, tint_by
 from engine.network.analysis import LayerShapes
@@ -53,16 +53,16 @@ class Scene(QGraphicsScene):
         super().__init__(parent)
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.editor = editor
-        self.edges, self.nodes, self.overlay = Edges(), Nodes(), Overlay()
+        self.edges, self.nodes, self.feedback = Edges(), Nodes(), FeedbackItem()
         self.annotations = Annotations()
-        for item in (self.annotations, self.edges, self.nodes, self.annotations.titles, self.overlay):
+        for item in (self.annotations, self.edges, self.nodes, self.annotations.titles, self.feedback):
             self.addItem(item)
         self._project = Project()
         self._facts: Mapping[str, LayerShapes] = {}
         self._messages: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._selected: frozenset[str] = frozenset()
         self.tint = Tint()
-        self.health: Mapping[str, Mark] = {}
+        self.health: Mapping[str, HealthBadge] = {}
         """How layers do in training, where that is shown."""
         self.stages: Mapping[str, int] = {}
         """The stages of a pipeline, from 0, where they are shown."""
@@ -153,8 +153,8 @@ class Scene(QGraphicsScene):
             self._repaint()
             self.tint_changed.emit(tint)
 
-    def show_health(self, health: Mapping[str, Mark]) -> None:
-        """Mark how layers do in training; those without a mark have none."""
+    def show_health(self, health: Mapping[str, HealthBadge]) -> None:
+        """HealthBadge how layers do in training; those without a mark have none."""
         was, self.health = self.health, health
         for id in self.nodes.nodes.keys() & (was.keys() | health.keys()):
             self._dress_node(id)
@@ -239,9 +239,9 @@ class Scene(QGraphicsScene):
         self._refresh_edges([connection])
         self._repaint()
 
-    def show_marks(self, marks: Marks) -> None:
+    def show_feedback(self, feedback: Feedback) -> None:
         """Draw what a gesture has to show."""
-        self.overlay.show_marks(replace(marks, flow=self.flow))
+        self.feedback.show_feedback(replace(feedback, flow=self.flow))
 
     def show_target(self, connection: Connection | None) -> None:
         """Draw the connection into which something would be dropped."""

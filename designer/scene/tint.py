@@ -22,7 +22,7 @@ LABELS: Mapping[Kind, str] = {"": "", "parameters": "Parameters", "flops": "FLOP
 HELP: Mapping[Kind, str] = {
     "": "",
     "parameters": "Learnable numbers of each layer",
-    "flops": "Floating-point operations of each layer a sample",
+    "flops": "Floating-point operations of each layer per sample",
     "memory": "What training keeps of each layer's output, at the mini-batch size",
 }
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.documents import EXAMPLES
 from app.window import MainWindow
-from designer.panels.problems import way_out
+from designer.panels.problems import link_text
 from tests.app.fake_server import FakeServer
 
 
@@ -106,7 +106,7 @@ def test_refused_data_is_a_problem_with_a_way_out_until_it_can_be_read(
     (problem,) = [problem for problem in window.editor.problems if problem.field == "data"]
     assert problem.severity == "error"
     assert problem.message == "There is no file gone.csv. Choose another one."
-    assert way_out(problem) == "Choose data…"
+    assert link_text(problem) == "Choose data…"
     window.design.problems.fix(problem)
     assert window.tabs.current == "data"
     asked = server.count("facts")

@@ -162,7 +162,7 @@ def test_the_table_is_exported(digits: MainWindow, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "layers.csv"), ""))
     run(digits, "file.export_table")
     lines = (tmp_path / "layers.csv").read_text().splitlines()
-    assert lines[0] == "Layer,Type,Output,Parameters,FLOPs a sample,Activation bytes at batch 128"
+    assert lines[0] == "Layer,Type,Output,Parameters,FLOPs per sample,Activation bytes at batch 128"
     assert lines[1] == "image,Image input,1 × 8 × 8,0,0,32768"
     assert len(lines) == 16
 
@@ -193,7 +193,7 @@ def test_sums_behind_an_error_are_at_least_what_is_said(digits: MainWindow) -> N
     assert digits.status.summary.text().count("at least ") == 3
     shown = dict(digits.design.properties.facts.facts)
     assert not digits.editor.selection
-    for label in ("Parameters", "FLOPs a sample", "Weights", "Memory to train"):
+    for label in ("Parameters", "FLOPs per sample", "Weights", "Memory to train"):
         assert shown[label].startswith("at least "), label
     digits.editor.mark_saved()
     digits.files.new()

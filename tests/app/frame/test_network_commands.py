@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QWi
 
 from app.frame.network_commands import BlockName
 from app.window import MainWindow
-from designer.panels.library_model import OWN_ROLE, OwnEntry
+from designer.panels.library_model import USER_BLOCK_ROLE, UserBlock
 from engine.network.arrangement import arrange
 from engine.network.block import Block
 from engine.project.project import Project
@@ -46,8 +46,8 @@ def keep(window: MainWindow, qtbot, name: str) -> None:
 
 
 def own(window: MainWindow) -> list[str]:
-    found = [index.data(OWN_ROLE) for index in window.design.palette.view.entries()]
-    return [entry.name for entry in found if isinstance(entry, OwnEntry)]
+    found = [index.data(USER_BLOCK_ROLE) for index in window.design.palette.view.entries()]
+    return [entry.name for entry in found if isinstance(entry, UserBlock)]
 
 
 def answer(words: str):
@@ -69,7 +69,7 @@ def question(words: str, asked: list[str]) -> None:
 
 
 def menu_entry(window: MainWindow, words: str):
-    index = next(one for one in window.design.palette.view.entries() if one.data(OWN_ROLE))
+    index = next(one for one in window.design.palette.view.entries() if one.data(USER_BLOCK_ROLE))
     menu = window.design.palette.view.menu_of(index)
     assert isinstance(menu, QMenu)
     return menu, next(action for action in menu.actions() if action.text() == words)
@@ -82,7 +82,7 @@ def test_a_block_is_saved_shown_and_added_again(window: MainWindow, qtbot) -> No
     before = window.editor.project
     window.editor.set_selection({block})
     window.design.palette.view.setCurrentIndex(
-        next(one for one in window.design.palette.view.entries() if one.data(OWN_ROLE))
+        next(one for one in window.design.palette.view.entries() if one.data(USER_BLOCK_ROLE))
     )
     qtbot.keyClick(window.design.palette.view, Qt.Key.Key_Return)
     layer = window.editor.network.layer("Mine")
@@ -172,8 +172,8 @@ def test_it_is_offered_where_it_fits(window: MainWindow, qtbot) -> None:
     def offered(line: int) -> list[str]:
         offering.into(network.connections[line], QPoint(50, 300))
         assert offering.popup is not None
-        found = [index.data(OWN_ROLE) for index in offering.popup.view.entries()]
-        assert offering.popup.view.currentIndex().data(OWN_ROLE) is None
+        found = [index.data(USER_BLOCK_ROLE) for index in offering.popup.view.entries()]
+        assert offering.popup.view.currentIndex().data(USER_BLOCK_ROLE) is None
         return [entry.name for entry in found if entry]
 
     assert offered(0) == ["Mine"]

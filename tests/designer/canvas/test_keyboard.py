@@ -62,11 +62,11 @@ def test_a_connection_is_made_by_keys_alone(fork: Hand):
     assert fork.view.keyboard.connecting is not None
     assert fork.view.keyboard.connecting.target == fork.id("addition_1")
     assert "relu_2 → addition_1 (in2)" in fork.view.overlays.hint.text()
-    assert fork.view.network_scene.overlay.marks.loose is not None
+    assert fork.view.network_scene.feedback.feedback.loose is not None
     fork.key(RETURN)
     assert ("relu_2", "addition_1") in fork.links()
     assert ("relu_1", "addition_1") in fork.links()
-    assert fork.view.network_scene.overlay.marks.loose is None
+    assert fork.view.network_scene.feedback.feedback.loose is None
     assert not fork.view.overlays.hint.isVisible()
     after = fork.editor.network
     assert fork.editor.stack.count() == 1
@@ -91,7 +91,7 @@ def test_escape_gives_a_connection_up_that_was_begun_by_keys(fork: Hand):
     fork.key(C)
     fork.key(ESCAPE)
     assert fork.view.keyboard.connecting is None
-    assert fork.view.network_scene.overlay.marks.loose is None
+    assert fork.view.network_scene.feedback.feedback.loose is None
     assert chosen(fork) == {"relu_2"}
     assert fork.editor.stack.count() == 0
 
@@ -134,7 +134,7 @@ def test_a_connection_by_keys_ends_when_something_else_begins(fork: Hand, end: s
     else:
         fork.view.clearFocus()
     assert fork.view.keyboard.connecting is None
-    assert fork.view.network_scene.overlay.marks.loose is None
+    assert fork.view.network_scene.feedback.feedback.loose is None
     assert ("relu_2", "addition_1") not in fork.links()
 
 

@@ -124,7 +124,7 @@ def test_the_popup_closes_and_changes_nothing(loose_hand: Hand, qtbot, leave: st
     hand = loose_hand
     before = hand.editor.network
     hand.drag(hand.port("image_1", "out"), GROUND)
-    assert hand.view.network_scene.overlay.marks.loose is not None
+    assert hand.view.network_scene.feedback.feedback.loose is not None
     popup = hand.popup
     with qtbot.waitSignal(popup.closed):
         if leave == "escape":
@@ -134,7 +134,7 @@ def test_the_popup_closes_and_changes_nothing(loose_hand: Hand, qtbot, leave: st
         else:
             hand.editor.rename(hand.id("image_1"), "picture")
     assert hand.view.suggestions.popup is None
-    assert hand.view.network_scene.overlay.marks.loose is None
+    assert hand.view.network_scene.feedback.feedback.loose is None
     assert hand.editor.network.connections == before.connections
     assert len(hand.editor.network) == 3
 

@@ -6,7 +6,7 @@ from tests.designer.mouse import Hand
 
 
 def marks(hand: Hand):
-    return hand.view.network_scene.overlay.marks
+    return hand.view.network_scene.feedback.feedback
 
 
 def hint(hand: Hand) -> str:

@@ -1,7 +1,7 @@
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 
-from designer.scene.feedback import Marks
+from designer.scene.feedback import Feedback
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Network
 from tests.designer.mouse import LEFT, NONE, Hand
@@ -49,9 +49,9 @@ def test_a_layer_that_does_not_fit_there_says_so_and_is_dropped_beside(hand: Han
 def test_the_ghost_goes_when_the_pointer_leaves(hand: Hand):
     scene = hand.view.network_scene
     hand.carry("relu", QPoint(60, 60), drop=False)
-    assert scene.overlay.marks != Marks()
+    assert scene.feedback.feedback != Feedback()
     hand.view.dragLeaveEvent(QDragLeaveEvent())
-    assert scene.overlay.marks == Marks()
+    assert scene.feedback.feedback == Feedback()
     assert hand.names() == ["image_1", "fc_1", "relu_1", "fc_2", "softmax_1"]
 
 

@@ -27,10 +27,10 @@ def test_alt_and_a_drag_select_what_is_inside_the_line(hand: Hand):
     hand.press(line[0], ALT)
     for point in line[1:]:
         hand.move(point)
-    assert hand.view.network_scene.overlay.marks.lasso is not None
+    assert hand.view.network_scene.feedback.feedback.lasso is not None
     assert hand.editor.selection == {hand.id("fc_1"), hand.id("relu_1")}
     hand.release(line[-1], ALT)
-    assert hand.view.network_scene.overlay.marks.lasso is None
+    assert hand.view.network_scene.feedback.feedback.lasso is None
     assert hand.editor.selection == {hand.id("fc_1"), hand.id("relu_1")}
     assert hand.editor.project == before
 
@@ -57,7 +57,7 @@ def test_escape_gives_the_selection_back(hand: Hand):
     hand.key(Qt.Key.Key_Escape)
     hand.release(line[-1], ALT)
     assert hand.editor.selection == {hand.id("image_1")}
-    assert hand.view.network_scene.overlay.marks.lasso is None
+    assert hand.view.network_scene.feedback.feedback.lasso is None
 
 
 def test_l_makes_the_next_drag_a_lasso_and_only_that(hand: Hand):
@@ -67,7 +67,7 @@ def test_l_makes_the_next_drag_a_lasso_and_only_that(hand: Hand):
     assert hand.editor.selection == {hand.id("relu_1")}
     hand.press(line := around(hand, "relu_1")[0])
     hand.move(line + QPoint(60, 60))
-    assert hand.view.network_scene.overlay.marks.band is not None
+    assert hand.view.network_scene.feedback.feedback.band is not None
     hand.release(line + QPoint(60, 60))
 
 

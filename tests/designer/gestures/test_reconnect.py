@@ -127,7 +127,7 @@ def test_shift_on_an_output_moves_all_its_connections(fan: Hand):
     before = fan.editor.network
     fan.press(fan.port("relu_1", "out"), SHIFT)
     fan.move(fan.port("identity_1", "out") + QPoint(40, 60))
-    marks = fan.view.network_scene.overlay.marks
+    marks = fan.view.network_scene.feedback.feedback
     assert len(marks.all_loose()) == 2
     assert marks.bounds().contains(marks.all_loose()[1].end)
     fan.move(fan.port("identity_1", "out"))
@@ -146,10 +146,10 @@ def test_an_end_shows_that_it_can_be_taken_hold_of(fan: Hand, qtbot):
     fan.move(QPoint(5, 5))  # the real pointer may be there already, from another test
     fan.move(beside(fan, "relu_1", "tanh_1", at_target=False))
     end = scene.ports_of(fan.id("relu_1"))[1].at
-    qtbot.waitUntil(lambda: scene.overlay.marks.hover == end)
+    qtbot.waitUntil(lambda: scene.feedback.feedback.hover == end)
     path = scene.edges.edges[line(fan, "relu_1", "tanh_1")].path
     fan.move(fan.point(path.pointAtPercent(0.5)))
-    qtbot.waitUntil(lambda: scene.overlay.marks.hover is None)
+    qtbot.waitUntil(lambda: scene.feedback.feedback.hover is None)
 
 
 def test_in_the_middle_a_connection_is_selected_and_a_drag_draws_a_frame(fan: Hand):
@@ -158,6 +158,6 @@ def test_in_the_middle_a_connection_is_selected_and_a_drag_draws_a_frame(fan: Ha
     fan.press(middle)
     assert fan.editor.selected_connections == {line(fan, "relu_1", "tanh_1")}
     fan.move(middle + QPoint(30, 30))
-    assert fan.view.network_scene.overlay.marks.band is not None
+    assert fan.view.network_scene.feedback.feedback.band is not None
     fan.release(middle + QPoint(30, 30))
     assert len(fan.links()) == 3

@@ -13,10 +13,10 @@ def beside(hand: Hand, name: str, dx: int, dy: int) -> QPoint:
 def test_a_frame_selects_what_it_touches(hand: Hand):
     hand.press(beside(hand, "fc_1", -30, -4))
     hand.move(beside(hand, "relu_1", 10, 10))
-    assert hand.view.network_scene.overlay.marks.band is not None
+    assert hand.view.network_scene.feedback.feedback.band is not None
     hand.release(beside(hand, "relu_1", 10, 10))
     assert hand.editor.selection == {hand.id("fc_1"), hand.id("relu_1")}
-    assert hand.view.network_scene.overlay.marks.band is None
+    assert hand.view.network_scene.feedback.feedback.band is None
 
 
 def test_a_frame_with_control_adds_to_the_selection(hand: Hand):

@@ -67,7 +67,7 @@ def test_large_numbers_are_grouped_on_screen_and_plain_in_csv() -> None:
     assert lines[1].text(3) == "50,050"
     assert lines[0].text(2) == "1,000"
     assert as_csv(lines, 10).splitlines() == [
-        "Layer,Type,Output,Parameters,FLOPs a sample,Activation bytes at batch 10",
+        "Layer,Type,Output,Parameters,FLOPs per sample,Activation bytes at batch 10",
         f"{lines[0].name},Feature input,1000,0,0,40000",
         "fc_1,Fully connected,50,50050,100000,2000",
     ]
@@ -130,7 +130,7 @@ def test_ctrl_c_copies_the_selected_rows_as_csv(qtbot, table: AnalysisTable) -> 
     click(qtbot, table, 1)
     qtbot.keyClick(table.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == (
-        "Layer,Type,Output,Parameters,FLOPs a sample,Activation bytes at batch 128\n"
+        "Layer,Type,Output,Parameters,FLOPs per sample,Activation bytes at batch 128\n"
         "fc_1,Fully connected,8,296,576,4096\n"
     )
     table.view.clearSelection()

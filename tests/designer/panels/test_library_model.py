@@ -12,11 +12,11 @@ from designer.panels.library_model import (
     RECENT,
     LibraryFilter,
     LibraryModel,
-    OwnEntry,
+    UserBlock,
 )
 from engine.network.catalog import catalog, layer_type
 
-MINE = OwnEntry(name="Residual block", tooltip="Two convolutions, a shortcut", mime="application/x-mine", payload=b"1")
+MINE = UserBlock(name="Residual block", tooltip="Two convolutions, a shortcut", mime="application/x-mine", payload=b"1")
 
 
 def headings(model: LibraryModel) -> list[str]:
@@ -31,7 +31,7 @@ def keys(model: LibraryModel, title: str) -> list[str]:
 def test_sections_stand_in_their_order_above_the_families(qapp) -> None:
     model = LibraryModel()
     plain = headings(model)
-    model.show_own([MINE])
+    model.show_user_blocks([MINE])
     model.show_recent(["relu"])
     model.show_favourites(["conv2d", "gone"])
     assert headings(model) == [FAVOURITES, RECENT, OWN, *plain]
@@ -40,7 +40,7 @@ def test_sections_stand_in_their_order_above_the_families(qapp) -> None:
     assert keys(model, RECENT) == ["gelu", "relu"]
     model.show_favourites([])
     model.show_recent([])
-    model.show_own([])
+    model.show_user_blocks([])
     assert headings(model) == plain
 
 
@@ -68,7 +68,7 @@ def test_a_type_without_onnx_form_says_why(qapp, monkeypatch: pytest.MonkeyPatch
 def test_a_search_finds_each_type_once_and_own_entries_by_what_is_said_of_them(qapp) -> None:
     model = LibraryModel()
     model.show_favourites(["relu"])
-    model.show_own([MINE])
+    model.show_user_blocks([MINE])
     filter = LibraryFilter(model)
     filter.search("  RELU ")
     found = [filter.index(row, 0).data() for row in range(filter.rowCount())]

@@ -4,7 +4,7 @@ from PySide6.QtGui import QImage, QPainter
 
 from designer import theme
 from designer.editor import Editor
-from designer.panels.problems import ProblemsPanel, draw_mark, unbroken, where
+from designer.panels.problems import ProblemsPanel, draw_severity, unbroken, where
 from engine.core.types import image
 from engine.network.network import Network
 from engine.network.problems import Problem
@@ -116,7 +116,7 @@ def test_severities_differ_in_shape_not_only_in_colour() -> None:
         picture = QImage(24, 24, QImage.Format.Format_ARGB32_Premultiplied)
         picture.fill(0)
         painter = QPainter(picture)
-        draw_mark(painter, severity, picture.rect().adjusted(4, 4, -4, -4).toRectF())
+        draw_severity(painter, severity, picture.rect().adjusted(4, 4, -4, -4).toRectF())
         painter.end()
         return picture.createAlphaMask()
 

@@ -92,7 +92,7 @@ def test_a_layer_shows_its_fields_and_what_the_analysis_says(editor: Editor, pan
         ("Input", "1 × 8 × 8"),
         ("Output", "8 × 8 × 8"),
         ("Parameters", "80"),
-        ("FLOPs a sample", "9,216"),
+        ("FLOPs per sample", "9,216"),
         ("Activations, batch 128", "256 KiB"),
     ]
 

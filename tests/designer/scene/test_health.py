@@ -1,4 +1,4 @@
-"""What the figures of a layer mean, where blocks and copies are, and that marks are drawn and told."""
+"""What the figures of a layer mean, where blocks and copies are, and that badges are drawn and told."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from designer.canvas.legends import HealthLegend, TintLegend
-from designer.scene.health import Mark, judged, marks
+from designer.scene.health import HealthBadge, badge_for, badges
 from engine.network.block import Block
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from tests.builders import chain, layer
@@ -31,7 +31,7 @@ from tests.designer.mouse import Hand
     ],
 )
 def test_figures_are_judged(figures: list[float], state: str, words: str) -> None:
-    assert judged(figures, 2.0) == Mark(state, words)  # type: ignore[arg-type]
+    assert badge_for(figures, 2.0) == HealthBadge(state, words)  # type: ignore[arg-type]
 
 
 def test_a_block_has_the_worst_mark_of_what_it_holds() -> None:
@@ -47,12 +47,12 @@ def test_a_block_has_the_worst_mark_of_what_it_holds() -> None:
         "id3": [0.5, 1.0, 0.0],
         "gone": [0.5, 1.0, 0.0],
     }
-    outside = marks(figures, network, [])
+    outside = badges(figures, network, [])
     assert {id: mark.state for id, mark in outside.items()} == {"id1": "good", "id2": "warning", "id3": "good"}
     assert outside["id2"].words.startswith("relu_1: 80 % of its units")
-    inside = marks(figures, network, ["id2"])
+    inside = badges(figures, network, ["id2"])
     assert {id: mark.state for id, mark in inside.items()} == {"id2": "good", "id3": "warning"}
-    assert marks(figures, network, ["id3"]) == {}
+    assert badges(figures, network, ["id3"]) == {}
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_marks_are_drawn_told_and_taken_away(hand: Hand) -> None:
     before = {id: node.content for id, node in scene.nodes.nodes.items()}
     plain = hand.view.grab().toImage()
     id = hand.id("fc_1")
-    scene.show_health({id: Mark("warning", "No gradient reaches it")})
+    scene.show_health({id: HealthBadge("warning", "No gradient reaches it")})
     assert scene.nodes.nodes[id].content.health == "warning"
     assert hand.view.grab().toImage() != plain
     x, y = scene.nodes.index.positions[id]

@@ -122,7 +122,7 @@ def test_the_field_of_the_properties_is_there_where_a_run_has_stages(staged: Han
     assert not row.isHidden()
     assert row.words.text() == "2 stages, balanced by the engine."
     row.form.set_value("stage", 2)
-    row.form.changed.emit(row.form.record, "stage")
+    row.form.changed.emit("stage")
     assert text(staged) == "fc_1: 2"
     assert row.words.text() == "2 stages, put by hand."
 
