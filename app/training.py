@@ -1,5 +1,6 @@
 """Training from the window: starting a run, following it, asking it for things. The run itself lives in its folder."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,15 +86,11 @@ class Training(QObject):
             monitor.stop_after_epoch_requested.connect(lambda: self.stop(after_epoch=True))
             monitor.train_requested.connect(self.start)
             monitor.export_requested.connect(self.export_requested)
-            facts, more = monitor.facts, monitor.facts.more
-            facts.pause_clicked.connect(self.pause)
+            facts = monitor.facts
+            facts.pause_clicked.connect(lambda: self.request("pause"))
             facts.resume_clicked.connect(self.resume)
             facts.offer_clicked.connect(self.take_offer)
-            more.release_clicked.connect(self.pause_and_release)
-            more.checkpoint_clicked.connect(self.save_checkpoint)
-            more.validate_clicked.connect(self.validate_now)
-            more.change_clicked.connect(self.change)
-            more.watch_clicked.connect(self.watch)
+            facts.more.requested.connect(self.request)
             facts.add_panel(self.queue_follower.make_panel())
         return self._monitor
 
@@ -246,55 +243,38 @@ class Training(QObject):
         else:
             self.monitor.show_stopping(after_epoch=after_epoch)
 
-    def pause(self) -> None:
-        """Let the run wait."""
-        self._ask("pause")
+    def request(self, name: str, values: Mapping[str, float] | None = None) -> None:
+        """Send a request of the table in `engine.runs.requests` to the run, which answers through its events. The
+        values of `set` are asked for in a dialog."""
+        if name == "set":
+            values = self._ask_for_change()
+        if self._supervisor is None or self._supervisor.outcome is not None or (name == "set" and not values):
+            return
+        try:
+            self._supervisor.folder.request(name, **(values or {}))
+        except UserError as error:
+            self._shell.show_error("The run cannot be asked", str(error))
+            return
+        self.monitor.facts.show_requested(name)
 
-    def pause_and_release(self) -> None:
-        """Let the run wait as a checkpoint on disk, so that others have its memory."""
-        self._ask("pause", release=1)
-
-    def save_checkpoint(self) -> None:
-        """Have the complete state saved now."""
-        self._ask("checkpoint")
-
-    def validate_now(self) -> None:
-        """Have the network evaluated on the validation data now."""
-        self._ask("validate")
-
-    def watch(self, what: str, is_on: bool) -> None:
-        """Switch the watching of `gradient_norm` or `layers` on or off."""
-        self._ask("watch", **{what: int(is_on)})
-
-    def change(self) -> None:
-        """Ask for another learn rate or number of epochs, and pass it on."""
+    def _ask_for_change(self) -> dict[str, float]:
+        """Ask for another learn rate or number of epochs; empty where nothing is to change."""
         from app.runs.change_run import ChangeRun
 
         now = self._monitor.facts.rate_and_epochs if self._monitor is not None else None
         if now is None or not self.is_running:
-            return
+            return {}
         dialog = ChangeRun(self._shell.dialog_parent, *now)
-        if dialog.exec():
-            self._ask("set", **dialog.chosen())
+        values = dialog.chosen() if dialog.exec() else {}
         dialog.deleteLater()
-
-    def _ask(self, what: str, **given: float) -> None:
-        """Put a request into the run's folder; the run answers through its events."""
-        if self._supervisor is None or self._supervisor.outcome is not None:
-            return
-        try:
-            self._supervisor.folder.request(what, **given)
-        except UserError as error:
-            self._shell.show_error("The run cannot be asked", str(error))
-            return
-        self.monitor.facts.show_asked(what)
+        return values
 
     # ---- resuming ----
 
     def resume(self) -> None:
         """Let a paused run go on, or resume one that has ended, in its folder."""
         if self.phase is Phase.PAUSED:
-            self._ask("resume")
+            self.request("resume")
         elif self.phase.can_resume and self._supervisor is not None:
             self.resume_run(self._supervisor.folder)
 
@@ -321,7 +301,7 @@ class Training(QObject):
         if self.run_folder != folder:
             self.follow(folder)
             self._shell.show_tab("train")
-        self.monitor.facts.show_asked("resume")
+        self.monitor.facts.show_requested("resume")
         self._take(Step.REQUESTED)
         request = {"run_dir": str(folder.path), "settings": settings}
         self._shell.server.request("resume", request, self._on_started, self._on_not_resumed)

@@ -122,7 +122,7 @@ class LayerHealthOverlay(QObject):
         training = editor.project.training.replace(watch_layers=not self.is_on)
         editor.apply(label, replace(editor.project, training=training))
         if self._training.is_running:
-            self._training.watch("layers", self.is_on)
+            self._training.request("watch", {"layers": int(self.is_on)})
         elif self.is_on and not self._layers:
             self._shell.hint("Layers are marked on the canvas from the next run on.")
 

@@ -6,36 +6,16 @@ import numpy as np
 
 from app.plots.series import Floats
 from engine.runs.events import Checkpointed, Event, Requested, Resumed
+from engine.runs.requests import done_text
 
 LONGEST = 48
-DONE = {
-    "pause": "paused",
-    "release": "memory given back",
-    "resume": "goes on",
-    "stop": "stop asked for",
-    "stop_after_epoch": "stop after the epoch asked for",
-    "checkpoint": "checkpoint asked for",
-    "validate": "validated on request",
-}
-
-
-def watched(event: Requested) -> str:
-    """What is watched from there on, or no more."""
-    what = event.what.removeprefix("watch_").replace("_", " ")
-    return f"{what} watched" + ("" if event.value else " no more")
 
 
 def words_of(event: Event) -> str:
     """What a mark says: nothing for events that leave none."""
     match event:
-        case Requested(what="rate"):
-            return f"learn rate {event.value:.4g}"
-        case Requested(what="epochs"):
-            return f"{event.value:,.0f} epochs"
-        case Requested(what="watch_gradient_norm" | "watch_layers"):
-            return watched(event)
         case Requested():
-            return DONE.get(event.what, "")
+            return done_text(event)
         case Resumed():
             words = f"goes on: {event.reason}" if event.reason else "goes on"
             return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"

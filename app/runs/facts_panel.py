@@ -9,9 +9,8 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app.plots.marks import watched
 from app.plots.quantities import GRADIENT_NORM
-from app.runs.more import WATCHABLE, MoreButton
+from app.runs.request_menu import RequestMenuButton
 from app.runs.supervisor import Outcome
 from app.widgets import ElidedLabel, FactsTable
 from designer import theme
@@ -31,6 +30,7 @@ from engine.runs.events import (
     StateChanged,
 )
 from engine.runs.folder import RunFolder
+from engine.runs.requests import BY_NAME, WATCHABLE, done_text
 from engine.runs.summary import format_metric
 
 MOST_LINES = 8
@@ -64,16 +64,7 @@ STATES = {
 ACCUMULATION = "training.gradient_accumulation"
 RESUMABLE = ("stopped", "failed", "lost")
 """Ends that a run goes on from as it is; a finished one needs more epochs."""
-RESUME_TIPS = ("Go on where the run is, from its last checkpoint", "Go on with more epochs; how many is asked for")
-DONE = {
-    "pause": "paused, by you",
-    "release": "memory given back, by you",
-    "resume": "goes on, by you",
-    "stop": "stop, by you",
-    "stop_after_epoch": "stops after this epoch, by you",
-    "checkpoint": "checkpoint saved, by you",
-    "validate": "validated, by you",
-}
+RESUME_COMPLETE_TIP = "Go on with more epochs; a dialog asks how many"
 
 
 def waiting(event: Progress) -> str:
@@ -163,16 +154,15 @@ class FactsPanel(QWidget):
     def _make_buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(8)
-        self.pause = QPushButton("Pause")
-        self.resume = QPushButton("Resume")
-        self.stop = QPushButton("Stop")
-        self.after_epoch = QPushButton("After epoch")
+        self.pause, self.resume, self.stop, self.after_epoch = (
+            QPushButton(BY_NAME[name].label) for name in ("pause", "resume", "stop", "stop_after_epoch")
+        )
         self.train = QPushButton("Train again")
         self.export = QPushButton("Export network…")
-        self.stop.setToolTip("Stop now; what was learned is kept (Shift+F5)")
-        self.after_epoch.setToolTip("Stop when this epoch is complete")
-        self.pause.setToolTip("Let the run wait where it is, without using the processor (⋯ frees its memory as well)")
-        self.more = MoreButton()
+        self.stop.setToolTip(f"{BY_NAME['stop'].tooltip} (Shift+F5)")
+        self.after_epoch.setToolTip(BY_NAME["stop_after_epoch"].tooltip)
+        self.pause.setToolTip(BY_NAME["pause"].tooltip)
+        self.more = RequestMenuButton()
         for button, signal in (
             (self.pause, self.pause_clicked),
             (self.resume, self.resume_clicked),
@@ -213,18 +203,18 @@ class FactsPanel(QWidget):
         alive = state in ("starting", "running", "stopping", "paused")
         over = state in ("finished", "stopped", "failed", "lost", "refused")
         self.pause.setVisible(alive and state != "paused")
-        self.pause.setEnabled(state == "running")
+        self.pause.setEnabled(state in BY_NAME["pause"].states)
         self.resume.setVisible(state in ("paused", "finished", *RESUMABLE))
         self.resume.setText("Resume…" if state == "finished" else "Resume")
-        self.resume.setToolTip(RESUME_TIPS[state == "finished"])
+        self.resume.setToolTip(RESUME_COMPLETE_TIP if state == "finished" else BY_NAME["resume"].tooltip)
         self.resume.setEnabled(True)
         self.offer.setEnabled(True)
         self.more.setVisible(alive)
         self.more.show_state(state, has_released=self._has_released)
         self.stop.setVisible(alive)
         self.after_epoch.setVisible(alive)
-        self.stop.setEnabled(state in ("starting", "running", "paused"))
-        self.after_epoch.setEnabled(state in ("starting", "running"))
+        self.stop.setEnabled(state in BY_NAME["stop"].states)
+        self.after_epoch.setEnabled(state in BY_NAME["stop_after_epoch"].states)
         self.train.setVisible(over or not state)
         self.train.setText("Train again" if over else "Train")
         self.export.setVisible(state in ("finished", "stopped"))
@@ -236,8 +226,8 @@ class FactsPanel(QWidget):
         self._started, self._last_progress, self._lines = None, None, []
         self._offered = ""
         self._show_offer("")
-        for what in WATCHABLE:
-            self.more.show_watched(what, is_on=False)
+        for watchable in WATCHABLE:
+            self.more.show_watched(watchable, is_on=False)
         self.name.setText(name)
         self.bar.setValue(0)
         self.epoch.clear()
@@ -288,16 +278,18 @@ class FactsPanel(QWidget):
         """A stop was asked for."""
         if after_epoch:
             self.after_epoch.setEnabled(False)
-            self.add_line(self.progress.text("Iteration").partition(" ")[0], "stops after this epoch, by you")
+            self.add_line(
+                self.progress.text("Iteration").partition(" ")[0], f"{BY_NAME['stop_after_epoch'].done}, by you"
+            )
         else:
             self._set_state("stopping")
 
-    def show_asked(self, what: str) -> None:
+    def show_requested(self, name: str) -> None:
         """A request is on its way: its button waits for the answer."""
         with self._keyboard_kept():
-            if what == "pause":
+            if name == "pause":
                 self.pause.setEnabled(False)
-            elif what == "resume":
+            elif name == "resume":
                 self.resume.setEnabled(False)
                 self.offer.setEnabled(False)
 
@@ -378,25 +370,20 @@ class FactsPanel(QWidget):
         self.where.show()
 
     def _on_request(self, event: Requested) -> None:
-        words = DONE.get(event.what, "")
         if event.what == "release":
             self._has_released = True  # its state follows
-            self.where.set("Memory", "given back")
-        if event.what == "rate":
-            words = f"learn rate {event.value:.4g}, by you"
-        elif event.what.startswith("watch_"):
-            words = f"{watched(event)}, by you"
+            self.where.set("Memory", "released")
+        if event.what.startswith("watch_"):
             self.more.show_watched(event.what.removeprefix("watch_"), is_on=event.value > 0)
-        elif event.what == "epochs":
-            words = f"{event.value:,.0f} epochs, by you"
-            if self._started is not None:
-                epochs = int(event.value)
-                steps = epochs * self._started.steps_per_epoch
-                self._started = replace(self._started, epochs=epochs, iterations=steps)
-                if self._last_progress is not None:
-                    self._show_progress(self._last_progress[0], 0.0)
-        if words and event.what != "stop_after_epoch":  # which was said when it was asked for
-            self.add_line(f"{event.iteration:,}", words)
+        elif event.what == "epochs" and self._started is not None:
+            epochs = int(event.value)
+            steps = epochs * self._started.steps_per_epoch
+            self._started = replace(self._started, epochs=epochs, iterations=steps)
+            if self._last_progress is not None:
+                self._show_progress(self._last_progress[0], 0.0)
+        text = done_text(event)
+        if text and event.what != "stop_after_epoch":  # its line stands since it was requested
+            self.add_line(f"{event.iteration:,}", f"{text}, by you")
 
     def _on_part(self, points: Points) -> None:
         last = {name: values[-1] for name, values in points.values.items() if values}

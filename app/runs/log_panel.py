@@ -22,6 +22,7 @@ from engine.runs.events import (
     StateChanged,
 )
 from engine.runs.folder import RunFolder
+from engine.runs.requests import request_text
 
 MOST_LINES = 5000
 FIRST_BYTES = 2**17
@@ -41,10 +42,7 @@ def line_of(event: Event) -> str:
         case Message():
             return f"{event.severity.capitalize()}: {event.text}"
         case Requested():
-            value = f" {event.value:.4g}" if event.what in ("rate", "epochs") else ""
-            if event.what.startswith("watch_"):
-                value = " on" if event.value else " off"
-            return f"Asked for: {event.what.replace('_', ' ')}{value}, at iteration {event.iteration:,}"
+            return f"Requested: {request_text(event).replace('_', ' ')}, at iteration {event.iteration:,}"
         case Refused():
             return f"Refused: {event.what.replace('_', ' ')}, at iteration {event.iteration:,}: {event.reason}"
         case Checkpointed():

@@ -32,6 +32,7 @@ from engine.runs.events import (
 )
 from engine.runs.folder import open_run
 from engine.runs.log import EventReader
+from engine.runs.requests import done_text
 from engine.runs.summary import format_metric
 
 LINE_EVERY_S = 5.0
@@ -76,14 +77,9 @@ class ProgressPrinter:
             case Requested(what="epochs") if self._started is not None:
                 steps = self._started.steps_per_epoch
                 self._started = replace(self._started, epochs=int(event.value), iterations=int(event.value) * steps)
-                self.say(f"at iteration {event.iteration:,}: {int(event.value)} epochs from now on, as asked for")
-            case Requested(what="rate"):
-                self.say(f"at iteration {event.iteration:,}: learn rate {event.value:g} from now on, as asked for")
-            case Requested(what="watch_gradient_norm" | "watch_layers"):
-                what, word = event.what.replace("_", " "), "on" if event.value else "off"
-                self.say(f"at iteration {event.iteration:,}: {what}: {word}, as asked for")
-            case Requested(what="release"):
-                self.say("its memory is given back")
+                self._requested(event)
+            case Requested(what="rate" | "watch_gradient_norm" | "watch_layers" | "release"):
+                self._requested(event)
             case Refused():
                 self.say(f"refused: {event.what}: {event.reason}")
             case StateChanged(state="paused"):
@@ -92,6 +88,9 @@ class ProgressPrinter:
                 self.say("stopping ...")
             case Ended():
                 self._clear()
+
+    def _requested(self, event: Requested) -> None:
+        self.say(f"at iteration {event.iteration:,}: {done_text(event)}, as requested")
 
     def _points(self, points: Points) -> None:
         shown = ", ".join(format_metric(name, values[-1]) for name, values in points.values.items() if values)

@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from engine.cli.common import Commands, add_project, add_trust, facts_of, look_at_code, print_json, read_project
-from engine.cli.control import ask
+from engine.cli.control import send
 from engine.cli.follow import ProgressPrinter
 from engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, did_you_mean, plural
 from engine.core.files import write_atomically
@@ -302,7 +302,7 @@ def run_resume(arguments: argparse.Namespace) -> int:
             raise RunError(
                 "A paused run goes on in the process that it has; --require and --junit go with one that starts here."
             )
-        return ask(folder, "resume")
+        return send(folder, "resume")
     if requirements:
         refuse_never(requirements, read_project(folder.project, settings)[0], folder.project)
     if arguments.trust:

@@ -114,9 +114,7 @@ def stopped(reason: str) -> AttemptOutcome:
 
 def released(iteration: int) -> AttemptOutcome:
     """No end of the run: it is paused, and its workers are to go, since all that they know is in a checkpoint."""
-    return AttemptOutcome(
-        "paused", f"its memory is given back; the checkpoint of iteration {iteration:,} has all of it"
-    )
+    return AttemptOutcome("paused", f"its memory is released; the checkpoint of iteration {iteration:,} has all of it")
 
 
 def failed(

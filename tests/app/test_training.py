@@ -143,9 +143,8 @@ def test_the_buttons_ask_the_run(qtbot: QtBot, window: MainWindow, one: Path, mo
         facts = monitor_of(window).facts
         qtbot.waitUntil(lambda: facts.rate_and_epochs is not None)
         facts.pause.click()
-        for action in (facts.more.release, facts.more.checkpoint, facts.more.validate, facts.more.change):
-            action.trigger()
-        facts.more.watches["layers"].trigger()
+        for slot in ("pause.release", "checkpoint", "validate", "set", "watch.layers"):
+            facts.more.actions_by_slot[slot].trigger()
         asked = run.take_requests()
     assert asked == [
         {"do": "pause"},

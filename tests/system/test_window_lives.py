@@ -259,7 +259,7 @@ def test_two_windows_follow_one_run_and_either_leads_it(qtbot, window: MainWindo
     command = [sys.executable, "-c", GOES_ON, str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as other:
         qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
-        told = ["paused, by you", "goes on, by you"]
+        told = ["paused, by you", "resumed, by you"]
         qtbot.waitUntil(lambda: [words for _, words in panel._lines if words in told] == told, timeout=PATIENCE_MS)
         folder.request("set", epochs=1)
         qtbot.waitUntil(lambda: not window.training.is_running, timeout=PATIENCE_MS)

@@ -42,7 +42,7 @@ def test_where_a_run_went_on_what_came_after_is_forgotten() -> None:
         Requested(what="pause", iteration=6),
         Resumed(iteration=4, after=9, reason="it was lost"),
     )
-    assert found.between(0, 10) == [(2, "validated on request"), (4, "goes on: it was lost"), (4, "checkpoint")]
+    assert found.between(0, 10) == [(2, "validated"), (4, "goes on: it was lost"), (4, "checkpoint")]
     assert found.between(3, 10) == [(4, "goes on: it was lost"), (4, "checkpoint")]
 
 

@@ -9,6 +9,7 @@ from app.runs.supervisor import Outcome
 from designer import theme
 from engine.runs.events import Best, Failed, Points, Progress, Refused, Requested, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder
+from engine.runs.requests import WATCHABLE
 
 STARTED = Started(
     environment={"resolved": "multi-cpu", "workers": 2, "backend": "gloo"},
@@ -191,7 +192,7 @@ def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
     assert panel.lines.text().splitlines() == [
         "20  learn rate 0.002, by you",
         "20  40 epochs, by you",
-        "21  checkpoint saved, by you",
+        "21  checkpoint requested, by you",
         "20  goes on: Worker 1 was killed",
     ]
     assert panel.epoch.text() == "Epoch 2 of 40"
@@ -199,7 +200,7 @@ def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
 
 def test_what_a_run_watches_is_ticked_as_it_says(panel: FactsPanel) -> None:
     run(panel)
-    ticked = {what: action.isChecked for what, action in panel.more.watches.items()}
+    ticked = {name: panel.more.actions_by_slot[f"watch.{name}"].isChecked for name in WATCHABLE}
     panel.take(StateChanged(state="running"))
     panel.take(Requested(what="watch_layers", iteration=3, value=1.0))
     panel.take(Points(split="training", first_step=3, steps_apart=1, values={"loss": [1.0], "gradient_norm": [2.0]}))
@@ -219,16 +220,16 @@ def test_a_run_on_disk_says_so_and_asks_for_less(panel: FactsPanel) -> None:
     run(panel)
     for event in (STARTED, StateChanged(state="running"), progress(20, epoch=2), StateChanged(state="paused")):
         panel.take(event)
-    assert panel.more.release.text() == "Free its memory"
+    assert panel.more.actions_by_slot["pause.release"].text() == "Free its memory"
     panel.take(Requested(what="release", iteration=20))
-    panel.take(StateChanged(state="paused", reason="its memory is given back"))
+    panel.take(StateChanged(state="paused", reason="its memory is released"))
     assert panel.status.text() == "‖ Paused, on disk"
-    assert panel.where.text("Memory") == "given back"
-    assert not panel.more.release.isEnabled()
+    assert panel.where.text("Memory") == "released"
+    assert not panel.more.actions_by_slot["pause.release"].isEnabled()
     panel.take(StateChanged(state="starting"))
     panel.take(StateChanged(state="running"))
     assert panel.status.text() == "● Training"
-    assert panel.more.release.isEnabled()
+    assert panel.more.actions_by_slot["pause.release"].isEnabled()
 
 
 def test_what_helps_a_run_that_ran_out_of_memory_is_a_button(qtbot, panel: FactsPanel) -> None:
@@ -253,7 +254,7 @@ def test_after_pause_the_keyboard_is_at_resume_and_never_at_stop(qtbot, panel: F
     panel.pause.setFocus()
     qtbot.waitUntil(panel.pause.hasFocus, timeout=60_000)
     for asked, state, button in (("pause", "paused", panel.resume), ("resume", "running", panel.pause)):
-        panel.show_asked(asked)
+        panel.show_requested(asked)
         assert panel.hasFocus()
         panel._set_state(state)
         assert button.hasFocus()

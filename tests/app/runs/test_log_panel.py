@@ -26,7 +26,7 @@ def panel(qtbot) -> LogPanel:
         (STARTED, "Training on AMD EPYC, 2 workers with 1 thread each: 12,650 parameters, 30,000 iterations"),
         (StateChanged(state="paused", reason="pause was requested"), "The run is paused: pause was requested"),
         (Message(severity="note", text="Computing with 1 thread."), "Note: Computing with 1 thread."),
-        (Requested(what="rate", iteration=700, value=0.0075), "Asked for: rate 0.0075, at iteration 700"),
+        (Requested(what="rate", iteration=700, value=0.0075), "Requested: rate 0.0075, at iteration 700"),
         (Checkpointed(iteration=840, epoch=9, seconds=0.012), "Checkpoint after iteration 840, in 0.01 s"),
         (Resumed(iteration=300, after=9, reason="worker 1 died"), "Goes on after iteration 300: worker 1 died"),
         (Failed(cause="out of memory", detail="here"), "Failed: out of memory\nhere"),
