@@ -29,7 +29,7 @@ from engine.core.types import TensorType
 from engine.network.block import BlockInput, BlockOutput
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 from engine.network.network import Connection, Port
-from engine.network.suggestions import Offers, feeders, known_inputs, refusal, substitutes, takers
+from engine.network.suggestions import SuggestedTypes, feeders, known_inputs, refusal, substitutes, takers
 
 
 class Suggestions(QObject):
@@ -112,7 +112,7 @@ class Suggestions(QObject):
     def _open(
         self,
         prompt: str,
-        suggestions: Offers | None,
+        suggestions: SuggestedTypes | None,
         at: QPoint,
         choose: Callable[[str | Piece], object],
         feedback: Feedback | None = None,
@@ -183,7 +183,7 @@ class QuickAdd(QFrame):
     def __init__(
         self,
         prompt: str,
-        suggestions: Offers | None,
+        suggestions: SuggestedTypes | None,
         parent: QWidget,
         own: Sequence[UserBlock] = (),
         without: Collection[str] = (),
@@ -298,7 +298,7 @@ class QuickAdd(QFrame):
         self.deleteLater()
 
 
-def _groups(suggestions: Offers | None) -> dict[str, list[str]] | None:
+def _groups(suggestions: SuggestedTypes | None) -> dict[str, list[str]] | None:
     """What fits, then what does not; None, that is families, where nothing is said or all is alike."""
     if suggestions is None:
         return None

@@ -6,7 +6,7 @@ from designer import placement
 from designer.gestures.gesture import Canvas, Gesture, Pointer
 from engine.network import annotations
 from engine.network.annotations import LEAST, Annotation, Mark
-from engine.network.layout import Extent, Position
+from engine.network.layout import BoxSize, Position
 
 Sides = tuple[int, int]
 """Which edges are held: -1 the left or upper one, 1 the right or lower one, 0 none."""
@@ -23,7 +23,7 @@ CURSORS: dict[Sides, Qt.CursorShape] = {
 }
 
 
-def resized(annotation: Annotation, sides: Sides, step: Position) -> tuple[Position, Extent]:
+def resized(annotation: Annotation, sides: Sides, step: Position) -> tuple[Position, BoxSize]:
     """Corner and size after its held edges went a step; they stop where it is as small as it may be."""
     corner, size = list(annotation.at), list(annotation.size)
     for axis, side in enumerate(sides):
@@ -67,6 +67,6 @@ class Resize(Gesture):
         self.scene.drag_annotations(self.editor.layout)
         self.editor.set_selection(*self._before)
 
-    def _box(self, pointer: Pointer) -> tuple[Position, Extent]:
+    def _box(self, pointer: Pointer) -> tuple[Position, BoxSize]:
         step = pointer.scene - self._start
         return resized(self._annotation, self._sides, (step.x(), step.y()))

@@ -13,8 +13,8 @@ from engine.network.layout import (
     NODE_WIDTH,
     TEXT_LIMIT,
     TITLE_LIMIT,
+    BoxSize,
     Comment,
-    Extent,
     Frame,
     Layout,
     Position,
@@ -31,8 +31,8 @@ ROOM = 24.0
 """How far a new frame is from the layers in it."""
 _GAP = 8.0
 """What is left between a frame and the layers beside it; the grid of the canvas."""
-LEAST: Extent = (64.0, 48.0)
-COMMENT_SIZE: Extent = (200.0, 88.0)
+LEAST: BoxSize = (64.0, 48.0)
+COMMENT_SIZE: BoxSize = (200.0, 88.0)
 
 
 class Mark(NamedTuple):
@@ -64,7 +64,7 @@ def words(annotation: Annotation) -> str:
     return annotation.title if isinstance(annotation, Frame) else annotation.text
 
 
-def add_frame(layout: Layout, at: Position, size: Extent, title: str = "", tone: Tone = "grey") -> tuple[Layout, Mark]:
+def add_frame(layout: Layout, at: Position, size: BoxSize, title: str = "", tone: Tone = "grey") -> tuple[Layout, Mark]:
     """The layout with one more frame, before the others, and which it is."""
     _refuse_more(layout.frames, "frames")
     id = new_id({frame.id for frame in layout.frames})
@@ -73,7 +73,7 @@ def add_frame(layout: Layout, at: Position, size: Extent, title: str = "", tone:
 
 
 def add_comment(
-    layout: Layout, at: Position, text: str = "", size: Extent = COMMENT_SIZE, tone: Tone = "yellow"
+    layout: Layout, at: Position, text: str = "", size: BoxSize = COMMENT_SIZE, tone: Tone = "yellow"
 ) -> tuple[Layout, Mark]:
     """The layout with one more comment, before the others, and which it is."""
     _refuse_more(layout.comments, "comments")
@@ -111,7 +111,7 @@ def recolour(layout: Layout, chosen: Collection[Mark], tone: Tone) -> Layout:
     )
 
 
-def resize(layout: Layout, mark: Mark, at: Position, size: Extent) -> Layout:
+def resize(layout: Layout, mark: Mark, at: Position, size: BoxSize) -> Layout:
     """The layout with one of another size; what stands in a frame stays where it is."""
     size = _at_least(size)
     if mark.kind == "frame":
@@ -170,18 +170,18 @@ def standing_in(layout: Layout, chosen: Collection[Mark]) -> tuple[frozenset[str
     return frozenset(layers), frozenset(along)
 
 
-def is_within(annotation: Annotation, at: Position, size: Extent) -> bool:
+def is_within(annotation: Annotation, at: Position, size: BoxSize) -> bool:
     """Whether one is whole inside a box."""
     (x, y), (width, height) = annotation.at, annotation.size
     return at[0] <= x and at[1] <= y and x + width <= at[0] + size[0] and y + height <= at[1] + size[1]
 
 
-def _holds(frame: Frame, at: Position, size: Extent) -> bool:
+def _holds(frame: Frame, at: Position, size: BoxSize) -> bool:
     x, y = at[0] + size[0] / 2, at[1] + size[1] / 2
     return frame.at[0] <= x <= frame.at[0] + frame.size[0] and frame.at[1] <= y <= frame.at[1] + frame.size[1]
 
 
-def around(layout: Layout, ids: Collection[str], chosen: Collection[Mark] = ()) -> tuple[Position, Extent]:
+def around(layout: Layout, ids: Collection[str], chosen: Collection[Mark] = ()) -> tuple[Position, BoxSize]:
     """Corner and size of a frame around layers, comments and frames, with room. Raises `UserError` without any."""
     boxes = [(*layout.at(id), NODE_WIDTH, NODE_HEIGHT) for id in ids]
     boxes += [(*one.at, *one.size) for mark in chosen if (one := find(layout, mark)) is not None]
@@ -283,5 +283,5 @@ def _short_enough(text: str, limit: int, what: str) -> str:
     return text
 
 
-def _at_least(size: Extent) -> Extent:
+def _at_least(size: BoxSize) -> BoxSize:
     return max(size[0], LEAST[0]), max(size[1], LEAST[1])

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from engine.network.network import Connection, Network
 
 Position = tuple[float, float]
-Extent = tuple[float, float]
+BoxSize = tuple[float, float]
 Tone = Literal["grey", "blue", "green", "yellow", "orange", "red", "violet"]
 
 Flow = Literal["down", "right"]
@@ -33,7 +33,7 @@ class Frame:
 
     id: str
     at: Position
-    size: Extent
+    size: BoxSize
     title: str = ""
     tone: Tone = "grey"
     unknown: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -46,7 +46,7 @@ class Comment:
 
     id: str
     at: Position
-    size: Extent
+    size: BoxSize
     text: str = ""
     tone: Tone = "yellow"
     unknown: Mapping[str, Any] = field(default_factory=dict, hash=False)

@@ -34,10 +34,10 @@ _STATES = {"sgdm": 1, "adam": 2, "adamw": 2, "nadam": 2, "rmsprop": 1}
 
 
 @dataclass(frozen=True)
-class Way:
-    """How a step computes, as far as it tells in memory: words of the training options."""
+class StepOptions:
+    """The training options that decide how much memory a step takes."""
 
-    pieces: int = 1
+    micro_batches: int = 1
     precision: str = "fp32"
     recomputing: str = "off"
     has_average: bool = False
@@ -114,31 +114,31 @@ def training_memory(
     frozen: int = 0,
     *,
     is_all_known: bool | None = None,
-    way: Way = Way(),
+    step: StepOptions = StepOptions(),
 ) -> Memory:
     """The estimate for a whole network; `states` as `optimizer_states` says, `frozen` numbers of it do not learn.
 
     `is_all_known` is what `all_known` says; without it errors alone decide.
     """
-    piece, scale = -(-batch // way.pieces), 2 if way.precision == "fp64" else 1
+    micro_batch, scale = -(-batch // step.micro_batches), 2 if step.precision == "fp64" else 1
     counted = [facts for facts in analysis.facts.values() if not facts.is_port]
-    kept = [_held(facts, piece, way) for facts in counted]
+    kept = [_held(facts, micro_batch, step) for facts in counted]
     known = sum(bytes for bytes in kept if bytes is not None)
-    if way.recomputing == "auto":
+    if step.recomputing == "auto":
         known = min(known, round(2 * known / math.sqrt(max(1, len(counted)))))
-    if way.recomputing == "blocks":
+    if step.recomputing == "blocks":
         copies = ((analysis.facts[id], max(1, len(inside.copies))) for id, inside in analysis.inside.items())
-        known += max(((activation_bytes(facts, piece) or 0) // count for facts, count in copies), default=0)
-    if way.precision in _HALVES:
+        known += max(((activation_bytes(facts, micro_batch) or 0) // count for facts, count in copies), default=0)
+    if step.precision in _HALVES:
         known //= 2
     weights, gradients = 4 * scale * analysis.parameters, 4 * scale * (analysis.parameters - frozen)
-    of_weights = (1.5 if way.precision in _HALVES else 1.0) + way.has_average
+    of_weights = (1.5 if step.precision in _HALVES else 1.0) + step.has_average
     is_whole = None not in kept and (not analysis.has_errors if is_all_known is None else is_all_known)
     return Memory(
-        batch, scale * known, int(weights * of_weights), gradients, states * gradients, is_whole, is_rough=way.is_rough
+        batch, scale * known, int(weights * of_weights), gradients, states * gradients, is_whole, is_rough=step.is_rough
     )
 
 
-def _held(facts: LayerShapes, batch: int, way: Way) -> int | None:
+def _held(facts: LayerShapes, batch: int, step: StepOptions) -> int | None:
     """What is held of one layer; of a block that is computed again what leaves it."""
-    return activation_bytes(replace(facts, inner=()) if way.recomputing == "blocks" else facts, batch)
+    return activation_bytes(replace(facts, inner=()) if step.recomputing == "blocks" else facts, batch)

@@ -12,20 +12,20 @@ from engine.network.analysis import Analysis
 from engine.network.catalog import catalog
 from engine.network.network import Network, Port
 
-Offers = Mapping[str, str]
+SuggestedTypes = Mapping[str, str]
 """By key: why the type does not fit, or nothing."""
 
 # What may arrive at a layer that is not connected yet: enough to learn what it makes of it.
 _SAMPLES = (features(64), image(8, 32, 32), sequence(16, 64), tokens(16), volume(8, 16, 16, 16))
 
 
-def takers(given: TensorType | None) -> Offers:
+def takers(given: TensorType | None) -> SuggestedTypes:
     """The types that can be fed by an output, for what leaves it (None: not known)."""
     types = {key: type() for key, type in catalog().items()}
     return {key: refusal(type, [given] * len(type.input_ports())) for key, type in types.items() if type.input_ports()}
 
 
-def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> Offers:
+def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> SuggestedTypes:
     """The types that can feed an input port of a layer; `known` is what arrives at its other ports."""
     samples = [*known.values(), *_SAMPLES]
     # Beside an input whose type is known, sizes are a matter of the new layer's values: its kind of data decides.
@@ -42,7 +42,7 @@ def feeders(target: LayerType, port: str, known: Mapping[str, TensorType]) -> Of
     return {key: "" if fits(type) else why for key, type in types.items() if type.output_ports()}
 
 
-def substitutes(network: Network, analysis: Analysis, id: str) -> Offers:
+def substitutes(network: Network, analysis: Analysis, id: str) -> SuggestedTypes:
     """The other types that can stand in the place of a layer."""
     layer = network.layers[id]
     feeds = network.incoming[id]

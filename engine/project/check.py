@@ -10,7 +10,7 @@ from engine.layers.inputs import FeatureInput, ImageInput, SequenceInput, Volume
 from engine.network.analysis import Analysis, analyse, frozen_parameters, type_at
 from engine.network.block import Block
 from engine.network.blocks import Path, analysis_in, network_in
-from engine.network.memory import Memory, Way, all_known, optimizer_states, training_memory
+from engine.network.memory import Memory, StepOptions, all_known, optimizer_states, training_memory
 from engine.network.network import Layer, Network
 from engine.network.problems import Fix, Problem
 from engine.project import check_fixes, user_code
@@ -196,14 +196,14 @@ def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = 
     network, frozen = project.network, frozen_parameters(project.network, analysis)
     samples = facts.samples.get("training") if facts else None
     is_known = all_known(network, analysis) and bool(samples or not options.is_full_batch)
-    way = Way(
+    step = StepOptions(
         options.gradient_accumulation if options.solver != "lm" else 1,
         options.precision,
         options.gradient_checkpointing if options.solver != "lm" else "off",
         options.weight_averaging != "none",
     )
     batch = batch_size(options, samples)
-    return training_memory(analysis, batch, states, frozen, is_all_known=is_known, way=way)
+    return training_memory(analysis, batch, states, frozen, is_all_known=is_known, step=step)
 
 
 def _option_problems(project: Project) -> Iterator[Problem]:

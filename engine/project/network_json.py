@@ -14,8 +14,8 @@ from engine.network.layout import (
     TEXT_LIMIT,
     TITLE_LIMIT,
     TONES,
+    BoxSize,
     Comment,
-    Extent,
     Flow,
     Frame,
     Layout,
@@ -101,7 +101,7 @@ def _unknown(where: str, row: Mapping[str, Any], known: tuple[str, ...], keep: b
     return unknown
 
 
-def _place(where: str, row: Mapping[str, Any]) -> tuple[str, Position, Extent]:
+def _place(where: str, row: Mapping[str, Any]) -> tuple[str, Position, BoxSize]:
     id = row.get("id")
     if not isinstance(id, str) or not 0 < len(id) <= 64 or not id.isprintable():
         raise FieldError(f"{where}.id", f"expected a text of 1 to 64 characters, received {quoted(id)}.")

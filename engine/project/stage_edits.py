@@ -10,7 +10,7 @@ from typing import Literal
 from engine.core.errors import UserError
 from engine.network.analysis import Analysis, frozen_parameters
 from engine.network.block import Block
-from engine.network.memory import Way, activation_bytes, optimizer_states, training_memory
+from engine.network.memory import StepOptions, activation_bytes, optimizer_states, training_memory
 from engine.network.network import Network
 from engine.network.problems import Fix, Problem
 from engine.project.check_strategies import pieces_of_batch, wrong_count
@@ -171,7 +171,7 @@ def stage_bytes(project: Project, analysis: Analysis, stages: Stages) -> list[in
         part = Analysis(own, (), {id: inside for id, inside in analysis.inside.items() if id in own})
         samples = -(-training.mini_batch_size // pieces) * min(pieces, stages.count - number)
         frozen = frozen_parameters(project.network, part)
-        found.append(training_memory(part, samples, states, frozen, way=Way(1, training.precision)).total)
+        found.append(training_memory(part, samples, states, frozen, step=StepOptions(1, training.precision)).total)
     return found
 
 

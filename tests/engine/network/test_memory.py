@@ -11,7 +11,7 @@ from engine.network.analysis import Analysis, analyse, frozen_parameters
 from engine.network.arrangement import placed
 from engine.network.blocks import group
 from engine.network.layout import Layout
-from engine.network.memory import Memory, Way, activation_bytes, all_known, optimizer_states, training_memory
+from engine.network.memory import Memory, StepOptions, activation_bytes, all_known, optimizer_states, training_memory
 from engine.network.network import Network
 from engine.project.check import memory_of
 from engine.project.dataset_info import DatasetInfo, classes_of
@@ -173,22 +173,22 @@ def test_inside_a_block_every_layer_counts() -> None:
 
 def test_pieces_hold_the_activations_of_one_of_them() -> None:
     analysis = analyse(cnn())
-    whole, pieces = training_memory(analysis, 10, 1), training_memory(analysis, 10, 1, way=Way(pieces=4))
-    assert pieces.activations == training_memory(analysis, 3, 1).activations  # the largest piece of 10 in 4
-    assert (pieces.weights, pieces.optimizer, pieces.batch) == (whole.weights, whole.optimizer, 10)
-    assert not pieces.is_rough
+    whole, micro = training_memory(analysis, 10, 1), training_memory(analysis, 10, 1, step=StepOptions(micro_batches=4))
+    assert micro.activations == training_memory(analysis, 3, 1).activations  # the largest micro-batch of 10 in 4
+    assert (micro.weights, micro.optimizer, micro.batch) == (whole.weights, whole.optimizer, 10)
+    assert not micro.is_rough
 
 
 def test_double_precision_takes_twice_as_much() -> None:
     analysis = analyse(cnn())
-    single, double = (training_memory(analysis, 2, 2, way=Way(precision=name)) for name in ("fp32", "fp64"))
+    single, double = (training_memory(analysis, 2, 2, step=StepOptions(precision=name)) for name in ("fp32", "fp64"))
     assert double.total == 2 * single.total
     assert double.in_words() == f"{format_bytes(2 * single.total)} at batch 2"
 
 
 def test_half_precision_keeps_whole_weights_and_rounded_copies() -> None:
     analysis = analyse(cnn())
-    single, half = (training_memory(analysis, 64, 2, way=Way(precision=name)) for name in ("fp32", "bf16"))
+    single, half = (training_memory(analysis, 64, 2, step=StepOptions(precision=name)) for name in ("fp32", "bf16"))
     assert half.activations == single.activations // 2
     assert half.weights == single.weights * 3 // 2
     assert (half.gradients, half.optimizer) == (single.gradients, single.optimizer)
@@ -197,13 +197,13 @@ def test_half_precision_keeps_whole_weights_and_rounded_copies() -> None:
 
 def test_an_average_is_another_set_of_weights() -> None:
     analysis = analyse(cnn())
-    assert training_memory(analysis, 1, 1, way=Way(has_average=True)).weights == 8 * analysis.parameters
+    assert training_memory(analysis, 1, 1, step=StepOptions(has_average=True)).weights == 8 * analysis.parameters
 
 
 def test_what_is_computed_again_is_not_held() -> None:
     network = chain(layer("feature_input", channels=4), *(layer("fully_connected", outputs=4) for _ in range(24)))
     analysis = analyse(network)
-    usual, segments = (training_memory(analysis, 8, 1, way=Way(recomputing=how)) for how in ("off", "auto"))
+    usual, segments = (training_memory(analysis, 8, 1, step=StepOptions(recomputing=how)) for how in ("off", "auto"))
     assert segments.activations == round(usual.activations * 2 / 5)  # 25 layers
     assert segments.in_words().startswith("about ")
 
@@ -212,7 +212,7 @@ def test_blocks_that_are_computed_again_hold_what_leaves_them_and_the_largest_in
     network = chain(layer("image_input", channels=1, size=8), layer("conv2d", filters=2), layer("relu"))
     chosen = [one.id for one in network.layers.values() if one.type_key != "image_input"]
     network, _, _ = group(network, placed(network, Layout()), chosen)
-    memory = training_memory(analyse(network), 1, 1, way=Way(recomputing="blocks"))
+    memory = training_memory(analyse(network), 1, 1, step=StepOptions(recomputing="blocks"))
     assert memory.activations == 4 * 64 * (1 + 2 + 2 * 2)  # input, output of the block, two layers inside
 
 

@@ -6,7 +6,7 @@ from engine.network.network import Port
 from tests.builders import add, chain, layer
 
 
-def fitting(found: suggestions.Offers) -> set[str]:
+def fitting(found: suggestions.SuggestedTypes) -> set[str]:
     return {key for key, why in found.items() if not why}
 
 
