@@ -274,7 +274,8 @@ class Bool(Field[bool]):
 
 class Choice(Field[str]):
     """One of a list of words. `notes` says what each word means; `offered` which of them go with a record's other
-    values, where not all do: the form greys the others, and the record's `problems` say why."""
+    values, where not all do: the form greys the others, and the record's `problems` say why. `removed` are words of
+    older versions, each with what to do instead."""
 
     def __init__(
         self,
@@ -283,11 +284,13 @@ class Choice(Field[str]):
         options: Sequence[str],
         notes: Mapping[str, str] | None = None,
         offered: Callable[[Any], Collection[str]] | None = None,
+        removed: Mapping[str, str] | None = None,
         **described: Any,
     ) -> None:
         super().__init__(default, **described)
         self.options = tuple(options)
         self.notes = dict(notes or {})
+        self.removed = dict(removed or {})
         self.offered = offered
 
     @property
@@ -295,6 +298,8 @@ class Choice(Field[str]):
         return "one of " + ", ".join(self.options)
 
     def check(self, value: object) -> str:
+        if isinstance(value, str) and value in self.removed:
+            raise FieldError(self.name, f"{quoted(value)} is not offered any more. {self.removed[value]}")
         if not isinstance(value, str) or value not in self.options:
             hint = did_you_mean(value, self.options) if isinstance(value, str) else ""
             raise FieldError(self.name, f"expected {self.expects}, received {quoted(value)}.{hint}")

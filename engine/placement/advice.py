@@ -29,7 +29,6 @@ NOTES = {
     "fully-sharded": "less memory for weights, more communication",
     "local-sgd": "other numbers than one worker gives",
     "pipeline": "experimental",
-    "power-sgd": "power-sgd gives other numbers than one worker",
 }
 PIECEWISE = "batch normalisation takes the statistics of each piece"
 _BETWEEN_GPUS_S, _BETWEEN_GPUS_BYTES_S = 5e-5, 1e10
@@ -131,8 +130,6 @@ class _Prediction:
                 meeting /= self._environment.averaging_interval
         note = NOTES.get(strategy, "")
         is_exact = strategy != "local-sgd"
-        if strategy == "data-parallel" and self._environment.gradient_compression == "power-sgd":
-            note, is_exact = NOTES["power-sgd"], False
         alone = self._seconds(self._most.samples)
         seconds = None if alone is None else alone + meeting
         return Way(self._target, strategy, self._count, held, seconds, self._room, note, is_exact)

@@ -153,12 +153,12 @@ class EnvironmentOptions(Record):
     )
     gradient_compression = Choice(
         "none",
-        options=("none", "fp16", "power-sgd"),
+        options=("none", "fp16"),
         notes={
             "none": "Gradients are summed as they are",
             "fp16": "Sent as halves: half the traffic, rounded",
-            "power-sgd": "Sent as matrices of rank one, with the rest remembered (Vogels et al. 2019); other numbers",
         },
+        removed={"power-sgd": "Use fp16, or the strategy local-sgd, which communicates less often."},
         group="Environment",
         help="What is sent between workers; default none. For slow connections; torch: DDP communication hooks",
         visible_when=_strategy("auto", "data-parallel"),

@@ -138,13 +138,12 @@ def test_a_batch_that_does_not_fit_is_said_in_words(tmp_path: Path) -> None:
 SEVERAL: dict[str, dict[str, Any]] = {
     "ddp": {},
     "fp16": {"gradient_compression": "fp16"},
-    "power-sgd": {"gradient_compression": "power-sgd"},
     "sharded": {"strategy": "fully-sharded"},
     "offloaded": {"strategy": "fully-sharded", "cpu_offload": True},
     "local": {"strategy": "local-sgd", "averaging_interval": 1},
     "pipeline": {"strategy": "pipeline"},
 }
-ABOUT = {"fp16": 0.05, "power-sgd": 1.0}
+ABOUT = {"fp16": 0.05}
 
 
 @needs_two

@@ -96,16 +96,14 @@ def test_local_steps_learn_and_agree_in_the_end(tmp_path: Path) -> None:
 
 
 def test_compressed_gradients_learn(tmp_path: Path) -> None:
-    """Halves round a little; matrices of rank one take another way, which leads down too."""
+    """Half precision rounds a little."""
     options = {**OPTIONS, "solver": "adam", "mini_batch_size": 64}
-    whole, halves, ranks = (
+    whole, halves = (
         train(digits(mlp(), {**TWO, "gradient_compression": how}, **options), tmp_path / how, strategy=strategy)
-        for how, strategy in (("none", "ddp"), ("fp16", ""), ("power-sgd", ""))
+        for how, strategy in (("none", "ddp"), ("fp16", ""))
     )
     assert 0 < largest_difference(whole, halves) < 1e-3
-    assert ranks.losses[:10] == pytest.approx(whole.losses[:10], rel=1e-5), "the first are sent as they are"
-    assert ranks.losses[-1] < 0.75 * ranks.losses[0]
-    leaves(ranks)
+    leaves(halves)
 
 
 def test_what_searches_a_line_is_refused_with_parts_of_a_network(tmp_path: Path) -> None:

@@ -53,7 +53,6 @@ CASES = {
     "data parallel, one sum": Case(name="flat"),
     "data parallel, DDP": Case(name="ddp"),
     "halves": Case({"gradient_compression": "fp16"}, rounding=2e-3),
-    "rank one": Case({"gradient_compression": "power-sgd"}, rounding=0.2),
     "fully sharded": Case({"strategy": "fully-sharded"}),
     "fully sharded, kept on the CPU": Case({"strategy": "fully-sharded", "cpu_offload": True}),
     "local, averaged at every step": Case(
@@ -127,9 +126,6 @@ class Training:
 
 def main(folder: Path, rank: int, size: int) -> None:
     """All cases as one worker of several; the first writes what came of them."""
-    from engine.parallel.strategies import power_sgd
-
-    power_sgd.START = 2
     torch.set_num_threads(1)
     group = TorchProcessGroup(rank, size, "gloo", folder / "rendezvous")
     found = {}

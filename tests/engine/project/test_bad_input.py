@@ -292,3 +292,10 @@ def test_a_file_without_permission(path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("builtins.open", refuse)  # root may read everything, so the system would not say it
     with pytest.raises(UserError, match=r"cannot be read: Permission denied\."):
         load(path)
+
+
+def test_an_option_of_an_older_version_is_refused_with_what_to_do_instead(tmp_path: Path) -> None:
+    content = {"netwright": [1, 0], "environment": {"gradient_compression": "power-sgd"}}
+    said = said_of(json.dumps(content).encode(), tmp_path / "old.netwright")
+    assert said is not None
+    assert 'environment.gradient_compression: "power-sgd" is not offered any more. Use fp16, or the strategy' in said
