@@ -1,11 +1,15 @@
 """Imports what the tabs and the options dialog need, once the window is up and nobody waits for it.
 
-numpy alone takes a tenth of a second: it comes in a thread, which lets the window have its turns. No garbage is
-collected meanwhile: Python would do so in either thread, and Qt objects among it must not be taken apart outside of the
-window's own. The rest makes Qt classes, so it comes in the window's own thread, one module a turn.
+numpy alone takes a tenth of a second: it comes in a thread, which lets the window have its turns, with what pyqtgraph
+needs of the standard library. No garbage is collected meanwhile: Python would do so in either thread, and Qt objects
+among it must not be taken apart outside of the window's own. The rest makes Qt classes, so it comes in the window's own
+thread, one module per turn. pyqtgraph asks for every class of Qt at once, which takes two tenths of a second, as Qt's
+binding makes each when it is first asked for: they are made before, for some milliseconds per turn.
 """
 
 import gc
+import time
+from collections.abc import Iterator
 from importlib import import_module
 from threading import Thread
 
@@ -14,6 +18,7 @@ from PySide6.QtCore import QObject, QTimer
 MODULES = (
     "engine.runs.folder",
     "app.runs.supervisor",
+    "pyqtgraph",
     "app.plots.curve_card",
     "app.runs.facts_panel",
     "app.runs.monitor",
@@ -29,7 +34,11 @@ MODULES = (
     "app.experiments.actions",
     "app.start_page.page",
 )
+IN_THREAD = ("numpy", "cProfile", "multiprocessing.connection", "pydoc", "xml.etree.ElementTree")
+QT_MODULES = ("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets")
 TURN_MS = 50
+BUSY_S = 0.01
+"""How long the classes of Qt are made in one turn."""
 
 
 class Preload(QObject):
@@ -38,7 +47,8 @@ class Preload(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._left = list(MODULES)
-        self._thread = Thread(target=_numpy, name="import numpy")
+        self._classes = _qt_classes()
+        self._thread = Thread(target=_import_all, name="import numpy")
         self._timer = QTimer(self, interval=TURN_MS)
         self._timer.timeout.connect(self._turn)
         self._was_collecting = gc.isenabled()
@@ -50,6 +60,10 @@ class Preload(QObject):
         if self._thread.is_alive():
             return
         self._collect_again()
+        deadline = time.monotonic() + BUSY_S
+        for _ in self._classes:
+            if time.monotonic() > deadline:
+                return
         if self._left:
             import_module(self._left.pop(0))
         else:
@@ -72,5 +86,13 @@ class Preload(QObject):
             self._was_collecting = False
 
 
-def _numpy() -> None:
-    import numpy  # noqa: F401  # to have it imported is the point
+def _import_all() -> None:
+    for module in IN_THREAD:
+        import_module(module)
+
+
+def _qt_classes() -> Iterator[object]:
+    """Every name that pyqtgraph takes from Qt; to ask for it makes it."""
+    for module in map(import_module, QT_MODULES):
+        for name in dir(module):
+            yield getattr(module, name)
