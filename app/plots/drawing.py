@@ -38,8 +38,12 @@ class Across:
     """No smaller part is shown."""
 
     def end(self, last_step: float) -> float:
-        """Where the axis ends if all is in view: as far as the run will go, or a little further than it is."""
-        return max(self.expected_steps, last_step) if self.expected_steps else max(10.0, last_step * 1.02)
+        """Where the axis ends if all is in view: as far as the run will go, or a little further than it is. Then it
+        grows in strides, as a plot whose axis changes takes longer to draw."""
+        if self.expected_steps:
+            return max(self.expected_steps, last_step)
+        stride = 10.0 ** math.floor(math.log10(max(last_step, 1.0))) / 50
+        return max(10.0, math.ceil(last_step * 1.01 / stride) * stride)
 
     def view(self, last_step: float) -> tuple[float, float]:
         """First and last step in view."""
