@@ -187,7 +187,7 @@ class StatusLine(QObject):
             f"{least}{analysis.parameters:,} parameters",
             f"{'' if memory.is_whole else 'at least '}{_grouped(analysis.flops)}FLOPs per sample",
         ]
-        if analysis.facts:
+        if analysis.shapes:
             parts.append(memory.in_words())
         self.summary.setText("     ".join(parts))
         self.errors.setText(plural(len(result.errors), "error"))

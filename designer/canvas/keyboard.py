@@ -236,7 +236,7 @@ class Keyboard:
 
     def _announce(self, id: str) -> None:
         """Announce a layer to a screen reader."""
-        layer, facts = self._editor.network.layers[id], self._editor.analysis.facts.get(id)
+        layer, facts = self._editor.network.layers[id], self._editor.analysis.shapes.get(id)
         words = [layer.name, layer.label, facts.output.short() if facts else ""]
         words += [problem.message for problem in self._editor.problems if problem.layer == id]
         self._canvas.announce(", ".join(filter(None, words)))

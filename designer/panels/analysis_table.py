@@ -84,12 +84,12 @@ def lines_of(network: Network, analysis: Analysis, batch: int) -> list[Line]:
     ordered = set(network.order)
     rest = [id for id in network.layers if id not in ordered]
     ids = (*network.order, *rest)
-    return [_line(id, network.layers[id].name, network.layers[id].label, analysis.facts.get(id), batch) for id in ids]
+    return [_line(id, network.layers[id].name, network.layers[id].label, analysis.shapes.get(id), batch) for id in ids]
 
 
 def lines_in_all(network: Network, analysis: Analysis, batch: int) -> list[Line]:
     """The same with what is inside blocks below its block, by paths of names."""
-    return [_line(row.id, row.path, row.label, row.facts, batch) for row in table_rows(network, analysis)]
+    return [_line(row.id, row.path, row.label, row.shapes, batch) for row in table_rows(network, analysis)]
 
 
 def _line(id: str, name: str, label: str, facts: LayerShapes | None, batch: int) -> Line:

@@ -194,7 +194,7 @@ class Properties(QScrollArea):
         self._name_form.set_record(_Named(name=layer.name), keep_typing=keep_typing)
         self._name_form.set_problems({})
         self.ports.show_block(layer)
-        facts = self._editor.analysis.facts.get(layer.id)
+        facts = self._editor.analysis.shapes.get(layer.id)
         sources = self._editor.network.incoming[layer.id]
         lines = []
         ports = kind.input_ports()
@@ -232,7 +232,7 @@ class Properties(QScrollArea):
         what = next(iter(types)) if len(types) == 1 else f"{len(types)} types"
         family = families.pop() if len(families) == 1 else ""
         self.header.say(f"{len(self._layers):,} layers", what, family)
-        facts = self._editor.analysis.facts
+        facts = self._editor.analysis.shapes
         known = [facts[id] for id in self._ids if id in facts]
         batch = self._editor.project.training.mini_batch_size
         kept = sum(activation_bytes(f, batch) or 0 for f in known)
@@ -256,12 +256,12 @@ class Properties(QScrollArea):
             ("Connections", f"{len(network.connections):,}"),
         ]
         for layer in (*network.inputs, *(x for x in network.layers.values() if isinstance(x.type, BlockInput)))[:6]:
-            facts = analysis.facts.get(layer.id)
+            facts = analysis.shapes.get(layer.id)
             lines.append((f"Input {layer.name}", facts.output.short() if facts else UNKNOWN))
         for port, given in outputs[:6]:
             lines.append((f"Output {network.layers[port.layer].name}", given.short() if given else UNKNOWN))
         for layer in [x for x in network.layers.values() if isinstance(x.type, BlockOutput)][:6]:
-            facts = analysis.facts.get(layer.id)
+            facts = analysis.shapes.get(layer.id)
             lines.append((f"Output {layer.name}", facts.output.short() if facts else UNKNOWN))
         least = "" if all_known(network, analysis) else "at least "
         lines.append(("Parameters", f"{least}{analysis.parameters:,}"))
@@ -278,7 +278,7 @@ class Properties(QScrollArea):
 
     def _memory_lines(self) -> list[tuple[str, str]]:
         """What a training step takes, part by part."""
-        if not self._editor.analysis.facts:
+        if not self._editor.analysis.shapes:
             return []
         memory = memory_of(self._editor.here, self._editor.analysis, self._editor.dataset_info)
         least = memory.hedge

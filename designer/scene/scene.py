@@ -76,7 +76,7 @@ class Scene(QGraphicsScene):
         editor.analysis_changed.connect(self.show_check_result)
         editor.selection_changed.connect(self.show_selection)
         theme.changed.connect(self.dress)
-        self._facts = editor.analysis.facts
+        self._facts = editor.analysis.shapes
         self._messages = _complaints(editor.check_result_here)
         self.show_project(editor.here)
         self.show_check_result(editor.check_result_here)
@@ -129,7 +129,7 @@ class Scene(QGraphicsScene):
 
     def show_check_result(self, result: CheckResult) -> None:
         """Draw sizes, counts and problems that are new."""
-        before, self._facts = self._facts, result.analysis.facts
+        before, self._facts = self._facts, result.analysis.shapes
         complaints = _complaints(result)
         self._messages, old = complaints, self._messages
         lines: dict[Connection, None] = {}

@@ -61,7 +61,7 @@ def as_json(project: Project, result: CheckResult, problems: list[Problem]) -> d
     stages = _stages(project, result)
     memory = memory_of(project, result.analysis, result.facts)
     for row in table_rows(project.network, result.analysis):
-        facts = row.facts
+        facts = row.shapes
         sizes = [s if isinstance(s, int) else str(s) for s in facts.output.sizes] if facts else None
         layers.append(
             {
@@ -113,7 +113,7 @@ def _print(project: Project, result: CheckResult, problems: list[Problem]) -> No
     memory = memory_of(project, result.analysis, result.facts)
     rows = [("layer", "type", "output", "parameters", "FLOPs", "activations")]
     for row in table_rows(project.network, result.analysis):
-        facts = row.facts
+        facts = row.shapes
         numbers = ("?", "?", "?", "?")
         if facts:
             kept = activation_bytes(facts, memory.batch)

@@ -71,7 +71,7 @@ def _lengths(part: Split, analysis: Analysis, fed: Fed) -> list[Array | None]:
     for id, _, number in fed:
         array, lengths = part.inputs[number], part.lengths[number] if part.lengths else None
         whole = np.full(len(array), array.shape[1], dtype=np.int64) if array.ndim > 1 else None
-        is_open = analysis.facts[id].output.is_open
+        is_open = analysis.shapes[id].output.is_open
         found.append((whole if lengths is None else lengths) if is_open else None)
     return found
 

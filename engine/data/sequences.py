@@ -134,7 +134,7 @@ def _left(network: Network, id: str, port: Port, length: int) -> int | None:
     type = network.layers[id].type
     if not isinstance(type, SequenceInput) or type.length:
         return None
-    found = analyse(edits.set_fields(network, id, {"length": length})).facts.get(port.layer)
+    found = analyse(edits.set_fields(network, id, {"length": length})).shapes.get(port.layer)
     left = found.at(port.name)["T"] if found and found.at(port.name).has("T") else None
     return left if isinstance(left, int) else None
 
@@ -176,6 +176,6 @@ def _embeddings(network: Network, analysis: Analysis, source: str) -> list[Layer
         if any(port.layer in passing for port in network.incoming[id].values()):
             if isinstance(network.layers[id].type, Embedding):
                 found.append(network.layers[id])
-            elif analysis.facts[id].output.kind == "index":
+            elif analysis.shapes[id].output.kind == "index":
                 passing.add(id)
     return found

@@ -234,7 +234,7 @@ class _Drawing:
     """Gathers the shapes of one network in one scheme."""
 
     def __init__(self, network: Network, layout: Layout, analysis: Analysis, theme: str) -> None:
-        self.network, self.facts, self.tokens = network, analysis.facts, colours.SCHEMES[theme]
+        self.network, self.facts, self.tokens = network, analysis.shapes, colours.SCHEMES[theme]
         self.theme, self.frames = theme, layout.frames
         self.positions: dict[str, Position] = {id: layout.at(id) for id in network.layers}
         self.flow = layout.flow

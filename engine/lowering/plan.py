@@ -154,7 +154,7 @@ def _plan(
         layer = network.layers[id]
         if isinstance(layer.type, BlockInput | BlockOutput):
             continue
-        facts, type = analysis.facts[id], layer.effective_type
+        facts, type = analysis.shapes[id], layer.effective_type
         feeds = tuple(network.incoming[id][port] for port in layer.type.input_ports())
         ports = tuple(Port(id, name) for name in layer.type.output_ports())
         if isinstance(type, Block):
@@ -168,7 +168,7 @@ def _plan(
         calls = () if path + id in left_out else calls
         after = type.lengths_after(*facts.inputs) if is_padded else None
         steps.append(Step(layer, variables[id], feeds, calls, facts.outputs, ports, lengths=after))
-    types = tuple(analysis.facts[id].output for id in inputs)
+    types = tuple(analysis.shapes[id].output for id in inputs)
     return Plan(tuple(steps), inputs, tuple(variables[id] for id in inputs), types, outputs, lengths)
 
 
@@ -213,7 +213,7 @@ def refuse_errors(analysis: Analysis) -> None:
 
 def refuse_unknown(network: Network, analysis: Analysis) -> None:
     """Raise `UserError` for a layer of which nothing is known, because code of the user's was not measured."""
-    unknown = next((network.layers[id] for id in network.order if id not in analysis.facts), None)
+    unknown = next((network.layers[id] for id in network.order if id not in analysis.shapes), None)
     if unknown is not None:
         why = next((problem for problem in analysis.problems if problem.severity == "warning"), None)
         where = f"{why.name}: {why.message}" if why else "Its sizes were not measured."

@@ -118,31 +118,31 @@ class Inside:
 class Analysis:
     """Shapes by layer id, where they are known, and problems. Only the first layer of a broken chain complains."""
 
-    facts: Mapping[str, LayerShapes]
+    shapes: Mapping[str, LayerShapes]
     problems: tuple[Problem, ...]
     inside: Mapping[str, Inside] = field(default_factory=dict)
     """Of the blocks, by id, those with errors and those that nothing feeds included."""
 
-    def all_facts(self) -> Iterator[tuple[str, LayerShapes]]:
+    def all_shapes(self) -> Iterator[tuple[str, LayerShapes]]:
         """The shapes of every layer except blocks, by id path: `stage/conv`, and in a repeated block `stage/2/conv`."""
-        for id, facts in self.facts.items():
+        for id, shapes in self.shapes.items():
             if id not in self.inside or self.inside[id].is_bypassed:
-                yield id, facts
+                yield id, shapes
                 continue
             copies = self.inside[id].copies
             for number, copy in enumerate(copies):
                 path = copy_path(id, number, len(copies))
-                yield from ((f"{path}/{inner}", found) for inner, found in copy.all_facts())
+                yield from ((f"{path}/{inner}", found) for inner, found in copy.all_shapes())
 
     @property
     def parameters(self) -> int:
         """Learnable numbers of the whole network."""
-        return sum(f.parameters for f in self.facts.values())
+        return sum(f.parameters for f in self.shapes.values())
 
     @property
     def flops(self) -> int:
         """Floating-point operations a sample, forward."""
-        return sum(f.flops for f in self.facts.values())
+        return sum(f.flops for f in self.shapes.values())
 
     @property
     def has_errors(self) -> bool:
@@ -151,8 +151,8 @@ class Analysis:
 
     def type_at(self, port: Port) -> TensorType | None:
         """What leaves this output port, where it is known."""
-        facts = self.facts.get(port.layer)
-        return facts.at(port.name) if facts else None
+        shapes = self.shapes.get(port.layer)
+        return shapes.at(port.name) if shapes else None
 
     def problems_of(self, layer: str) -> tuple[Problem, ...]:
         """The problems of one layer, by its id, and of what is inside it."""
@@ -209,7 +209,7 @@ def _inside(block: Block, inputs: tuple[TensorType | None, ...]) -> Inside:
     for _ in range(block.repeat):
         copy = analyse(block.network, dict(zip(ins, given, strict=True)))
         copies.append(copy)
-        outputs = tuple(copy.facts[id].output if id in copy.facts else None for id in outs)
+        outputs = tuple(copy.shapes[id].output if id in copy.shapes else None for id in outs)
         if copy.has_errors:
             break
         if all(outputs) and all(given) and (message := block.shape_error(_known(given), _known(outputs))):
@@ -240,7 +240,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
 
     Of the network inside a block `given` says what enters it, as far as that is known.
     """
-    facts: dict[str, LayerShapes] = {}
+    shapes: dict[str, LayerShapes] = {}
     blocks: dict[str, Inside] = {}
     problems = _cycle_problems(network)
     for id in network.order:
@@ -248,7 +248,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         sources = network.incoming[id]
         ports = layer.type.input_ports()
         missing = [port for port in ports if port not in sources]
-        known = tuple(_type_at(facts, sources.get(port)) for port in ports)
+        known = tuple(_type_at(shapes, sources.get(port)) for port in ports)
         if isinstance(layer.type, Block):
             blocks[id] = replace(inside(layer.type, known), is_bypassed=layer.bypassed)
             problems += blocks[id].problems(layer)
@@ -258,7 +258,7 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
         if given is not None and isinstance(layer.type, BlockInput):
             type = given.get(id)
             if type is not None:
-                facts[id] = LayerShapes((), (type,), {}, 0, 0, ())
+                shapes[id] = LayerShapes((), (type,), {}, 0, 0, ())
             continue
         inputs = tuple(type for type in known if type is not None)
         if len(inputs) < len(known):
@@ -268,13 +268,13 @@ def analyse(network: Network, given: Given | None = None) -> Analysis:
             severity: Severity = "warning" if isinstance(found, UnknownSizesError) else "error"
             problems.append(Problem(severity, id, layer.name, found.field or found.port or "", str(found)))
         elif found is not None:
-            facts[id] = found
+            shapes[id] = found
     whole = _whole_problems(network) if given is None else _inner_problems(network)
-    return Analysis(facts, (*problems, *whole), blocks)
+    return Analysis(shapes, (*problems, *whole), blocks)
 
 
-def _type_at(facts: Mapping[str, LayerShapes], source: Port | None) -> TensorType | None:
-    found = facts.get(source.layer) if source is not None else None
+def _type_at(shapes: Mapping[str, LayerShapes], source: Port | None) -> TensorType | None:
+    found = shapes.get(source.layer) if source is not None else None
     return found.at(source.name) if source is not None and found is not None else None
 
 
@@ -289,13 +289,13 @@ def _block_facts(layer: Layer, inputs: tuple[TensorType, ...], found: Inside) ->
     weights: dict[str, Sizes] = {}
     for number, copy in enumerate(found.copies):
         path = f"{number}." if len(found.copies) > 1 else ""
-        for id, facts in copy.facts.items():
+        for id, shapes in copy.shapes.items():
             name = layer.type.network.layers[id].name
-            weights |= {f"{path}{name}.{weight}": sizes for weight, sizes in facts.weights.items()}
+            weights |= {f"{path}{name}.{weight}": sizes for weight, sizes in shapes.weights.items()}
     parameters, flops = (sum(getattr(copy, what) for copy in found.copies) for what in ("parameters", "flops"))
-    known = (facts for copy in found.copies for _, facts in copy.all_facts() if not facts.is_port)
+    known = (shapes for copy in found.copies for _, shapes in copy.all_shapes() if not shapes.is_port)
     times = layer.type.evaluations
-    inner = times * tuple(type for facts in known for type in facts.outputs)
+    inner = times * tuple(type for shapes in known for type in shapes.outputs)
     return LayerShapes(inputs, outputs, weights, parameters, times * flops, layer.type.output_ports(), inner)
 
 
@@ -341,8 +341,10 @@ def _inner_problems(network: Network) -> list[Problem]:
 
 
 def type_at(network: Network, path: str) -> LayerType:
-    """The type of the layer at a path of ids, as `Analysis.all_facts` has them: `conv`, `stage/conv`, and in the copies
-    of a repeated block `stage/2/conv`. Inside a frozen block every layer that learns is frozen."""
+    """Return the type of the layer at a path of ids as in `Analysis.all_shapes`: `conv`, `stage/conv`, `stage/2/conv`.
+
+    Inside a frozen block every layer that learns is frozen.
+    """
     id, _, rest = path.partition("/")
     type = network.layers[id].type
     if not rest:
@@ -368,5 +370,5 @@ def is_in_frozen(network: Network, path: Sequence[str]) -> bool:
 
 def frozen_parameters(network: Network, analysis: Analysis) -> int:
     """Learnable numbers that training leaves as they are."""
-    with_weights = ((path, facts.parameters) for path, facts in analysis.all_facts() if facts.parameters)
+    with_weights = ((path, shapes.parameters) for path, shapes in analysis.all_shapes() if shapes.parameters)
     return sum(count for path, count in with_weights if is_frozen(type_at(network, path)))

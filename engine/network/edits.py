@@ -109,13 +109,13 @@ def _feeder(network: Network, source: Port, gone: Collection[str]) -> Port | Non
 
 def _impossible(network: Network, connections: Collection[Connection]) -> list[Connection]:
     """Those of the connections whose target does not take what arrives, as far as that is known."""
-    facts = analyse(network).facts
+    shapes = analyse(network).shapes
     found = []
     for connection in connections:
         id = connection.target.layer
         feeds = network.incoming[id]
-        is_known = all(port in feeds and feeds[port].layer in facts for port in network.layers[id].type.input_ports())
-        if is_known and id not in facts:
+        is_known = all(port in feeds and feeds[port].layer in shapes for port in network.layers[id].type.input_ports())
+        if is_known and id not in shapes:
             found.append(connection)
     return found
 

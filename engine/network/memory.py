@@ -75,9 +75,9 @@ class Memory:
         return "about " if self.is_whole and self.is_rough else "" if self.is_whole else "at least "
 
 
-def activation_bytes(facts: LayerShapes, batch: int) -> int | None:
+def activation_bytes(shapes: LayerShapes, batch: int) -> int | None:
     """What is kept of what leaves one layer, or None where a size is not known."""
-    counts = [(type.count, _BYTES[type.kind]) for type in facts.inner or facts.outputs]
+    counts = [(type.count, _BYTES[type.kind]) for type in shapes.inner or shapes.outputs]
     return None if any(n is None for n, _ in counts) else sum(batch * n * size for n, size in counts if n is not None)
 
 
@@ -91,14 +91,14 @@ def optimizer_states(solver: str, momentum: float = 0.9, history: int = 10, para
 
 
 def all_known(network: Network, analysis: Analysis) -> bool:
-    """Whether every layer has facts, also inside blocks, and no error is left: only then sums are all there is.
+    """Whether every layer has shapes, also inside blocks, and no error is left: only then sums are all there is.
 
     Of an empty network nothing is missing.
     """
     if network.layers and analysis.has_errors:
         return False
     for id, layer in network.layers.items():
-        if id not in analysis.facts:
+        if id not in analysis.shapes:
             return False
         if isinstance(layer.type, Block) and not layer.bypassed and id in analysis.inside:
             inner = layer.type.network
@@ -121,14 +121,14 @@ def training_memory(
     `is_all_known` is what `all_known` says; without it errors alone decide.
     """
     micro_batch, scale = -(-batch // step.micro_batches), 2 if step.precision == "fp64" else 1
-    counted = [facts for facts in analysis.facts.values() if not facts.is_port]
-    kept = [_held(facts, micro_batch, step) for facts in counted]
+    counted = [shapes for shapes in analysis.shapes.values() if not shapes.is_port]
+    kept = [_held(shapes, micro_batch, step) for shapes in counted]
     known = sum(bytes for bytes in kept if bytes is not None)
     if step.recomputing == "auto":
         known = min(known, round(2 * known / math.sqrt(max(1, len(counted)))))
     if step.recomputing == "blocks":
-        copies = ((analysis.facts[id], max(1, len(inside.copies))) for id, inside in analysis.inside.items())
-        known += max(((activation_bytes(facts, micro_batch) or 0) // count for facts, count in copies), default=0)
+        copies = ((analysis.shapes[id], max(1, len(inside.copies))) for id, inside in analysis.inside.items())
+        known += max(((activation_bytes(shapes, micro_batch) or 0) // count for shapes, count in copies), default=0)
     if step.precision in _HALVES:
         known //= 2
     weights, gradients = 4 * scale * analysis.parameters, 4 * scale * (analysis.parameters - frozen)
@@ -139,6 +139,6 @@ def training_memory(
     )
 
 
-def _held(facts: LayerShapes, batch: int, step: StepOptions) -> int | None:
+def _held(shapes: LayerShapes, batch: int, step: StepOptions) -> int | None:
     """What is held of one layer; of a block that is computed again what leaves it."""
-    return activation_bytes(replace(facts, inner=()) if step.recomputing == "blocks" else facts, batch)
+    return activation_bytes(replace(shapes, inner=()) if step.recomputing == "blocks" else shapes, batch)

@@ -18,7 +18,7 @@ class TableRow:
     id: str
     path: str
     layer: Layer
-    facts: LayerShapes | None
+    shapes: LayerShapes | None
 
     @property
     def label(self) -> str:
@@ -39,7 +39,7 @@ def table_rows(network: Network, analysis: Analysis) -> Iterator[TableRow]:
         layer = network.layers[id]
         if isinstance(layer.type, BlockInput | BlockOutput):
             continue
-        yield TableRow(id, layer.name, layer, analysis.facts.get(id))
+        yield TableRow(id, layer.name, layer, analysis.shapes.get(id))
         if isinstance(layer.type, Block) and not layer.bypassed:
             inside = analysis.inside.get(id)
             found = inside.copies[0] if inside else Analysis({}, ())

@@ -137,7 +137,7 @@ class _Prediction:
     def _shard(self, memory: Memory) -> int:
         """Bytes of a worker that holds a part of each weight; all but the activations is on the CPU where that was
         asked for."""
-        gathered = 8 * max(facts.parameters for facts in self._analysis.facts.values())  # a layer and its gradients
+        gathered = 8 * max(facts.parameters for facts in self._analysis.shapes.values())  # a layer and its gradients
         own = (memory.total - memory.activations) // self._count
         is_elsewhere = self._environment.cpu_offload and self._most.device != "cpu"
         return memory.activations + gathered + (0 if is_elsewhere else own)
@@ -181,7 +181,7 @@ class _Prediction:
 
 def _normalises(project: Project, analysis: Analysis) -> bool:
     """Whether statistics of a batch are taken somewhere."""
-    return any(type_at(project.network, path).key == "batch_norm" for path, _ in analysis.all_facts())
+    return any(type_at(project.network, path).key == "batch_norm" for path, _ in analysis.all_shapes())
 
 
 def best_of(found: Sequence[Way]) -> Way | None:

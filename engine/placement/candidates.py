@@ -69,7 +69,7 @@ def is_worthwhile(project: Project, analysis: Analysis, samples: int, steps: int
 
 def draws_at_random(project: Project, analysis: Analysis) -> bool:
     """Whether a layer draws random numbers in training, which several workers do each for itself."""
-    return any(_draws(type_at(project.network, path)) for path, _ in analysis.all_facts())
+    return any(_draws(type_at(project.network, path)) for path, _ in analysis.all_shapes())
 
 
 def _draws(type: LayerType) -> bool:

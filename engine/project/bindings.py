@@ -89,7 +89,7 @@ def in_order(network: Network, facts: DatasetInfo) -> DatasetInfo:
 def wanted_of(network: Network, analysis: Analysis, facts: DatasetInfo, *, is_padded: bool) -> tuple[Wanted, ...]:
     """Each output in the network's order. `is_padded`: the network is built for sequences of different lengths."""
     matched = match_targets(network, facts)
-    types = {port: analysis.facts[port.layer].at(port.name) for port in matched}
+    types = {port: analysis.shapes[port.layer].at(port.name) for port in matched}
     return tuple(
         Wanted(output_name(network, port), facts.targets[n], types[port], n, port, is_padded and types[port].is_open)
         for port, n in matched.items()

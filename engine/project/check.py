@@ -92,7 +92,7 @@ def _no_regression(facts: DatasetInfo) -> str:
 def _dependent(network: Network, analysis: Analysis) -> Iterator[Problem]:
     """Layers whose output for a sample is not a matter of that sample and the weights alone; each outer one once."""
     seen: set[str] = set()
-    for path, _ in analysis.all_facts():
+    for path, _ in analysis.all_shapes():
         type, (outer, *_) = type_at(network, path), path.split("/")
         if outer not in seen and (why := _why_dependent(type)):
             seen.add(outer)
@@ -309,7 +309,7 @@ def _output_problems(project: Project, analysis: Analysis, facts: DatasetInfo | 
         yield problem
         return
     ports = network.output_ports
-    if any(port.layer not in analysis.facts for port in ports):
+    if any(port.layer not in analysis.shapes for port in ports):
         return  # a broken chain has been reported already
     if (problem := nothing_learns(network, analysis, facts)) is not None:
         yield problem

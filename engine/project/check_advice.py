@@ -23,7 +23,7 @@ SAFE_BATCH = 16
 def advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
     """All warnings about the inside of the network, and how it goes with the training options."""
     kinds: dict[str, list[Layer]] = defaultdict(list)
-    for id in analysis.facts:
+    for id in analysis.shapes:
         layer = project.network.layers[id]
         kinds[layer.effective_type.key].append(layer)
     for layer in kinds["softmax"]:
@@ -54,7 +54,7 @@ def _softmax(project: Project, analysis: Analysis, facts: DatasetInfo | None, la
     network = project.network
     behind = _next(network, layer, "Utility")
     again = [other for other in behind if other.type.key in ("softmax", "log_softmax")]
-    is_vector = analysis.facts[layer.id].output.layout == "features"
+    is_vector = analysis.shapes[layer.id].output.layout == "features"
     linear = [other for other in behind if other.type.key == "fully_connected"] if is_vector else []
     if again:
         message = (
@@ -106,7 +106,7 @@ def _outputs(layer: Layer) -> int:
 
 def _huge(network: Network, analysis: Analysis, layer: Layer) -> Iterator[Problem]:
     """A fully connected layer whose matrix outweighs everything else."""
-    facts = analysis.facts[layer.id]
+    facts = analysis.shapes[layer.id]
     rows, columns = facts.weights["weight"]
     if rows * columns <= HUGE_WEIGHTS:
         return
@@ -131,7 +131,7 @@ def _small_batches(
     options = project.training
     samples = facts.samples.get("training", 0) if facts else 0
     batch = batch_size(options, samples)
-    flat = [layer for layer in norms if analysis.facts[layer.id].output.layout == "features"]
+    flat = [layer for layer in norms if analysis.shapes[layer.id].output.layout == "features"]
     if batch == 1:
         message = (
             "Batch normalisation takes mean and variance over the mini-batch, which holds one sample. Use at least 2 "

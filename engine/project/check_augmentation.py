@@ -72,7 +72,7 @@ def _unmixable(project: Project, facts: DatasetInfo, analysis: Analysis | None) 
             f"Images are mixed with the shares of their classes, one class a sample; the data has {seen}. Set it to 0."
         )
     ports = match_targets(project.network, facts) if analysis is not None else ()
-    if analysis is not None and ports and all(port.layer in analysis.facts for port in ports):
+    if analysis is not None and ports and all(port.layer in analysis.shapes for port in ports):
         found = wanted_of(project.network, analysis, facts, is_padded=False)
         if found[0].type.has("C") and found[0].is_binary:
             return "Shares of two classes take two outputs; the network has one for both. Give it two, or set it to 0."

@@ -141,9 +141,9 @@ def _solves(network: Network, analysis: Analysis, layer: Layer, values: Values) 
     except UserError:  # more channels than the field allows
         return False
     ports = [port for port, one in network.layers.items() if isinstance(one.type, BlockInput)]
-    entering = {port: analysis.facts[port].output for port in ports if port in analysis.facts}
-    after = analyse(changed, entering if ports else None).facts
-    return layer.id in after and after.keys() >= analysis.facts.keys()
+    entering = {port: analysis.shapes[port].output for port in ports if port in analysis.shapes}
+    after = analyse(changed, entering if ports else None).shapes
+    return layer.id in after and after.keys() >= analysis.shapes.keys()
 
 
 def _label(network: Network, values: Values) -> str:

@@ -18,16 +18,16 @@ from engine.project.project import Project
 WAY_OUT = "Give the sequence input a length, cut or fill all sequences to one length, or use another layer."
 
 
-def lowered(layer: Layer, facts: LayerShapes) -> Lowered:
+def lowered(layer: Layer, shapes: LayerShapes) -> Lowered:
     """The calls of a layer that some sequence of any length enters. Raises `ShapeError` where it cannot be padded."""
     type = layer.effective_type
     try:
         if not type.__module__.startswith("engine.") and not _says(type):
             raise ShapeError(f"The layer type '{type.key}' does not say what it does with padded sequences.")
-        for out in facts.outputs:
+        for out in shapes.outputs:
             if any(isinstance(size, Symbol) and axis != "T" for axis, size in zip(out.axes, out.sizes, strict=True)):
                 raise ShapeError(f"The steps do not stay the steps of a sequence: {out} leaves it.")
-        calls: Lowered = type.lower_padded(*facts.inputs)
+        calls: Lowered = type.lower_padded(*shapes.inputs)
     except ShapeError as error:
         raise ShapeError(f"Sequences of different lengths cannot be padded here. {error} {WAY_OUT}") from error
     return calls
@@ -37,21 +37,21 @@ def _says(type: LayerType) -> bool:
     return any("lower_padded" in vars(base) for base in type.__class__.__mro__ if base is not LayerType)
 
 
-def is_padded(facts: LayerShapes) -> bool:
+def is_padded(shapes: LayerShapes) -> bool:
     """Whether some sequence of any length enters."""
-    return any(x.is_open for x in facts.inputs)
+    return any(x.is_open for x in shapes.inputs)
 
 
 def problems(network: Network, analysis: Analysis) -> Iterator[Problem]:
     """An error for each layer, in blocks too, that cannot take sequences of different lengths."""
-    for id, facts in analysis.facts.items():
+    for id, shapes in analysis.shapes.items():
         layer = network.layers[id]
         if isinstance(layer.effective_type, Block):
             for copy in analysis.inside[id].copies[:1]:
                 yield from (found.lifted(id, layer.name) for found in problems(layer.effective_type.network, copy))
-        elif is_padded(facts):
+        elif is_padded(shapes):
             try:
-                lowered(layer, facts)
+                lowered(layer, shapes)
             except ShapeError as error:
                 yield Problem("error", id, layer.name, "", str(error))
 

@@ -56,7 +56,7 @@ def _of_one(
     project: Project, port: Port, analysis: Analysis, facts: DatasetInfo, target: TargetInfo
 ) -> Iterator[Problem]:
     network, layer = project.network, project.network.layers[port.layer]
-    output = analysis.facts[layer.id].at(port.name)
+    output = analysis.shapes[layer.id].at(port.name)
     is_only = len(facts.targets) == 1
     ends = "The network ends in" if is_only else f"Output '{output_name(network, port)}' is"
     if output.kind == "complex":
@@ -141,7 +141,7 @@ def _steps(network: Network, port: Port, facts: DatasetInfo) -> object:
         )
         if isinstance(type, SequenceInput) and not type.length and isinstance(length, int):
             network = edits.set_fields(network, id, {"length": length})
-    found = analyse(network).facts.get(port.layer)
+    found = analyse(network).shapes.get(port.layer)
     return found.at(port.name)["T"] if found and found.at(port.name).has("T") else None
 
 
@@ -191,7 +191,7 @@ def loss_problems(project: Project, analysis: Analysis, facts: DatasetInfo) -> I
         message = f"'{chosen}' does not fit data whose responses are {are}. Use {' or '.join(fitting)}."
         yield Problem("error", "", "", "training.loss", message)
         return
-    if chosen == "custom" or any(port.layer not in analysis.facts for port in project.network.output_ports):
+    if chosen == "custom" or any(port.layer not in analysis.shapes for port in project.network.output_ports):
         return
     wanted = wanted_of(project.network, analysis, facts, is_padded=False)
     if not wanted:
@@ -273,7 +273,7 @@ def nothing_learns(network: Network, analysis: Analysis, facts: DatasetInfo | No
         return None
     message = "Every layer with weights is frozen, so nothing can learn. Switch off Freeze for at least one of them."
     weighted = (
-        layer for layer in map(network.layers.__getitem__, network.order) if analysis.facts[layer.id].parameters
+        layer for layer in map(network.layers.__getitem__, network.order) if analysis.shapes[layer.id].parameters
     )
     frozen = [layer for layer in weighted if is_frozen(layer.type)]
     if not frozen:

@@ -155,13 +155,13 @@ def stages(found: Mapping[str, int], cost: Callable[[str], int]) -> Stages:
 
 def work(analysis: Analysis, id: str) -> int:
     """Floating-point operations of a layer, a sample; 0 where nothing is known of it."""
-    facts = analysis.facts.get(id)
-    return facts.flops if facts else 0
+    shapes = analysis.shapes.get(id)
+    return shapes.flops if shapes else 0
 
 
 def learning_layers(network: Network, analysis: Analysis) -> set[str]:
     """The layers, a block counted as one, of which some weight learns."""
-    paths = ((path, facts.parameters) for path, facts in analysis.all_facts() if facts.parameters)
+    paths = ((path, shapes.parameters) for path, shapes in analysis.all_shapes() if shapes.parameters)
     return {path.partition("/")[0] for path, _ in paths if not is_frozen(type_at(network, path))}
 
 
@@ -298,8 +298,8 @@ def crossing_bytes(network: Network, analysis: Analysis, at: Mapping[str, int]) 
         if source[0] in at and connection.target.layer in at and not network.layers[source[0]].type.is_input:
             reach[source] = max(reach.get(source, 0), at[connection.target.layer])
     for (id, port), last in reach.items():
-        facts = analysis.facts.get(id)
-        type = facts.at(port) if facts and facts.ports else None
+        shapes = analysis.shapes.get(id)
+        type = shapes.at(port) if shapes and shapes.ports else None
         size = (type.count or 0) * _BYTES[type.kind] if type else 0
         if last > at[id]:
             bytes_at[at[id] + 1] += size

@@ -153,7 +153,7 @@ def held_by_layer(project: Project, analysis: Analysis, workers: int) -> Cost:
     states = optimizer_states(training.solver, training.momentum, training.history_size, analysis.parameters)
 
     def cost(id: str) -> int:
-        facts = analysis.facts.get(id)
+        facts = analysis.shapes.get(id)
         return 4 * facts.parameters * (2 + states) + (activation_bytes(facts, at_once) or 0) if facts else 0
 
     return cost
@@ -167,7 +167,7 @@ def stage_bytes(project: Project, analysis: Analysis, stages: Stages) -> list[in
     states = optimizer_states(training.solver, training.momentum, training.history_size, analysis.parameters)
     found = []
     for number in range(stages.count):
-        own = {id: facts for id, facts in analysis.facts.items() if stages.of.get(id) == number}
+        own = {id: shapes for id, shapes in analysis.shapes.items() if stages.of.get(id) == number}
         part = Analysis(own, (), {id: inside for id, inside in analysis.inside.items() if id in own})
         samples = -(-training.mini_batch_size // pieces) * min(pieces, stages.count - number)
         frozen = frozen_parameters(project.network, part)

@@ -312,7 +312,7 @@ class TrainerBuilder:
             refusals["layers"] = "a compiled network shows nothing of its layers; use acceleration none"
         layers = None
         if job.group.rank == 0 and not job.has_stages:  # the first worker records layers for all
-            types = {id: shapes.output for id, shapes in job.analysis.all_facts() if shapes.outputs}
+            types = {id: shapes.output for id, shapes in job.analysis.all_shapes() if shapes.outputs}
             channels = {id: type.dim("C") for id, type in types.items() if type.has("C")}
             layers = LayerWatch(network, job.module_names, channels)
         is_sharded = job.group.size > 1 and job.project.environment.strategy == "fully-sharded"

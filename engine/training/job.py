@@ -220,7 +220,7 @@ def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
     for output, id in fitted_outputs(network).items():
         inverse = network.layers[id].effective_type
         assert isinstance(inverse, InverseNorm)
-        axis = job.analysis.facts[id].output.dim("C")
+        axis = job.analysis.shapes[id].output.dim("C")
         targets = training.targets[job.targets[output].number]
         fit_inverse(module.get_submodule(job.module_names[id][0]), inverse.kind, targets, axis)
 

@@ -131,8 +131,8 @@ def _table(project: Project, samples: int) -> tuple[Memory, str]:
     piece = -(-memory.batch // pieces)
     kept = []
     for row in table_rows(project.network, analysis):
-        if row.facts is not None and not row.facts.inner and (size := activation_bytes(row.facts, piece)):
-            kept.append((size, f"{row.path} ({row.facts.output.short()})"))
+        if row.shapes is not None and not row.shapes.inner and (size := activation_bytes(row.shapes, piece)):
+            kept.append((size, f"{row.path} ({row.shapes.output.short()})"))
     kept.sort(key=lambda row: -row[0])
     rows = [(name, size) for size, name in kept[:MOST_ROWS]]
     rows += [("all activations", memory.activations), ("weights", memory.weights), ("gradients", memory.gradients)]

@@ -65,7 +65,7 @@ class Answers:
 
 
 def sizes(window: MainWindow) -> list[str]:
-    return [facts.output.short() for facts in window.editor.analysis.facts.values()]
+    return [facts.output.short() for facts in window.editor.analysis.shapes.values()]
 
 
 def test_a_strangers_project_is_shown_and_asked_about_once_and_nothing_runs(

@@ -42,7 +42,7 @@ def test_opening_a_block_shows_what_is_inside(editor, qtbot):
     assert editor.scope == STAGE
     assert names(editor) == ["x", "block_1", "relu_1", "y"]
     assert editor.selection == frozenset()
-    assert editor.analysis.facts["id3"].output.short() == "4 × 6 × 6"
+    assert editor.analysis.shapes["id3"].output.short() == "4 × 6 × 6"
     assert editor.project.network.layers["id2"].name == "stage"
     assert not editor.is_modified
     editor.leave_block()

@@ -124,10 +124,10 @@ def test_it_computes_what_is_declared(name: str) -> None:
     module = build(network, analysis).eval()
     inputs = []
     for layer in network.inputs:
-        type = analysis.facts[layer.id].output
+        type = analysis.shapes[layer.id].output
         sizes = [size for size in type.sizes if isinstance(size, int)]
         inputs.append(torch.zeros(1, *sizes, dtype=torch.long) if type.kind == "index" else torch.rand(1, *sizes))
     with torch.no_grad():
         result = module(*inputs)
     (port,) = network.output_ports
-    assert result.shape[1:] == analysis.facts[port.layer].output.sizes
+    assert result.shape[1:] == analysis.shapes[port.layer].output.sizes

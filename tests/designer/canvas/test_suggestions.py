@@ -234,7 +234,7 @@ def test_a_replaced_input_shows_its_new_ports(make_hand):
     hand.view.suggestions.replacement(hand.id("relu_1"), GROUND)
     hand.choose("addition")
     assert len(hand.view.network_scene.ports_of(hand.id("addition_1"))) == 3
-    assert hand.editor.analysis.facts[hand.id("image_1")].output == image(3, 8, 8)
+    assert hand.editor.analysis.shapes[hand.id("image_1")].output == image(3, 8, 8)
 
 
 def test_inside_a_block_its_ports_are_offered_too(hand: Hand):

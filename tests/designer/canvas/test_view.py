@@ -234,7 +234,9 @@ def test_b_bypasses_the_selected_layer_and_uses_it_again(hand: Hand):
     hand.click(hand.body("fc_1"))
     hand.key(Qt.Key.Key_B)
     assert hand.editor.network.layer("fc_1").bypassed
-    assert hand.editor.analysis.facts[hand.id("relu_1")].output == hand.editor.analysis.facts[hand.id("image_1")].output
+    assert (
+        hand.editor.analysis.shapes[hand.id("relu_1")].output == hand.editor.analysis.shapes[hand.id("image_1")].output
+    )
     content = hand.view.network_scene.nodes.nodes[hand.id("fc_1")].content
     assert content.is_bypassed
     assert content.detail.startswith("Bypassed · Fully connected")

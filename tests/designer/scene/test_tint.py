@@ -144,6 +144,6 @@ def test_the_action_goes_round() -> None:
 
 
 def test_a_network_of_nothing_heavy_has_no_tint() -> None:
-    facts = analyse(chain(layer("feature_input"), layer("relu"))).facts
+    facts = analyse(chain(layer("feature_input"), layer("relu"))).shapes
     shown = tint.tint_by("parameters", facts, 8)
     assert (shown.highest, shown.level(0)) == (0, 0)

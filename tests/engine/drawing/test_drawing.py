@@ -57,7 +57,7 @@ def test_the_svg_names_every_layer_and_every_size() -> None:
     shown = texts(root)
     for one in network.layers.values():
         assert one.name in shown
-    facts = analyse(network).facts
+    facts = analyse(network).shapes
     for connection in network.connections:
         assert facts[connection.source.layer].output.short() in shown
     assert shown.count("1,000") == 1, "what leaves the network stands below its last layer"

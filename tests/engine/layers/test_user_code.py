@@ -110,12 +110,12 @@ def test_sizes_are_unknown_until_they_are_measured_and_only_a_warning():
     assert [(p.severity, p.name) for p in analysis.problems] == [("warning", "custom_1")]
     assert "its folder is not trusted" in analysis.problems[0].message
     assert not analysis.has_errors
-    assert len(analysis.facts) == 1
+    assert len(analysis.shapes) == 1
     registry.learn({type.question((image(1, 6, 6),)): Measured((image(2, 3, 3),), {"w": (2, 5)}, 7)})
     analysis = analyse(network)
     assert not analysis.problems
     assert (analysis.parameters, analysis.flops) == (10, 7)
-    assert [facts.output for facts in analysis.facts.values()] == [image(1, 6, 6), image(2, 3, 3), image(2, 3, 3)]
+    assert [facts.output for facts in analysis.shapes.values()] == [image(1, 6, 6), image(2, 3, 3), image(2, 3, 3)]
 
 
 def test_what_can_be_told_without_running_anything_is_an_error(tmp_path: Path):

@@ -207,7 +207,7 @@ def test_a_bypassed_block_is_neither_in_the_module_nor_in_the_source() -> None:
     network = edits.set_bypassed(network, ["id2"], True)
     assert "Stage" not in printed(network)
     assert not any(name.startswith("stage") for name in module_of(network).state_dict())
-    assert {path for path, _ in analyse(network).all_facts()} == {"id1", "id2", "id3"}
+    assert {path for path, _ in analyse(network).all_shapes()} == {"id1", "id2", "id3"}
 
 
 @pytest.mark.parametrize("name", ["nested", "growing twice", "mask for each copy", "two outputs"])

@@ -112,7 +112,7 @@ def agree(network: Network, types: Sequence[TensorType]) -> None:
     expected = [as_tuple(plain(*single)) for single in singles]
     count = len(expected[0])
     analysis = analyse(network)
-    leaving = [analysis.facts[port.layer].at(port.name) for port in network.output_ports]
+    leaving = [analysis.shapes[port.layer].at(port.name) for port in network.output_ports]
     total = torch.zeros((), dtype=torch.float64)
     after = iter(found[count:])
     for number, output in enumerate(found[:count]):
@@ -145,7 +145,7 @@ def test_convolutions_in_a_row() -> None:
         layer("relu"),
         layer("conv1d", filters=2, kernel=(4,), stride=(2,), padding=(1,), padding_mode="reflection"),
     )
-    agree(network, [analyse(network).facts[network.inputs[0].id].output])
+    agree(network, [analyse(network).shapes[network.inputs[0].id].output])
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -7,7 +7,7 @@ from tests.builders import add, chain, classifier, layer
 def test_sizes_parameters_and_work_of_a_small_network():
     network = classifier(classes=3)
     analysis = analyse(network)
-    shown = {network.layers[id].name: facts.output.short() for id, facts in analysis.facts.items()}
+    shown = {network.layers[id].name: facts.output.short() for id, facts in analysis.shapes.items()}
     assert shown == {"image_1": "1 × 6 × 6", "fc_1": "8", "relu_1": "8", "fc_2": "3", "softmax_1": "3"}
     assert analysis.parameters == 36 * 8 + 8 + 8 * 3 + 3
     assert analysis.flops == 2 * (36 * 8 + 8 * 3)
@@ -19,7 +19,7 @@ def test_only_the_first_layer_of_a_broken_chain_complains():
     analysis = analyse(network)
     assert [problem.name for problem in analysis.problems] == ["lstm_1"]
     assert analysis.has_errors
-    assert set(analysis.facts) == {network.layer("image_1").id}
+    assert set(analysis.shapes) == {network.layer("image_1").id}
 
 
 def test_an_unconnected_input_is_named():
@@ -62,9 +62,9 @@ def test_a_cycle_is_one_problem_that_names_its_layers():
 
 def test_what_an_edit_did_not_touch_is_not_computed_again():
     network = classifier()
-    before = analyse(network).facts
+    before = analyse(network).shapes
     last = list(network.layers)[-2]
-    after = analyse(edits.set_fields(network, last, {"outputs": 7})).facts
+    after = analyse(edits.set_fields(network, last, {"outputs": 7})).shapes
     untouched = list(network.layers)[:-2]
     assert all(after[id] is before[id] for id in untouched)
     assert after[last] is not before[last]

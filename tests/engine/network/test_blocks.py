@@ -85,7 +85,7 @@ def test_a_problem_inside_shows_outside_with_its_path() -> None:
     assert (problem.layer, problem.name) == ("id2/id2/id4", "stage/block_1/add")
     assert analyse(network).problems_of("id2") == (problem,)
     assert problem.path == ("id2", "id2", "id4")
-    assert set(analyse(network).facts) == {"id1"}  # what comes behind does not complain
+    assert set(analyse(network).shapes) == {"id1"}  # what comes behind does not complain
 
 
 def test_a_problem_in_a_later_copy_says_which() -> None:
@@ -127,7 +127,7 @@ def test_nothing_is_wrong_with_a_bypassed_block() -> None:
     assert analyse(network).has_errors
     network = edits.set_bypassed(network, ["id2"], True)
     assert not analyse(network).problems
-    assert analyse(network).facts["id3"].inputs == (image(4, 6, 6),)
+    assert analyse(network).shapes["id3"].inputs == (image(4, 6, 6),)
     memory = training_memory(analyse(network), 1, 0)
     assert memory.activations == 4 * (2 * 4 * 36 + 2 * 36)
 
@@ -138,20 +138,20 @@ def test_sizes_inside_are_known_also_where_something_is_missing_outside() -> Non
     found = analyse(network)
     assert [problem.field for problem in found.problems] == ["mask"]
     inside = blocks.analysis_in(found, ["id2"])
-    assert inside.facts["id3"].output == features(4)
-    assert "id4" not in inside.facts
+    assert inside.shapes["id3"].output == features(4)
+    assert "id4" not in inside.shapes
 
 
 def test_facts_of_copies_have_paths_of_their_own() -> None:
-    paths = [path for path, _ in analyse(behind(IMAGE, dense(repeat=2))).all_facts()]
+    paths = [path for path, _ in analyse(behind(IMAGE, dense(repeat=2))).all_shapes()]
     assert "id2/0/id2" in paths
     assert "id2/1/id2" in paths
     found = analyse(behind(IMAGE, dense(repeat=2)))
-    assert found.facts["id2"].weights["0.conv.weight"] == (2, 4, 3, 3)
-    assert found.facts["id2"].weights["1.conv.weight"] == (2, 6, 3, 3)
+    assert found.shapes["id2"].weights["0.conv.weight"] == (2, 4, 3, 3)
+    assert found.shapes["id2"].weights["1.conv.weight"] == (2, 6, 3, 3)
     alone = training_memory(found, 1, 0).activations
     assert alone == 4 * 36 * (4 + (2 + 6) + (2 + 8))  # what enters and leaves a block is no copy
-    assert activation_bytes(found.facts["id2"], 2) == 2 * 4 * 36 * (2 + 6 + 2 + 8)
+    assert activation_bytes(found.shapes["id2"], 2) == 2 * 4 * 36 * (2 + 6 + 2 + 8)
 
 
 def test_a_softmax_at_the_end_of_blocks_is_found() -> None:

@@ -281,7 +281,7 @@ def test_any_layer_can_become_any_type(network: Network, data: st.DataObject):
 def test_a_bypassed_layer_passes_its_input_on_and_keeps_its_values():
     network = chain(layer("image_input", size=6), layer("fully_connected", outputs=8), layer("softmax"))
     bypassed = edits.set_bypassed(network, ["id2"], True)
-    facts = analyse(bypassed).facts
+    facts = analyse(bypassed).shapes
     assert facts["id2"].output == facts["id1"].output
     assert facts["id2"].parameters == facts["id2"].flops == 0
     assert bypassed.connections == network.connections

@@ -21,7 +21,7 @@ def test_every_copy_of_a_block_counts() -> None:
         network = chain(layer("feature_input", channels=3), stage(repeat))
         analysis = analyse(network)
         assert not analysis.has_errors
-        found = {path: type_at(network, path) for path, facts in analysis.all_facts() if facts.parameters}
+        found = {path: type_at(network, path) for path, facts in analysis.all_shapes() if facts.parameters}
         assert len(found) == 2 * repeat
         assert {type.key for type in found.values()} == {"fully_connected"}
         assert frozen_parameters(network, analysis) == 20 * repeat

@@ -252,8 +252,8 @@ def test_group_and_ungroup_compute_the_same(choice: tuple[Network, frozenset[str
         assert any(comes_back(network, ids, id) for id in ids)
         return
     assert analyse(inside).parameters == analyse(network).parameters
-    assert {one: facts for one, facts in analyse(inside).facts.items() if one != id} == {
-        one: facts for one, facts in analyse(network).facts.items() if one not in ids
+    assert {one: facts for one, facts in analyse(inside).shapes.items() if one != id} == {
+        one: facts for one, facts in analyse(network).shapes.items() if one not in ids
     }
     assert set(placed.positions) == set(inside.layers)
     back, placed, freed = blocks.ungroup(inside, placed, id)

@@ -105,12 +105,12 @@ def test_memory_grows_with_the_batch_only_where_it_should() -> None:
 
 def test_indices_take_eight_bytes_and_unknown_lengths_are_not_counted() -> None:
     network = chain(layer("sequence_input", content="indices", length=7), layer("embedding"))
-    facts = list(analyse(network).facts.values())
+    facts = list(analyse(network).shapes.values())
     assert activation_bytes(facts[0], 2) == 2 * 7 * 8
     network = chain(layer("sequence_input", channels=2), layer("lstm", hidden_units=4, output_mode="last"))
     network, _ = add(network, layer("fully_connected", outputs=3), network.layer("lstm_1"))
     analysis = analyse(network)
-    assert activation_bytes(next(iter(analysis.facts.values())), 2) is None
+    assert activation_bytes(next(iter(analysis.shapes.values())), 2) is None
     memory = training_memory(analysis, 2, 1)
     assert memory.activations == 2 * 4 * (4 + 3)
     assert not memory.is_whole
@@ -153,7 +153,7 @@ def test_without_facts_of_every_layer_sums_are_not_all_there_is() -> None:
     whole = analyse(network)
     assert all_known(network, whole)
     (last,) = (one for one in network.layers.values() if one.type_key == "relu")
-    partly = Analysis({id: facts for id, facts in whole.facts.items() if id != last.id}, ())
+    partly = Analysis({id: facts for id, facts in whole.shapes.items() if id != last.id}, ())
     assert not partly.has_errors  # as with code that was not measured
     assert not all_known(network, partly)
     assert not training_memory(partly, 1, 1, is_all_known=False).is_whole
@@ -167,7 +167,7 @@ def test_inside_a_block_every_layer_counts() -> None:
     assert all_known(network, analysis)
     inside = analysis.inside[id]
     (copy,) = inside.copies
-    less = replace(copy, facts=dict(list(copy.facts.items())[:1]))
+    less = replace(copy, shapes=dict(list(copy.shapes.items())[:1]))
     assert not all_known(network, replace(analysis, inside={id: replace(inside, copies=(less,))}))
 
 

@@ -97,7 +97,7 @@ def test_its_weights_are_there_once_and_its_work_as_often_as_it_is_computed() ->
     assert sum(parameter.numel() for parameter in module.parameters()) == analysis.parameters
     assert prefixes(network, analysis)["flow/conv"] == ("flow.conv",)
     once = analyse(curved(solver="euler", steps=1))
-    assert analysis.facts["flow"].flops == 12 * once.facts["flow"].flops > 0
+    assert analysis.shapes["flow"].flops == 12 * once.shapes["flow"].flops > 0
     assert training_memory(analysis, 1, 0).activations > 5 * training_memory(once, 1, 0).activations
 
 

@@ -25,7 +25,7 @@ def test_what_is_inside_a_block_stands_below_it_without_its_ports() -> None:
     assert found["grow"].label == "Block × 3"
     assert found["stage"].label == "Block"
     assert found["stage/block_1/conv"].id == "id2/id2/id2"
-    total, first = found["grow"].facts, found["grow/conv"].facts
+    total, first = found["grow"].shapes, found["grow/conv"].shapes
     assert total is not None
     assert first is not None
     assert first.parameters == 4 * 9 * 2 + 2
@@ -34,7 +34,7 @@ def test_what_is_inside_a_block_stands_below_it_without_its_ports() -> None:
 
 def test_what_is_not_known_and_what_is_bypassed() -> None:
     network = behind(IMAGE, residual(8), conv(2), names=("stage", "tail"))
-    found = {one.path: one.facts for one in table_rows(network, analyse(network))}
+    found = {one.path: one.shapes for one in table_rows(network, analyse(network))}
     assert found["stage"] is None
     assert found["stage/conv"] is not None
     assert found["stage/add"] is None

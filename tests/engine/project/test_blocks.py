@@ -210,7 +210,7 @@ def test_a_report_on_the_inside_tells_names_there() -> None:
     assert at_block.message.startswith("Inside, add: ")
     (there,) = [p for p in result_in(result, ["id2", "id2"]).problems if p.severity == "error"]
     assert (there.layer, there.name) == ("id4", "add")
-    assert set(result_in(result, ["id2", "id2"]).analysis.facts) == {"id1", "id2", "id6"}
+    assert set(result_in(result, ["id2", "id2"]).analysis.shapes) == {"id1", "id2", "id6"}
     assert not result_in(check(Project(nested())), ["id3"]).errors
 
 
@@ -240,7 +240,7 @@ def test_a_project_inside_a_block_and_back() -> None:
 
 def test_sizes_inside_are_those_of_the_first_copy() -> None:
     result = check(Project(nested()))
-    assert analysis_in(result.analysis, ["id3"]).facts["id3"].output == image(6, 6, 6)
-    assert analysis_in(result.analysis, ["id9"]).facts == {}
+    assert analysis_in(result.analysis, ["id3"]).shapes["id3"].output == image(6, 6, 6)
+    assert analysis_in(result.analysis, ["id9"]).shapes == {}
     same = with_network_in(nested(), [], nested())
     assert same == nested()
