@@ -1,6 +1,7 @@
 """What the pages in `docs/` and the README say of the program is there: links, options, commands, keys."""
 
 import argparse
+import ast
 import re
 
 import pytest
@@ -57,3 +58,15 @@ def test_options_beside_their_names_in_matlab_are_options() -> None:
 
 def test_the_picture_of_the_rooms_is_what_the_contract_says() -> None:
     assert (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8") == drawing()
+
+
+def test_the_walks_name_functions_that_there_are() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    steps = re.findall(r"`((?:app|designer|engine)[\w.]+):([\w.]+)`", text)
+    assert len(steps) > 20
+    for module, name in steps:
+        body = ast.parse(ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
+        for part in name.split("."):
+            found = next((n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == part), None)
+            assert found is not None, f"{module}:{name}"
+            body = found.body
