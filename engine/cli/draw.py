@@ -37,7 +37,7 @@ def png(picture: Picture, scale: float = 2.0) -> bytes:
     if width * height * FINER**2 > MOST_PIXELS:
         raise UserError(
             f"The picture would have {width:,} × {height:,} pixels, more than can be painted here. "
-            "Draw it as SVG or PDF, which have no pixels, or with a smaller --scale."
+            "Draw it as SVG, which has no pixels, or with a smaller --scale."
         )
     canvas = _Canvas(picture, scale * FINER, width * FINER, height * FINER)
     for shape in picture.shapes():
@@ -115,14 +115,14 @@ def _font(pixels: int, bold: bool) -> tuple[ImageFont.FreeTypeFont, bool]:
     return cast(ImageFont.FreeTypeFont, ImageFont.load_default(pixels)), False
 
 
-FORMATS = (".svg", ".pdf", ".png")
+FORMATS = (".svg", ".png")
 SCALES = (0.1, 8.0)
 
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    text = "Draw the network as it stands on the canvas. The ending of the file decides: .svg, .pdf or .png."
-    command = commands.add_parser("draw", help="the network as SVG, PDF or PNG", description=text)
+    text = "Draw the network as it stands on the canvas. The ending of the file decides: .svg or .png."
+    command = commands.add_parser("draw", help="the network as SVG or PNG", description=text)
     command.add_argument("project", type=Path, metavar="PROJECT", help="a project file (*.netwright)")
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     command.add_argument("--theme", choices=tuple(SCHEMES), default="light", help="colours (light)")
@@ -138,9 +138,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Draw, and say how large the picture is."""
     to: Path = arguments.output
     kind = to.suffix.lower()
+    if kind == ".pdf":
+        raise UserError(f"{to}: PDF is not written here. Use SVG, or save a PDF from the window: File > Save picture.")
     if kind not in FORMATS:
         received = f"'{to.suffix}'" if to.suffix else "no ending"
-        raise UserError(f"{to}: a picture ends in {', '.join(FORMATS)}, received {received}.")
+        raise UserError(f"{to}: a picture ends in {' or '.join(FORMATS)}, received {received}.")
     if not SCALES[0] <= arguments.scale <= SCALES[1]:
         raise UserError(f"--scale: expected a number from {SCALES[0]:g} to {SCALES[1]:g}.")
     refuse_destination(to)
@@ -180,11 +182,5 @@ def _drawn(arguments: argparse.Namespace, kind: str) -> tuple[int, int, bytes]:
         from engine.drawing.svg import svg
 
         return width, height, svg(picture, title).encode()
-    if kind == ".pdf":
-        from engine.drawing.pdf import pdf
-
-        return width, height, pdf(picture, title)
-    # MOVED
-
     width, height = (math.ceil(side * arguments.scale) for side in picture.area[2:])
     return width, height, png(picture, arguments.scale)

@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("ending", "begins"), [("svg", b"<?xml"), ("PDF", b"%PDF-"), ("png", b"\x89PNG")])
+@pytest.mark.parametrize(("ending", "begins"), [("svg", b"<?xml"), ("PNG", b"\x89PNG")])
 def test_the_ending_decides(
     project: Path, tmp_path: Path, ending: str, begins: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -45,7 +45,8 @@ def test_json_theme_and_scale(project: Path, tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["-o", "net.gif"], "a picture ends in .svg, .pdf, .png, received '.gif'"),
+        (["-o", "net.gif"], "a picture ends in .svg or .png, received '.gif'"),
+        (["-o", "net.pdf"], "Use SVG, or save a PDF from the window: File > Save picture."),
         (["-o", "net"], "received no ending"),
         (["-o", "nowhere/net.svg"], "does not exist"),
         (["-o", "net.png", "--scale", "99"], "expected a number from 0.1 to 8"),
@@ -81,7 +82,7 @@ def blocks(tmp_path: Path) -> Path:
 
 
 def test_blocks_are_stacks_and_frames_and_comments_stand_behind(blocks: Path, tmp_path: Path) -> None:
-    for kind in ("svg", "pdf", "png"):
+    for kind in ("svg", "png"):
         assert main(["draw", str(blocks), "-o", str(tmp_path / f"net.{kind}")]) == EXIT_DONE
     text = (tmp_path / "net.svg").read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)

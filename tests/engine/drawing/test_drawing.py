@@ -3,7 +3,6 @@
 import io
 import re
 import xml.etree.ElementTree as ET
-import zlib
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from PIL import Image
 from engine.cli.draw import png
 from engine.core.errors import UserError
 from engine.drawing import colours
-from engine.drawing.pdf import LARGEST, pdf
 from engine.drawing.picture import Line, Picture, draw, placed
 from engine.drawing.svg import svg
 from engine.network import edits
@@ -104,7 +102,6 @@ def test_any_project_can_be_drawn_with_nothing_outside(project: Project) -> None
     assert_all_inside(text)
     shown = " ".join(texts(read(text)))
     assert all(one.name[:4] in shown for one in project.network.layers.values())
-    assert pdf(drawn, "any").startswith(b"%PDF-1.4")
 
 
 def test_a_connection_goes_beside_the_layers_in_its_way() -> None:
@@ -165,35 +162,6 @@ def test_layers_that_do_not_fit_are_drawn_without_sizes() -> None:
     assert "8" not in shown
 
 
-def test_the_pdf_is_whole() -> None:
-    data = pdf(picture(residual()), "näme 网")
-    assert data.startswith(b"%PDF-1.4")
-    assert data.endswith(b"%%EOF\n")
-    start = int(data.rsplit(b"startxref\n", 1)[1].split()[0])
-    table = data[start:].split(b"\n")
-    assert table[0] == b"xref"
-    count = int(table[1].split()[1])
-    for number in range(1, count):
-        place = int(table[2 + number][:10])
-        assert data[place:].startswith(f"{number} 0 obj\n".encode())
-    found = re.search(rb"/Length (\d+)", data)
-    assert found is not None
-    length = int(found[1])
-    at = data.index(b"stream\n") + 7
-    content = zlib.decompress(data[at : at + length]).decode("latin-1")
-    assert "<" + "conv_1".encode("cp1252").hex() + "> Tj" in content
-    assert "<" + "3 × 8 × 8".encode("cp1252").hex() + "> Tj" in content
-    assert ("näme 网".encode("utf-16-be")).hex().encode() in data
-
-
-def test_a_pdf_page_has_the_size_that_readers_take() -> None:
-    far = arrange(classifier()).moved({"id1": (0.0, -90_000.0)})
-    data = pdf(picture(classifier(), far), "far")
-    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
-    assert box is not None
-    assert max(float(box[1]), float(box[2])) == pytest.approx(LARGEST)
-
-
 def test_the_png_is_what_was_drawn() -> None:
     drawn = picture(classifier())
     image = Image.open(io.BytesIO(png(drawn, 2.0)))
@@ -205,5 +173,5 @@ def test_the_png_is_what_was_drawn() -> None:
 
 def test_a_picture_too_large_for_pixels_is_refused_with_a_way_out() -> None:
     far = replace(picture(classifier()), area=(0, 0, 30_000, 30_000))
-    with pytest.raises(UserError, match=r"60,000 × 60,000 pixels.*SVG or PDF"):
+    with pytest.raises(UserError, match=r"60,000 × 60,000 pixels.*Draw it as SVG"):
         png(far)
