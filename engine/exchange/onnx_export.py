@@ -32,7 +32,7 @@ from engine.data.sample_inputs import Arrays, at_sizes, fitting_samples, random_
 from engine.exchange.export import not_written, refuse_destination
 from engine.layers.user_code import UserCode
 from engine.lowering.module import build
-from engine.lowering.modules.recurrent import GruLoop, LstmLoop
+from engine.lowering.modules.recurrent import RecurrentLoop
 from engine.lowering.plan import refuse_errors, unique
 from engine.lowering.weights import fill
 from engine.network import edits
@@ -78,7 +78,7 @@ class AdaptivePool(nn.Module):
 Tensors = tuple[torch.Tensor, ...]
 
 
-def _scan(part: LstmLoop | GruLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+def _scan(part: RecurrentLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
     """The steps of a recurrent layer as one operator, for any number of steps, in place of a loop over so many."""
 
     def step(state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
@@ -100,7 +100,7 @@ def exportable(module: fx.GraphModule) -> fx.GraphModule:
             copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
         elif isinstance(part, nn.RReLU):
             copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
-        elif isinstance(part, LstmLoop | GruLoop):
+        elif isinstance(part, RecurrentLoop):
             own = copied.get_submodule(name)
             own.walk = functools.partial(_scan, own)  # type: ignore[arg-type, assignment]
     return copied

@@ -67,12 +67,38 @@ def attend_with_scores(
     return mixed.transpose(1, 2).flatten(2), scores
 
 
-class SelfAttention(nn.Module):
-    """Scaled dot-product attention of a sequence (batch, steps, channels) with itself, in several heads.
+class ScoredAttention(nn.Module):
+    """Base of attention layers: heads, mask and dropout, and which scores are returned.
 
-    `lengths` tell where the sequences of a batch end: no step sees what stands behind. `scores`: `heads` gives those of
-    each head as well, (batch, heads, steps, steps), `mean` their mean, (batch, 1, steps, steps).
+    `scores`: `heads` returns those of each head as well, (batch, heads, queries, keys), `mean` their mean over heads,
+    (batch, 1, queries, keys). `lengths` tell where the sequences of a batch end: no step sees what stands behind.
     """
+
+    def __init__(
+        self, heads: int, causal: bool = False, dropout: float = 0.0, scale: float | None = None, scores: str = "none"
+    ) -> None:
+        super().__init__()
+        self.heads = heads
+        self.causal = causal
+        self.dropout = dropout
+        self.scale = scale
+        self.scores = scores
+
+    def mix(
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, ends: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Mix the values (batch, steps, channels) for each query, and return the scores if they are asked for. `ends`
+        tell how many keys of each sample are real."""
+        dropout = self.dropout if self.training else 0.0
+        arguments = (query, key, value, self.heads, self.causal, ends, dropout, self.scale)
+        if self.scores == "none":
+            return attend(*arguments), None
+        mixed, scores = attend_with_scores(*arguments)
+        return mixed, scores.mean(1, keepdim=True) if self.scores == "mean" else scores
+
+
+class SelfAttention(ScoredAttention):
+    """Scaled dot-product attention of a sequence (batch, steps, channels) with itself, in several heads."""
 
     def __init__(
         self,
@@ -86,27 +112,19 @@ class SelfAttention(nn.Module):
         value_channels: int | None = None,
         outputs: int | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(heads, causal, dropout, scores=scores)
         value_channels = value_channels or key_channels
         self.query = nn.Linear(channels, key_channels, bias=bias)
         self.key = nn.Linear(channels, key_channels, bias=bias)
         self.value = nn.Linear(channels, value_channels, bias=bias)
         self.result = nn.Linear(value_channels, outputs or channels, bias=bias)
-        self.heads = heads
-        self.causal = causal
-        self.dropout = dropout
-        self.scores = scores
 
     def forward(
         self, x: torch.Tensor, lengths: torch.Tensor | None = None
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-        dropout = self.dropout if self.training else 0.0
-        given = (self.query(x), self.key(x), self.value(x), self.heads, self.causal, lengths, dropout)
-        if self.scores == "none":
-            result: torch.Tensor = self.result(attend(*given))
-            return result
-        mixed, scores = attend_with_scores(*given)
-        return self.result(mixed), scores.mean(1, keepdim=True) if self.scores == "mean" else scores
+        mixed, scores = self.mix(self.query(x), self.key(x), self.value(x), lengths)
+        y: torch.Tensor = self.result(mixed)
+        return y if scores is None else (y, scores)
 
 
 class PositionEmbedding(nn.Module):
@@ -158,27 +176,8 @@ class ClassToken(nn.Module):
         return torch.cat((self.token.expand(x.shape[0], -1, -1), x), 1)
 
 
-class Attention(nn.Module):
-    """Scaled dot-product attention of sequences (batch, steps, channels) in several heads, without weights.
-
-    `lengths` tell where the sequences of a batch end, of queries, keys and values: no step sees what stands behind.
-    `scores`: `heads` gives those of each head as well, (batch, heads, queries, keys), `mean` their mean.
-    """
-
-    def __init__(
-        self,
-        heads: int,
-        causal: bool = False,
-        dropout: float = 0.0,
-        scale: float | None = None,
-        scores: str = "none",
-    ) -> None:
-        super().__init__()
-        self.heads = heads
-        self.causal = causal
-        self.dropout = dropout
-        self.scale = scale
-        self.scores = scores
+class Attention(ScoredAttention):
+    """Scaled dot-product attention of sequences (batch, steps, channels) in several heads, without weights."""
 
     def forward(
         self,
@@ -187,21 +186,12 @@ class Attention(nn.Module):
         value: torch.Tensor,
         lengths: tuple[torch.Tensor | None, ...] = (None, None, None),
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-        ends = lengths[1] if lengths[1] is not None else lengths[2]
-        dropout = self.dropout if self.training else 0.0
-        given = (query, key, value, self.heads, self.causal, ends, dropout, self.scale)
-        if self.scores == "none":
-            return attend(*given)
-        mixed, scores = attend_with_scores(*given)
-        return mixed, scores.mean(1, keepdim=True) if self.scores == "mean" else scores
+        mixed, scores = self.mix(query, key, value, lengths[1] if lengths[1] is not None else lengths[2])
+        return mixed if scores is None else (mixed, scores)
 
 
-class MultiheadAttention(nn.Module):
-    """Attention of sequences (batch, steps, channels) with learned projections of query, key, value and result.
-
-    `lengths` tell where the sequences of a batch end, of queries, keys and values: no step sees what stands behind.
-    `scores`: `heads` gives those of each head as well, (batch, heads, queries, keys), `mean` their mean.
-    """
+class MultiheadAttention(ScoredAttention):
+    """Attention of sequences (batch, steps, channels) with learned projections of query, key, value and result."""
 
     def __init__(
         self,
@@ -215,15 +205,11 @@ class MultiheadAttention(nn.Module):
         bias: bool = True,
         scores: str = "none",
     ) -> None:
-        super().__init__()
+        super().__init__(heads, causal, dropout, scores=scores)
         self.query = nn.Linear(channels[0], key_channels, bias=bias)
         self.key = nn.Linear(channels[1], key_channels, bias=bias)
         self.value = nn.Linear(channels[2], value_channels, bias=bias)
         self.result = nn.Linear(value_channels, outputs, bias=bias)
-        self.heads = heads
-        self.causal = causal
-        self.dropout = dropout
-        self.scores = scores
 
     def forward(
         self,
@@ -233,13 +219,9 @@ class MultiheadAttention(nn.Module):
         lengths: tuple[torch.Tensor | None, ...] = (None, None, None),
     ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         ends = lengths[1] if lengths[1] is not None else lengths[2]
-        dropout = self.dropout if self.training else 0.0
-        given = (self.query(query), self.key(key), self.value(value), self.heads, self.causal, ends, dropout)
-        if self.scores == "none":
-            result: torch.Tensor = self.result(attend(*given))
-            return result
-        mixed, scores = attend_with_scores(*given)
-        return self.result(mixed), scores.mean(1, keepdim=True) if self.scores == "mean" else scores
+        mixed, scores = self.mix(self.query(query), self.key(key), self.value(value), ends)
+        y: torch.Tensor = self.result(mixed)
+        return y if scores is None else (y, scores)
 
 
 class GroupedAttention(nn.Module):

@@ -243,75 +243,54 @@ class PaddedEmbeddingBag(nn.EmbeddingBag):
         return sums if self.mode == "sum" else sums / counts.sum(1, keepdim=True).clamp(min=1)
 
 
-def both_ways(
-    run: Callable[[torch.Tensor, list[torch.Tensor]], torch.Tensor],
-    network: nn.RNNBase,
-    x: torch.Tensor,
-    lengths: torch.Tensor,
-    last: bool,
-) -> torch.Tensor:
-    """What a bidirectional network gives: it reads each sequence forwards, and backwards from its last real step.
+class PaddedRecurrent(nn.RNNBase):
+    """Mixin before a bidirectional recurrent layer of torch, which reads each sequence forwards, and backwards from its
+    last real step. With `last` it returns what each direction gives when it has read all steps.
 
-    `run` is one layer in one direction, given its weights; masks in place of packed sequences, which take ten times as
-    long on a CPU.
+    Masks take the place of packed sequences, which take ten times as long on a CPU.
     """
-    for index in range(network.num_layers):
-        ways = []
-        for suffix in ("", "_reverse"):
-            names = (f"{name}_l{index}{suffix}" for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-            weights = [getattr(network, name) for name in names]
-            if suffix:
-                ways.append(reverse_steps(run(reverse_steps(x, lengths), weights), lengths))
-            else:
-                ways.append(run(x, weights))
-        x = torch.cat(ways, 2)
-    return torch.cat([step_from_end(ways[0], lengths), ways[1][:, 0]], 1) if last else x
 
-
-class PaddedLstm(nn.LSTM):
-    """torch's bidirectional LSTM over real steps; with `last` what each direction gives when it has read them."""
-
-    def __init__(self, last: bool = False, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, last: bool = False, **options: Any) -> None:
+        super().__init__(**options)
         self.last = last
 
-    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+    def read(self, x: torch.Tensor, start: torch.Tensor, weights: list[torch.Tensor]) -> torch.Tensor:
+        """Run one layer in one direction over (N, T, C), from the state `start` (1, N, H)."""
+        raise NotImplementedError
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         start = x.new_zeros(1, len(x), self.hidden_size)
-
-        def run(x: torch.Tensor, weights: list[torch.Tensor]) -> torch.Tensor:
-            return torch.lstm(x, (start, start), weights, True, 1, 0.0, self.training, False, True)[0]
-
-        return both_ways(run, self, x, lengths, self.last)
-
-
-class PaddedGru(nn.GRU):
-    """torch's bidirectional GRU over real steps; with `last` what each direction gives when it has read them."""
-
-    def __init__(self, last: bool = False, **given: Any) -> None:
-        super().__init__(**given)
-        self.last = last
-
-    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-        start = x.new_zeros(1, len(x), self.hidden_size)
-
-        def run(x: torch.Tensor, weights: list[torch.Tensor]) -> torch.Tensor:
-            return torch.gru(x, start, weights, True, 1, 0.0, self.training, False, True)[0]
-
-        return both_ways(run, self, x, lengths, self.last)
+        for index in range(self.num_layers):
+            directions = []
+            for suffix in ("", "_reverse"):
+                names = (f"{name}_l{index}{suffix}" for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+                weights = [getattr(self, name) for name in names]
+                if suffix:
+                    y = self.read(reverse_steps(x, lengths), start, weights)
+                    directions.append(reverse_steps(y, lengths))
+                else:
+                    directions.append(self.read(x, start, weights))
+            x = torch.cat(directions, 2)
+        return torch.cat([step_from_end(directions[0], lengths), directions[1][:, 0]], 1) if self.last else x
 
 
-class PaddedRnn(nn.RNN):
-    """torch's bidirectional RNN over real steps; with `last` what each direction gives when it has read them."""
+class PaddedLstm(PaddedRecurrent, nn.LSTM):  # type: ignore[misc]
+    """torch's bidirectional LSTM over real steps."""
 
-    def __init__(self, last: bool = False, **given: Any) -> None:
-        super().__init__(**given)
-        self.last = last
+    def read(self, x: torch.Tensor, start: torch.Tensor, weights: list[torch.Tensor]) -> torch.Tensor:
+        return torch.lstm(x, (start, start), weights, True, 1, 0.0, self.training, False, True)[0]
 
-    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-        start = x.new_zeros(1, len(x), self.hidden_size)
+
+class PaddedGru(PaddedRecurrent, nn.GRU):  # type: ignore[misc]
+    """torch's bidirectional GRU over real steps."""
+
+    def read(self, x: torch.Tensor, start: torch.Tensor, weights: list[torch.Tensor]) -> torch.Tensor:
+        return torch.gru(x, start, weights, True, 1, 0.0, self.training, False, True)[0]
+
+
+class PaddedRnn(PaddedRecurrent, nn.RNN):  # type: ignore[misc]
+    """torch's bidirectional RNN over real steps."""
+
+    def read(self, x: torch.Tensor, start: torch.Tensor, weights: list[torch.Tensor]) -> torch.Tensor:
         layer = torch.rnn_relu if self.nonlinearity == "relu" else torch.rnn_tanh
-
-        def run(x: torch.Tensor, weights: list[torch.Tensor]) -> torch.Tensor:
-            return layer(x, start, weights, True, 1, 0.0, self.training, False, True)[0]
-
-        return both_ways(run, self, x, lengths, self.last)
+        return layer(x, start, weights, True, 1, 0.0, self.training, False, True)[0]

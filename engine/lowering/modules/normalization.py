@@ -21,24 +21,11 @@ class CrossChannelNorm(nn.Module):
         return x / (self.k + self.alpha * mean) ** self.beta
 
 
-class InverseNormalize(nn.Module):
-    """Turns normalised numbers back into units, one scale and shift a channel: y = x * scale + shift."""
-
-    shift: torch.Tensor
-    scale: torch.Tensor
-
-    def __init__(self, channels: int, dim: int, rank: int) -> None:
-        super().__init__()
-        self.sizes = [channels if axis == dim else 1 for axis in range(1, rank + 1)]
-        self.register_buffer("shift", torch.zeros(channels))
-        self.register_buffer("scale", torch.ones(channels))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x * self.scale.view(self.sizes) + self.shift.view(self.sizes)
-
-
 class Normalize(nn.Module):
-    """Input normalisation, one shift and scale a channel: y = (x - shift) * scale."""
+    """Input normalisation by one shift and scale per channel: y = (x - shift) * scale.
+
+    A sample has `rank` axes; `dim` is that of the channels, the samples' axis being 0.
+    """
 
     shift: torch.Tensor
     scale: torch.Tensor
@@ -51,6 +38,13 @@ class Normalize(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return (x - self.shift.view(self.sizes)) * self.scale.view(self.sizes)
+
+
+class InverseNormalize(Normalize):
+    """Turns normalised numbers back into units: y = x * scale + shift."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.scale.view(self.sizes) + self.shift.view(self.sizes)
 
 
 class DropPath(nn.Module):

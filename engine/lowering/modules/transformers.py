@@ -6,8 +6,62 @@ from torch import nn
 from engine.lowering.modules.attention import attend
 
 
-class TransformerEncoderLayer(nn.Module):
-    """Self-attention and a feedforward network on each step, each with a normalisation and a way around it.
+class TransformerLayer(nn.Module):
+    """Base of both layers: self-attention and a feedforward network, each with a normalisation and a residual.
+
+    With `memory_channels` there are attention to a memory and a third normalisation between the two.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        heads: int,
+        feedforward: int,
+        activation: str,
+        norm_first: bool,
+        causal: bool,
+        dropout: float,
+        eps: float,
+        memory_channels: int = 0,
+    ) -> None:
+        super().__init__()
+        self.query = nn.Linear(channels, channels)
+        self.key = nn.Linear(channels, channels)
+        self.value = nn.Linear(channels, channels)
+        self.result = nn.Linear(channels, channels)
+        if memory_channels:
+            self.cross_query = nn.Linear(channels, channels)
+            self.cross_key = nn.Linear(memory_channels, channels)
+            self.cross_value = nn.Linear(memory_channels, channels)
+            self.cross_result = nn.Linear(channels, channels)
+        self.expand = nn.Linear(channels, feedforward)
+        self.reduce = nn.Linear(feedforward, channels)
+        self.norm_1 = nn.LayerNorm(channels, eps=eps)
+        self.norm_2 = nn.LayerNorm(channels, eps=eps)
+        if memory_channels:
+            self.norm_3 = nn.LayerNorm(channels, eps=eps)
+        self.heads = heads
+        self.activation = activation
+        self.norm_first = norm_first
+        self.causal = causal
+        self.dropout = dropout
+
+    def self_attention(self, x: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor:
+        """What each step (batch, steps, channels) gathers from the others."""
+        dropout = self.dropout if self.training else 0.0
+        mixed = attend(self.query(x), self.key(x), self.value(x), self.heads, self.causal, lengths, dropout)
+        return nn.functional.dropout(self.result(mixed), self.dropout, self.training)
+
+    def feedforward(self, x: torch.Tensor) -> torch.Tensor:
+        """Two fully connected layers on each step."""
+        inner = self.expand(x)
+        inner = nn.functional.gelu(inner) if self.activation == "gelu" else inner.relu()
+        inner = nn.functional.dropout(inner, self.dropout, self.training)
+        return nn.functional.dropout(self.reduce(inner), self.dropout, self.training)
+
+
+class TransformerEncoderLayer(TransformerLayer):
+    """Self-attention and a feedforward network on each step, each with a normalisation and a residual.
 
     `lengths` tell where the sequences (batch, steps, channels) of a batch end: no step sees what stands behind.
     """
@@ -23,45 +77,19 @@ class TransformerEncoderLayer(nn.Module):
         dropout: float = 0.0,
         eps: float = 1e-5,
     ) -> None:
-        super().__init__()
-        self.query = nn.Linear(channels, channels)
-        self.key = nn.Linear(channels, channels)
-        self.value = nn.Linear(channels, channels)
-        self.result = nn.Linear(channels, channels)
-        self.expand = nn.Linear(channels, feedforward)
-        self.reduce = nn.Linear(feedforward, channels)
-        self.norm_1 = nn.LayerNorm(channels, eps=eps)
-        self.norm_2 = nn.LayerNorm(channels, eps=eps)
-        self.heads = heads
-        self.activation = activation
-        self.norm_first = norm_first
-        self.causal = causal
-        self.dropout = dropout
+        super().__init__(channels, heads, feedforward, activation, norm_first, causal, dropout, eps)
 
     def forward(self, x: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         if self.norm_first:
-            x = x + self.attention(self.norm_1(x), lengths)
+            x = x + self.self_attention(self.norm_1(x), lengths)
             return x + self.feedforward(self.norm_2(x))
-        x = self.norm_1(x + self.attention(x, lengths))
+        x = self.norm_1(x + self.self_attention(x, lengths))
         y: torch.Tensor = self.norm_2(x + self.feedforward(x))
         return y
 
-    def attention(self, x: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor:
-        """What each step gathers from the others."""
-        dropout = self.dropout if self.training else 0.0
-        mixed = attend(self.query(x), self.key(x), self.value(x), self.heads, self.causal, lengths, dropout)
-        return nn.functional.dropout(self.result(mixed), self.dropout, self.training)
 
-    def feedforward(self, x: torch.Tensor) -> torch.Tensor:
-        """Two layers on each step."""
-        inner = self.expand(x)
-        inner = nn.functional.gelu(inner) if self.activation == "gelu" else inner.relu()
-        inner = nn.functional.dropout(inner, self.dropout, self.training)
-        return nn.functional.dropout(self.reduce(inner), self.dropout, self.training)
-
-
-class TransformerDecoderLayer(nn.Module):
-    """Self-attention, attention to a memory and a feedforward network, each with a normalisation and a way around it.
+class TransformerDecoderLayer(TransformerLayer):
+    """Self-attention, attention to a memory and a feedforward network, each with a normalisation and a residual.
 
     `lengths` tell where the sequences (batch, steps, channels) of a batch end, and those of the memory: no step sees
     what stands behind.
@@ -80,58 +108,27 @@ class TransformerDecoderLayer(nn.Module):
         eps: float = 1e-5,
         cross_causal: bool = False,
     ) -> None:
-        super().__init__()
-        self.query = nn.Linear(channels, channels)
-        self.key = nn.Linear(channels, channels)
-        self.value = nn.Linear(channels, channels)
-        self.result = nn.Linear(channels, channels)
-        self.cross_query = nn.Linear(channels, channels)
-        self.cross_key = nn.Linear(memory_channels, channels)
-        self.cross_value = nn.Linear(memory_channels, channels)
-        self.cross_result = nn.Linear(channels, channels)
-        self.expand = nn.Linear(channels, feedforward)
-        self.reduce = nn.Linear(feedforward, channels)
-        self.norm_1 = nn.LayerNorm(channels, eps=eps)
-        self.norm_2 = nn.LayerNorm(channels, eps=eps)
-        self.norm_3 = nn.LayerNorm(channels, eps=eps)
-        self.heads = heads
-        self.activation = activation
-        self.norm_first = norm_first
-        self.causal = causal
+        super().__init__(channels, heads, feedforward, activation, norm_first, causal, dropout, eps, memory_channels)
         self.cross_causal = cross_causal
-        self.dropout = dropout
 
     def forward(
         self, x: torch.Tensor, memory: torch.Tensor, lengths: tuple[torch.Tensor | None, ...] = (None, None)
     ) -> torch.Tensor:
         if self.norm_first:
-            x = x + self.own(self.norm_1(x), lengths[0])
-            x = x + self.cross(self.norm_2(x), memory, lengths[1])
+            x = x + self.self_attention(self.norm_1(x), lengths[0])
+            x = x + self.cross_attention(self.norm_2(x), memory, lengths[1])
             return x + self.feedforward(self.norm_3(x))
-        x = self.norm_1(x + self.own(x, lengths[0]))
-        x = self.norm_2(x + self.cross(x, memory, lengths[1]))
+        x = self.norm_1(x + self.self_attention(x, lengths[0]))
+        x = self.norm_2(x + self.cross_attention(x, memory, lengths[1]))
         y: torch.Tensor = self.norm_3(x + self.feedforward(x))
         return y
 
-    def own(self, x: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor:
-        """What each step gathers from the others."""
-        dropout = self.dropout if self.training else 0.0
-        mixed = attend(self.query(x), self.key(x), self.value(x), self.heads, self.causal, lengths, dropout)
-        return nn.functional.dropout(self.result(mixed), self.dropout, self.training)
-
-    def cross(self, x: torch.Tensor, memory: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor:
+    def cross_attention(self, x: torch.Tensor, memory: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor:
         """What each step gathers from the memory."""
         dropout = self.dropout if self.training else 0.0
         query, key, value = self.cross_query(x), self.cross_key(memory), self.cross_value(memory)
         mixed = attend(query, key, value, self.heads, self.cross_causal, lengths, dropout)
         return nn.functional.dropout(self.cross_result(mixed), self.dropout, self.training)
-
-    def feedforward(self, x: torch.Tensor) -> torch.Tensor:
-        """Two layers on each step."""
-        inner = self.expand(x)
-        inner = nn.functional.gelu(inner) if self.activation == "gelu" else inner.relu()
-        inner = nn.functional.dropout(inner, self.dropout, self.training)
-        return nn.functional.dropout(self.reduce(inner), self.dropout, self.training)
 
 
 class Transformer(nn.Module):
