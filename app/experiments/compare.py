@@ -23,9 +23,8 @@ from PySide6.QtWidgets import (
 from app.experiments.side_by_side import Row, rows_of
 from app.plots.card import PlotCard
 from app.plots.comparison_plot import LEAST, Comparison, ComparisonPlot, badge_pixmap
-from app.plots.curve_export import ExportButton
+from app.plots.curve_export import ExportButton, count_of, write_runs_csv
 from app.plots.drawing import Across
-from app.plots.numbers import count_of, write_csv
 from app.plots.timeline import Along
 from app.plots.traces import Traces
 from designer import theme
@@ -111,7 +110,7 @@ class ComparePage(QWidget):
         self.whole.hide()
         self.export = ExportButton(
             lambda: [card for card in self.cards if not card.isHidden()],
-            lambda path: write_csv(path, self.traces.traces),
+            lambda path: write_runs_csv(path, self.traces.traces),
             lambda: count_of(self.traces.traces),
         )
         row.addWidget(self.back)

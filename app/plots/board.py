@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QScrollAr
 from app.plots.confusion_chart import ConfusionCard
 from app.plots.curve_card import CurveCard
 from app.plots.drawing import Across, Drawing
-from app.plots.marks import Marks
 from app.plots.quantities import (
     COMPUTING,
     GRADIENT_NORM,
@@ -20,7 +19,7 @@ from app.plots.quantities import (
     of_progress,
     shares_of,
 )
-from app.plots.timeline import Along, Timeline
+from app.plots.timeline import Along, Marks, Timeline
 from designer import theme
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.confusion import Confusion

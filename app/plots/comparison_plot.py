@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.plots.axes import Unit, figure, places_axis, tick_labels, values_axis
 from app.plots.drawing import Across
-from app.plots.plot import Line, Markers, Plot, image_html, table_html
+from app.plots.items import Line, Markers, image_html, table_html
+from app.plots.plot import Plot
 from app.plots.series import Floats
 from app.plots.timeline import Along
 from app.plots.traces import Curve, Trace

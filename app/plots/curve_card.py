@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 from app.plots.axes import figure
 from app.plots.card import PlotCard
 from app.plots.drawing import VALUE, Drawing
-from app.plots.plot import Line, Markers
+from app.plots.items import Line, Markers
 from app.plots.run_plot import RunPlot
 from app.plots.series import Floats, Points, Series
 from app.widgets import ElidedLabel

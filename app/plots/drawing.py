@@ -8,9 +8,8 @@ from itertools import pairwise
 import numpy as np
 from PySide6.QtGui import QColor
 
-from app.plots.marks import Marks
 from app.plots.series import Floats, Points, Series
-from app.plots.timeline import Along, Timeline
+from app.plots.timeline import Along, Marks, Timeline
 from designer import theme
 
 Curve = tuple[Floats, Floats]

@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 
 from app.plots.drawing import VALUE, Across, Beside, Drawing
-from app.plots.series import Points, Series
-from app.plots.track import Track
+from app.plots.series import Points, Series, Track
 from engine.project.options.metrics import is_share, title_of
 from engine.runs.events import Progress
 

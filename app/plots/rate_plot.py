@@ -9,7 +9,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.plots.axes import Axis, Unit
-from app.plots.plot import Line, Plot
+from app.plots.items import Line
+from app.plots.plot import Plot
 from app.widgets import ElidedLabel
 from designer import theme
 from engine.core.errors import plural

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.plots.axes import Axis, figure, places_axis, tick_labels, values_axis
 from app.plots.drawing import Drawing
-from app.plots.plot import Line, Markers, Plot, icon_html, table_html
+from app.plots.items import Line, Markers, icon_html, table_html
+from app.plots.plot import Plot
 from app.plots.series import Floats
 from designer import theme
 from engine.core.text import format_duration

@@ -1,10 +1,13 @@
-"""Where steps are in time: between reports, beyond them, and after a run went on from a checkpoint."""
+"""What events say of steps: where they are in time, which marks of what was asked for are kept, and what those say."""
 
 import numpy as np
 import pytest
+from pytestqt.qtbot import QtBot
 
-from app.plots.timeline import Timeline
-from engine.runs.events import Resumed
+from app.plots.curve_card import CurveCard
+from app.plots.run_plot import MAX_NAMED, RunPlot
+from app.plots.timeline import Marks, Timeline
+from engine.runs.events import Checkpointed, Event, Message, Requested, Resumed
 from tests.app.runs.test_facts_panel import STARTED, progress
 
 
@@ -31,3 +34,64 @@ def test_a_run_that_goes_on_forgets_the_time_it_lost() -> None:
     timeline.take(progress(14))
     assert timeline.place(14, "time") == 61
     assert timeline.place(28, "time") == 122
+
+
+def marks(*events: Event) -> Marks:
+    found = Marks()
+    for event in events:
+        found.take(event)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (Requested(what="pause", iteration=5), "paused"),
+        (Requested(what="rate", iteration=5, value=0.00123456), "learn rate 0.001235"),
+        (Requested(what="epochs", iteration=5, value=1200), "1,200 epochs"),
+        (Resumed(iteration=5, after=3, reason="resumed on request"), "goes on: resumed on request"),
+        (Resumed(iteration=5, after=3, reason="x" * 100), "goes on: " + "x" * 38 + "…"),
+        (Checkpointed(iteration=5, epoch=1, seconds=0.1), "checkpoint"),
+    ],
+)
+def test_a_mark_says_what_was_done(event: Event, words: str) -> None:
+    assert marks(event).between(5, 5) == [(5, words)]
+
+
+def test_other_events_leave_no_mark() -> None:
+    assert len(marks(Message(severity="note", text="x"), Requested(what="unheard of", iteration=1))) == 0
+
+
+def test_where_a_run_went_on_what_came_after_is_forgotten() -> None:
+    found = marks(
+        Requested(what="validate", iteration=2),
+        Checkpointed(iteration=4, epoch=1, seconds=0.1),
+        Requested(what="pause", iteration=6),
+        Resumed(iteration=4, after=9, reason="it was lost"),
+    )
+    assert found.between(0, 10) == [(2, "validated"), (4, "goes on: it was lost"), (4, "checkpoint")]
+    assert found.between(3, 10) == [(4, "goes on: it was lost"), (4, "checkpoint")]
+
+
+def test_marks_are_drawn_and_named_under_the_pointer(qtbot: QtBot) -> None:
+    card = CurveCard("Loss")
+    qtbot.addWidget(card)
+    card.resize(640, 320)
+    card.append("training", 1, 1, [1.0] * 100)
+    card.set_expected_steps(100)
+    card.show()
+    before = card.grab().toImage()
+    plot, drawing = card.plot, card.drawing
+    assert isinstance(plot, RunPlot)
+    drawing.across.marks.take(Requested(what="pause", iteration=50))
+    for step in range(60, 70):
+        drawing.across.marks.take(Checkpointed(iteration=step, epoch=1, seconds=0.1))
+    card.flush()
+    after = card.grab().toImage()
+    assert before != after
+    assert plot.marks_near(50) == [("at 50", "paused")]
+    assert plot.marks_near(3) == []
+    for _ in range(10):
+        drawing.across.marks.take(Requested(what="validate", iteration=50))
+    assert plot.marks_near(50)[MAX_NAMED:] == [("", "and 7 more")]
+    card.shutdown()
