@@ -18,15 +18,16 @@ from torch.nn import functional
 from benchmarks.peer import WORKLOADS, network
 from engine.data.augment_mixing import Mixing
 from engine.data.augmentation import Augmentation, Image
-from engine.data.batches import GATHERED_BYTES, Batch
+from engine.data.batches import GATHERED_BYTES, Batch, Tensors
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
+from engine.training.model import TrainedModel
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import TrainStep
 
 ROUNDS = 12
 BATCH = 128
@@ -69,17 +70,12 @@ def training_step(channels: int, size: int) -> Callable[[], object]:
     join_batch_norms(module, group, share)
     inputs, targets = torch.rand(BATCH, channels, size, size), torch.randint(0, 10, (BATCH,))
     batch = Batch((inputs,), (targets,), BATCH, BATCH)
-    unit = Unit(
-        module,
-        Single(module),
-        Solver(TrainingOptions(), module),
-        lambda outputs, wanted: functional.cross_entropy(outputs[0], wanted[0], reduction="sum"),
-        [],
-        group,
-        share=share,
-        rate=lambda step: 0.01,
-    )
-    return partial(unit.train, batch, 0)
+    model = TrainedModel(module, Single(module), Solver(TrainingOptions(), module), group)
+
+    def loss(outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        return functional.cross_entropy(outputs[0], targets[0], reduction="sum")
+
+    return partial(TrainStep(model, loss, lambda step: 0.01, share), batch, 0)
 
 
 def changing(channels: int, size: int, given: dict[str, Any]) -> tuple[Callable[[], object], int]:

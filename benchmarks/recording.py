@@ -28,17 +28,17 @@ from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share
 from engine.project.bindings import alone
 from engine.project.dataset_info import TargetInfo
 from engine.project.training import TrainingOptions
 from engine.training.fast.garbage import looked_for_at_reports
 from engine.training.losses import loss_for
 from engine.training.metrics import Accuracy
+from engine.training.model import TrainedModel
 from engine.training.recorder import Clock, Recorder
 from engine.training.reporter import NoRequests, Reporter
 from engine.training.solvers import Solver
-from engine.training.step import Unit
+from engine.training.step import TrainStep
 
 ROUNDS = 80
 LOAD = WORKLOADS["W2"]
@@ -57,16 +57,8 @@ class Training:
         options = TrainingOptions(solver="adam", l2_regularization=0.0, mini_batch_size=BATCH)
         wanted = alone(TargetInfo("y", features(3), "classes", ("a", "b", "c")))
         self.metrics, group = [Accuracy()], SingleProcess()
-        self.unit = Unit(
-            module,
-            Single(module),
-            Solver(options, module),
-            loss_for(options, wanted, (targets,)),
-            self.metrics,
-            group,
-            share=Share(),
-            rate=lambda step: 0.001,
-        )
+        model = TrainedModel(module, Single(module), Solver(options, module), group)
+        self.train = TrainStep(model, loss_for(options, wanted, (targets,)), lambda step: 0.001)
         self.batches = BatchLoader(
             ResidentDataset((inputs,), (targets,)), SampleOrder(len(inputs), BATCH, "every-epoch", 0), group
         )
@@ -77,7 +69,7 @@ class Training:
         began = time.thread_time()
         self.epoch += 1
         for batch in self.batches.of_epoch(self.epoch):
-            done = self.unit.train(batch, self.step)
+            done = self.train(batch, self.step)
             self.step += 1
             if reporter is not None and reporter.record(done):
                 reporter.report(self.epoch, self.step, 0.001)
@@ -94,7 +86,7 @@ class Training:
     def alone(self, reporter: Reporter) -> float:
         """The seconds that recording one epoch takes of this thread, without the training."""
         self.epoch += 1
-        all_done = [self.unit.train(batch, self.step) for batch in self.batches.of_epoch(self.epoch)]
+        all_done = [self.train(batch, self.step) for batch in self.batches.of_epoch(self.epoch)]
         began = time.thread_time()
         for done in all_done:
             self.step += 1

@@ -22,11 +22,11 @@ from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, join_batch_norms
 from engine.project.training import TrainingOptions
 from engine.training.gradient_checkpointing import Recomputing
-from engine.training.gradient_clipping import BatchStatistics
+from engine.training.model import TrainedModel
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
-from engine.training.step import Fittings, Unit
-from engine.training.weight_averaging import average_for
+from engine.training.step import TrainStep
+from engine.training.weight_averaging import BatchStatistics, average_for
 
 CPU = torch.device("cpu")
 ROUNDS = 5
@@ -93,21 +93,15 @@ def by_engine(work: Work, given: dict[str, Any]) -> Callable[[int], object]:
     inputs = inputs.double() if options.precision == "fp64" else inputs
     size, pieces = len(inputs), options.gradient_accumulation
     batch = Batch((inputs,), (targets,), size, size, (size // pieces,) * pieces)
-    unit = Unit(
+    model = TrainedModel(
         network,
         Single(network, called),
         Solver(options, network),
-        loss_of,
-        [],
         group,
-        share=share,
-        rate=lambda step: 0.01,
-        fittings=Fittings(
-            precision=precision,
-            average=average_for(options, network, 10, BatchStatistics(network, share, precision, lambda: iter(()))),
-        ),
+        precision,
+        average=average_for(options, network, 10, BatchStatistics(network, share, precision, lambda: iter(()))),
     )
-    return partial(unit.train, batch)
+    return partial(TrainStep(model, loss_of, lambda step: 0.01, share), batch)
 
 
 def by_hand(work: Work) -> Callable[[int], object]:

@@ -11,7 +11,6 @@ from engine.core.types import features
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share
 from engine.project import user_code
 from engine.project.bindings import alone
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
@@ -19,14 +18,15 @@ from engine.project.training import TrainingOptions, training_length
 from engine.runs.events import Event
 from engine.runs.requests import NOTHING, PendingRequests
 from engine.training.best_model import BestModelTracker, NullStore
-from engine.training.evaluation import metrics_for, named
+from engine.training.evaluation import Evaluator, metrics_for, named
 from engine.training.layer_statistics import LayerWatch, Watch
 from engine.training.losses import loss_for
+from engine.training.model import TrainedModel
 from engine.training.recorder import Clock, Recorder
 from engine.training.reporter import Reporter
 from engine.training.solvers import Solver
 from engine.training.state import TrainingPlan
-from engine.training.step import Fittings, Unit
+from engine.training.step import StepOptions, TrainStep
 from engine.training.trainer import Outcome, Trainer
 from engine.training.user_code import FileHooks, Run
 from engine.user_code import registry, trust
@@ -68,6 +68,7 @@ class Small:
         torch.manual_seed(0)
         self.asked: Sequence[PendingRequests] = ()
         self.refusals: dict[str, str] = {}
+        self.manual_backward = True
         self.network, self.outbox = nn.Linear(2, 3), Kept()
         self.part = ResidentDataset((torch.randn(9, 2),), (torch.randint(0, 3, (9,)),))
         self._folder, self._epochs = folder, epochs
@@ -76,35 +77,30 @@ class Small:
         """Train it."""
         options, part, network = self.options, self.part, self.network
         group, clock, metrics = SingleProcess(), Clock(), metrics_for(options, FACTS, part.targets)
-        unit = Unit(
-            network,
-            Single(network),
-            Solver(options, network),
-            loss_for(options, alone(*classes_of("a", "b", "c")), part.targets),
-            metrics,
+        model = TrainedModel(network, Single(network), Solver(options, network), group)
+        loss = loss_for(options, alone(*classes_of("a", "b", "c")), part.targets)
+        watch = Watch(
+            network.parameters(),
             group,
-            share=Share(),
-            rate=lambda step: 0.1 / (step + 1),
-            fittings=Fittings(
-                custom_step=user_code.target(options, "step_function"),
-                watch=Watch(
-                    network.parameters(),
-                    group,
-                    gradient_norm=options.watch_gradient_norm,
-                    layers=LayerWatch(network, {"fc": [""]}, {}),
-                    refusals=self.refusals,
-                ),
-            ),
+            gradient_norm=options.watch_gradient_norm,
+            layers=LayerWatch(network, {"fc": [""]}, {}),
+            refusals=self.refusals,
         )
+        step_options = StepOptions(
+            user_step=user_code.target(options, "step_function"), watch=watch, manual_backward=self.manual_backward
+        )
+        step = TrainStep(model, loss, lambda step: 0.1 / (step + 1), options=step_options)
         steps = self._epochs * STEPS_PER_EPOCH
         recorder = Recorder(metrics, group, lambda: 0, clock)
-        reporter = Reporter(metrics, recorder, self.outbox, Asks(self.asked), clock, steps, unit.watch)
+        reporter = Reporter(metrics, recorder, self.outbox, Asks(self.asked), clock, steps, watch)
         keeper = BestModelTracker(
-            unit, options, named(options.objective_metric, metrics), NullStore(), has_validation=True
+            model, options, named(options.objective_metric, metrics), NullStore(), has_validation=True
         )
         length = training_length(options, 9)
-        run = Run(network, self._folder, length.epochs, 3, 0, 1, rate_at=unit.rate, clock=clock)
+        run = Run(network, self._folder, length.epochs, 3, 0, 1, rate_at=step.learn_rate, clock=clock)
         hooks = FileHooks(options.hooks_file, run, group) if options.hooks_file else None
         plan = TrainingPlan(length, options.validation_frequency, 0, part, part)
-        batches = BatchLoader(part, SampleOrder(9, 3, options.shuffle, 0), group)
-        return Trainer(plan, unit, batches, reporter, keeper, hooks).run()
+        batches = BatchLoader(
+            part, SampleOrder(9, 3, options.shuffle, 0), group, micro_batches=options.gradient_accumulation
+        )
+        return Trainer(plan, step, Evaluator(model, loss, metrics), batches, reporter, keeper, hooks=hooks).run()

@@ -105,9 +105,9 @@ class _Steps:
         """Return a function that makes a step with this fraction of the batch. A collective."""
         builder = TrainerBuilder(replace(self._builder.job, group=group), like=self._builder)
         batches = builder.batches()
-        step = builder.unit(batches, metrics=[])
+        step = builder.train_step(batches)
         batch = _first_samples(next(iter(batches.of_epoch(1))), fraction)
-        return lambda: step.train(batch, 0)
+        return lambda: step(batch, 0)
 
 
 def _first_samples(batch: Batch, fraction: float) -> Batch:

@@ -131,8 +131,8 @@ def _trial_step(project: Project, device: torch.device, samples: int) -> Callabl
         mixing = Mixing(options, samples, 1) if options.mixes else None
         augmentation = Augmentation(options, images, (), options.seed, mixing)
     batches = builder.batches(augmentation)
-    train_step = builder.unit(batches, metrics=[])
-    return lambda: train_step.train(next(iter(batches.of_epoch(1))), 0)
+    train_step = builder.train_step(batches)
+    return lambda: train_step(next(iter(batches.of_epoch(1))), 0)
 
 
 def _mean_square(outputs: Tensors, targets: Tensors) -> torch.Tensor:

@@ -4,7 +4,7 @@ import contextlib
 import copy
 import gc
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property, partial
 
 import psutil
@@ -14,12 +14,11 @@ from torch import fx, nn
 from engine.data.augmentation import Augmentation, augmentation_for
 from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, as_tuple
 from engine.data.datasets import inputs_of, resident
-from engine.hardware.threads import fastest
 from engine.hardware.utilization import utilization_of
 from engine.layers.weighted import ParameterOptions
 from engine.parallel import process_group
 from engine.parallel.process_group import SingleProcess
-from engine.parallel.strategies.strategy import Strategy, form_of_data_parallel, strategy_for
+from engine.parallel.strategies.strategy import State, Strategy, form_of_data_parallel, strategy_for
 from engine.parallel.sync_batch_norm import Share
 from engine.placement.batch_arithmetic import rate_factor
 from engine.project import user_code
@@ -29,28 +28,30 @@ from engine.project.training import TrainingLength, training_length
 from engine.project.user_code import has_code
 from engine.runs.checkpoints import Checkpoint, all_checkpoints, beside, place
 from engine.runs.events import Message, Started
-from engine.training.best_model import BestModelTracker, CheckpointSaver, FolderStore, NullStore, nowhere
-from engine.training.checkpoints import RandomStates
-from engine.training.compilation import Step, accelerate, all_learn
-from engine.training.evaluation import confusion_for, metrics_for, named
+from engine.training.best_model import BestModelTracker, FolderStore, NullStore
+from engine.training.checkpoints import CheckpointSaver, RandomStates, write_nowhere
+from engine.training.compilation import Step, accelerate, all_learn, choose_threads
+from engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
 from engine.training.gradient_checkpointing import Recomputing
-from engine.training.gradient_clipping import BatchStatistics, gradient_clip
+from engine.training.gradient_clipping import gradient_clip
 from engine.training.job import TrainingJob, initial_network, prepare_parameters
 from engine.training.layer_statistics import LayerWatch, Watch
 from engine.training.levenberg_marquardt import LevenbergMarquardt
 from engine.training.losses import Loss, OutputAdapters, loss_for, normalised, scale_of
 from engine.training.metrics import Metric
+from engine.training.model import TrainedModel
 from engine.training.nan_check import nan_check_for
+from engine.training.nan_diagnosis import NanDiagnosis
 from engine.training.nan_replay import NanReplay
 from engine.training.precision import Precision
 from engine.training.recorder import Clock, Recorder
 from engine.training.reporter import Reporter
 from engine.training.solvers import Schedule, Solver, groups_by_name
 from engine.training.state import TrainingPlan, limits_for, validation_steps
-from engine.training.step import Fittings, State, Unit
+from engine.training.step import StepOptions, TrainStep
 from engine.training.trainer import Trainer
 from engine.training.user_code import FileHooks, Run
-from engine.training.weight_averaging import average_for
+from engine.training.weight_averaging import BatchStatistics, average_for
 
 LAYERS_OF_SHARDED = (
     "Of the layers outputs and dead units are shown, but no gradients: each worker has a shard of each gradient, and "
@@ -73,6 +74,8 @@ class TrainerBuilder:
         """Build the initial network; `like` is a builder whose network is copied and whose data is shared instead."""
         self.job, self.options = job, job.options
         self.notes = list(job.notes)
+        self.parameters: Mapping[str, ParameterOptions] = {}
+        """Options of the parameters by name, once the network is prepared."""
         self._share = Share()
         if like is None:
             self.precision = Precision(self.options.fitting_precision, job.device, job.group)
@@ -86,47 +89,61 @@ class TrainerBuilder:
         """Create the trainer."""
         job, options = self.job, self.options
         validation, test = self._split("validation"), self._split("test")
-        self.notes += [*_loading_note(job), *self.precision.notes, *self._choose_threads()]
+        self.notes += [
+            *_loading_note(job),
+            *self.precision.notes,
+        ]
+        self.notes += choose_threads(job, self.network, self.precision, self.training)
         metrics = metrics_for(options, job.ordered_dataset, self.training.targets)
         batches = self.batches(self._augmentation(), job.shard_weights)
         num_parameters = sum(p.numel() for p in self.network.parameters())
-        unit = self.unit(batches, metrics)
-        self.network = unit.network  # of a pipeline this worker's stage, so that the others can be freed
+        step = self.train_step(batches)
+        self.network = step.model.network  # of a pipeline this worker's stage, so that the others can be freed
+        is_first = job.group.rank == 0
         tracker = BestModelTracker(
-            unit,
+            step.model,
             options,
             named(options.objective_metric, metrics),
-            FolderStore(job.folder.path, job.manifest) if job.folder and job.group.rank == 0 else NullStore(),
+            FolderStore(job.folder.path, job.manifest) if is_first else NullStore(),
             has_validation=validation is not None,
         )
-        job.accelerations.uses("garbage-timing")  # asked here for its note, used by the worker
-        self.notes += [*job.accelerations.notes(), *process_group.notes(job.group)]
-        job.events.put(self._started(num_parameters, named("metric", metrics)), *self._messages())
+        self._send_started(num_parameters, named("metric", metrics))
         plan = TrainingPlan(
             self.length,
             validation_steps(options, self.length.steps_per_epoch),
             options.validation_patience,
             validation,
             test,
-            pace=self.schedule,
-            release=partial(_release_memory, job.device),
+            schedule=self.schedule,
+            release_memory=partial(_release_memory, job.device),
             limits=limits_for(options, named(options.target_metric, metrics)),
         )
-        reporter = self._reporter(unit, plan)
+        reporter = self._reporter(step, metrics, plan.limits.time_s)
         # From here on each worker draws random numbers of its own, for dropout.
         _seed_worker(job)
+        saver = CheckpointSaver(options, partial(beside, job.folder) if is_first else write_nowhere)
+        diagnosis = NanDiagnosis(step, in_stages=job.has_stages)
         hooks = self._hooks(reporter.clock)
-        saver = CheckpointSaver(options, partial(beside, job.folder) if job.folder and job.group.rank == 0 else nowhere)
-        replay = self._nan_replay(unit, batches, saver)
-        trainer = Trainer(plan, unit, batches, reporter, tracker, hooks, saver, replay)
-        random = RandomStates(job.group, job.device)
-        saver.register(
-            unit=unit, schedule=self.schedule, keeper=tracker, reporter=reporter, trainer=trainer, random=random
+        trainer = Trainer(
+            plan,
+            step,
+            self._evaluator(step, metrics),
+            batches,
+            reporter,
+            tracker,
+            hooks=hooks,
+            saver=saver,
+            diagnosis=diagnosis,
+            replay=self._nan_replay(step, diagnosis, batches, saver),
         )
+        random = RandomStates(job.group, job.device)
+        # Names in the checkpoint file.
+        saver.register(unit=step.model, schedule=self.schedule, keeper=tracker, random=random)
+        saver.register(reporter=reporter, trainer=trainer)
         if hooks is not None:
             saver.register(hooks=hooks)
-        if job.folder and job.checkpoint >= 0:
-            saver.go_on(Checkpoint(place(job.folder, job.checkpoint), job.checkpoint))
+        if job.checkpoint >= 0:
+            saver.restore(Checkpoint(place(job.folder, job.checkpoint), job.checkpoint))
         self.schedule.multiply(job.rate_factor)
         return trainer
 
@@ -182,44 +199,64 @@ class TrainerBuilder:
             change=augmentation,
         )
 
-    def unit(self, batches: BatchLoader, metrics: Sequence[Metric]) -> Unit:
-        """Create what trains and evaluates the network, on the device. A collective."""
-        job, options, network = self.job, self.options, self.network
+    def train_step(self, batches: BatchLoader) -> TrainStep:
+        """Create the model on its device, and the step that trains it. A collective."""
+        job, options = self.job, self.options
         # Workers of local SGD have batch statistics of their own, too; those of a pipeline see all samples.
         is_apart = job.project.environment.strategy in ("local-sgd", "pipeline")
-        prepare_parameters(job, network, SingleProcess() if is_apart else job.group, self._share)
-        parameters = job.parameter_options(network)
+        prepare_parameters(job, self.network, SingleProcess() if is_apart else job.group, self._share)
+        self.parameters = job.parameter_options(self.network)
         if job.has_stages:
-            return self._pipeline_unit(parameters, metrics)
-        network.to(job.device)
+            return self._pipeline_step()
+        network = self.network.to(job.device)
         called, strategy = self._strategy(batches)
         statistics = BatchStatistics(network, self._share, self.precision, batches.one_pass)
-        solver = partial(Solver, options, network, parameters, fused=job.accelerations.uses("fused-optimizers"))
-        return Unit(
+        least_squares = (
+            LevenbergMarquardt(options, network, self.parameters, job.group) if options.solver == "lm" else None
+        )
+        model = TrainedModel(
             network,
             strategy,
-            LevenbergMarquardt(options, network, parameters, job.group) if options.solver == "lm" else solver(),
-            self.loss,
-            metrics,
+            least_squares or self._solver(network),
             job.group,
-            share=self._share,
-            rate=self.schedule,
-            fittings=Fittings(
-                clip=gradient_clip(options, network.parameters(), job.group),
-                custom_step=user_code.target(options, "step_function"),
-                precision=self.precision,
-                average=average_for(options, network, batches.order.steps_per_epoch, statistics),
-                population=statistics if options.batch_normalization_statistics == "population" else None,
-                ends=OutputAdapters(job.targets, mixes=options.mixes),
-                most_at_once=self._evaluation_batch(job.group.size * options.gradient_accumulation),
-                guard=nan_check_for(options, network, job.group),
-                loads=job.shard_weights,
-                watch=self._watch(network, called),
-                new_solver=solver,
-                confusion=confusion_for(job.ordered_dataset) if job.data is not None else None,
-                manual_backward=not options.hooks_file and job.accelerations.uses("manual-backward"),
-            ),
+            self.precision,
+            average=average_for(options, network, batches.order.steps_per_epoch, statistics),
+            statistics=statistics if options.batch_normalization_statistics == "population" else None,
         )
+        step_options = StepOptions(
+            clip=gradient_clip(options, network.parameters(), job.group),
+            user_step=user_code.target(options, "step_function"),
+            nan_check=nan_check_for(options, network, job.group),
+            watch=self._watch(network, called),
+            adapters=OutputAdapters(job.targets, mixes=options.mixes),
+            manual_backward=not options.hooks_file and job.accelerations.uses("manual-backward"),
+        )
+        return TrainStep(model, self.loss, self.schedule, self._share, step_options)
+
+    def _pipeline_step(self) -> TrainStep:
+        """Create the same for this worker's pipeline stage."""
+        from engine.parallel.strategies.pipeline import Pipeline
+        from engine.training.pipeline_step import PipelineTrainStep
+
+        job, options = self.job, self.options
+        assert isinstance(self.network, fx.GraphModule)  # as it was built
+        stages = stages_of(job.project.network, job.analysis, job.project.environment, job.group.size)
+        groups = partial(groups_by_name, options=options, parameters=self.parameters)
+        pipeline = Pipeline(self.network, stages.of, job.group, job.device, groups)
+        stage = pipeline.module
+        step_options = StepOptions(
+            clip=gradient_clip(options, stage.parameters(), job.group, in_stages=True),
+            nan_check=nan_check_for(options, stage, job.group),
+            watch=self._watch(stage, stage),
+            adapters=OutputAdapters(job.targets, mixes=options.mixes),
+        )
+        model = TrainedModel(stage, pipeline, self._solver(stage), job.group, self.precision)
+        return PipelineTrainStep(model, self.loss, self.schedule, self._share, step_options)
+
+    def _solver(self, network: nn.Module) -> Solver:
+        """Create a solver as it is before the first step."""
+        is_fused = self.job.accelerations.uses("fused-optimizers")
+        return Solver(self.options, network, self.parameters, fused=is_fused)
 
     def _strategy(self, batches: BatchLoader) -> tuple[nn.Module, Strategy]:
         """Choose what is called in training: the network, recomputed or compiled; and how workers share a step."""
@@ -263,42 +300,23 @@ class TrainerBuilder:
 
         return step
 
-    def _pipeline_unit(self, parameters: dict[str, ParameterOptions], metrics: Sequence[Metric]) -> Unit:
-        """Create the same for this worker's pipeline stage."""
-        from engine.parallel.strategies.pipeline import Pipeline
-        from engine.training.pipeline_step import StagedUnit
-
-        job, options, network = self.job, self.options, self.network
-        assert isinstance(network, fx.GraphModule)  # as it was built
-        stages = stages_of(job.project.network, job.analysis, job.project.environment, job.group.size)
-        groups = partial(groups_by_name, options=options, parameters=parameters)
-        pipeline = Pipeline(network, stages.of, job.group, job.device, groups)
-        stage = pipeline.module
-        solver = partial(Solver, options, stage, parameters, fused=job.accelerations.uses("fused-optimizers"))
-        pieces = pieces_of_batch(job.project.environment, options.gradient_accumulation, job.group.size)
-        return StagedUnit(
-            pipeline,
-            solver(),
-            self.loss,
-            metrics,
-            job.group,
-            share=self._share,
-            rate=self.schedule,
-            fittings=Fittings(
-                clip=gradient_clip(options, stage.parameters(), job.group, in_stages=True),
-                precision=self.precision,
-                ends=OutputAdapters(job.targets, mixes=options.mixes),
-                most_at_once=self._evaluation_batch(pieces),
-                guard=nan_check_for(options, stage, job.group),
-                new_solver=solver,
-                watch=self._watch(stage, stage),
-                confusion=confusion_for(job.ordered_dataset) if job.data is not None else None,
-            ),
+    def _evaluator(self, step: TrainStep, metrics: Sequence[Metric]) -> Evaluator:
+        """Create the evaluation of the model on splits of the data."""
+        job, options = self.job, self.options
+        parts = job.group.size * options.gradient_accumulation
+        if job.has_stages:
+            parts = pieces_of_batch(job.project.environment, options.gradient_accumulation, job.group.size)
+        evaluation = EvaluationOptions(
+            confusion=confusion_for(job.ordered_dataset),
+            adapters=step.adapters,
+            shard_weights=() if job.has_stages else job.shard_weights,
+            batch_size=max(64, 2 * -(-options.mini_batch_size // parts)),
         )
+        if not job.has_stages:
+            return Evaluator(step.model, self.loss, metrics, evaluation)
+        from engine.training.pipeline_step import PipelineEvaluator
 
-    def _evaluation_batch(self, parts: int) -> int:
-        """Return how many samples are evaluated together where a batch is computed in so many parts."""
-        return max(64, 2 * -(-self.options.mini_batch_size // parts))
+        return PipelineEvaluator(step.model, self.loss, metrics, evaluation)
 
     def _watch(self, network: nn.Module, called: nn.Module) -> Watch:
         """Create the record of gradients and layers; `called` is what training calls instead of the network."""
@@ -351,83 +369,50 @@ class TrainerBuilder:
         inputs = [facts for _, facts, _ in inputs_of(job.project.network, job.dataset)]
         return augmentation_for(self.options, job.project.data, inputs, training.span, job.targets, len(training))
 
-    def _choose_threads(self) -> list[str]:
-        """Time a step with one thread and with all of this worker's, keep the faster number, and return what to say.
-
-        A copy of the network computes it, before random numbers are seeded, so the run is not affected. Nothing is
-        measured where the project sets the number; where the run must repeat bit for bit, since the load of the moment
-        would decide; and where several workers each run a line search, since another number of threads rounds
-        differently and one of them might search longer than the others.
-        """
-        job, options, place = self.job, self.options, self.job.places[self.job.group.rank]
-        searches = options.is_full_batch and len(job.places) > 1
-        is_set = job.project.environment.threads or options.deterministic or job.info.threads_are_chosen
-        if job.device.type != "cpu" or place.threads == 1 or is_set or searches or job.has_stages:
-            return []
-        network = copy.deepcopy(self.network)
-        prepare_parameters(job, network, SingleProcess(), Share())
-        loss = loss_for(options, job.targets, self.training.targets)
-        inputs, targets = self.training.at(slice(max(1, place.samples // options.gradient_accumulation)))
-
-        def step() -> None:
-            torch.autograd.backward(loss(as_tuple(self.precision.call(network, *inputs)), targets))
-
-        chosen, seconds = fastest((1, place.threads), torch.set_num_threads, step)
-        if chosen == place.threads:
-            return []
-        one_ms, all_ms = (1000 * seconds[n] for n in (1, place.threads))
-        return [
-            f"Computing with 1 thread: for this network and the load of now a step takes {one_ms:.1f} ms with it and "
-            f"{all_ms:.1f} ms with {place.threads}."
-        ]
-
-    def _started(self, num_parameters: int, metric: Metric) -> Started:
-        """Return the first event of a run."""
-        job = self.job
-        return Started(
-            environment=job.info.placement.environment,
-            hardware=job.info.placement.hardware,
-            epochs=self.length.epochs,
-            iterations=self.length.total_steps,
-            steps_per_epoch=self.length.steps_per_epoch,
+    def _send_started(self, num_parameters: int, metric: Metric) -> None:
+        """Send the first events of the run: what is trained where, and notes and warnings."""
+        job, length, placement = self.job, self.length, self.job.info.placement
+        job.accelerations.uses("garbage-timing")  # asked here for its note; the worker uses it
+        notes = [*job.dataset.notes, *self.notes, *job.accelerations.notes(), *process_group.notes(job.group)]
+        messages = [Message(severity="note", text=note[:1000]) for note in notes]
+        needs_validation = self.options.output_network == "best-validation" or self.options.validation_patience
+        if needs_validation and not job.dataset.samples.get("validation"):
+            text = "The data has no validation split: the last network is kept, and patience has no effect."
+            messages.append(Message(severity="warning", text=text))
+        started = Started(
+            environment=placement.environment,
+            hardware=placement.hardware,
+            epochs=length.epochs,
+            iterations=length.total_steps,
+            steps_per_epoch=length.steps_per_epoch,
             metric=metric.name,
             samples=job.dataset.samples,
             parameters=num_parameters,
-            sentence=job.info.placement.sentence[:1000],
-            arithmetic=job.info.placement.arithmetic[:1000],
+            sentence=placement.sentence[:1000],
+            arithmetic=placement.arithmetic[:1000],
         )
+        job.events.put(started, *messages)
 
-    def _messages(self) -> list[Message]:
-        """Return the notes and warnings that follow it."""
-        notes = (*self.job.dataset.notes, *self.notes)
-        messages = [Message(severity="note", text=note[:1000]) for note in notes]
-        needs_validation = self.options.output_network == "best-validation" or self.options.validation_patience
-        if needs_validation and not self.job.dataset.samples.get("validation"):
-            text = "The data has no validation split: the last network is kept, and patience has no effect."
-            messages.append(Message(severity="warning", text=text))
-        return messages
-
-    def _reporter(self, unit: Unit, plan: TrainingPlan) -> Reporter:
+    def _reporter(self, step: TrainStep, metrics: Sequence[Metric], time_limit_s: float) -> Reporter:
         """Create what sends events and takes requests, at report points."""
         job = self.job
-        is_measured = unit.measures_communication and (job.group.size == 1 or job.device.type == "cpu")
-        clock = Clock(plan.limits.time_s, lambda: job.group.communication_s if is_measured else math.nan)
+        is_measured = job.group.size == 1 or job.device.type == "cpu"
+        is_measured = is_measured and step.model.strategy.measures_communication
+        clock = Clock(time_limit_s, lambda: job.group.communication_s if is_measured else math.nan)
         utilization = utilization_of(job.device, job.group.size)
-        memory = partial(_memory_bytes, job.device)
-        recorder = Recorder(unit.metrics, job.group, memory, clock, job.device, utilization)
-        total_steps = self.length.total_steps
-        return Reporter(unit.metrics, recorder, job.events, job.requests, clock, total_steps, unit.watch)
+        recorder = Recorder(metrics, job.group, partial(_memory_bytes, job.device), clock, job.device, utilization)
+        return Reporter(metrics, recorder, job.events, job.requests, clock, self.length.total_steps, step.watch)
 
     def _hooks(self, clock: Clock) -> FileHooks | None:
-        """Create the calls of a user's hooks, if the project has any."""
-        job = self.job
-        if job.folder is None or not self.options.hooks_file:
+        """Create the calls of a user's hooks, if the project has any. Raises `UserError`."""
+        job, length = self.job, self.length
+        if not self.options.hooks_file:
             return None
         run = Run(
             self.network,
             job.folder.path,
-            self.length.epochs,
-            self.length.steps_per_epoch,
+            length.epochs,
+            length.steps_per_epoch,
             job.group.rank,
             job.group.size,
             rate_at=self.schedule,
@@ -435,22 +420,24 @@ class TrainerBuilder:
         )
         return FileHooks(self.options.hooks_file, run, job.group)
 
-    def _nan_replay(self, unit: Unit, batches: BatchLoader, saver: CheckpointSaver) -> NanReplay | None:
+    def _nan_replay(
+        self, step: TrainStep, diagnosis: NanDiagnosis, batches: BatchLoader, saver: CheckpointSaver
+    ) -> NanReplay | None:
         """Create the search for where a non-finite loss came from, by replaying steps.
 
         None where a NaN check finds it at once, and for least squares, which move no weight by a non-finite value: the
         network as it is shows the layer.
         """
         job, options = self.job, self.options
-        if job.folder is None or options.non_finite_loss != "stop" or options.solver == "lm":
+        if options.non_finite_loss != "stop" or options.solver == "lm":
             return None
 
-        def initial() -> State:
+        def initial() -> tuple[State, Solver]:
             state = self.precision.network(initial_network(job)).state_dict()
             _seed_worker(job)
-            return state
+            return state, self._solver(step.model.network)
 
-        return NanReplay(unit, batches, job.group, saver.pieces, initial, partial(all_checkpoints, job.folder))
+        return NanReplay(step, diagnosis, batches, saver.pieces, initial, partial(all_checkpoints, job.folder))
 
 
 def _loading_note(job: TrainingJob) -> list[str]:

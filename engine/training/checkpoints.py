@@ -1,7 +1,7 @@
-"""The complete state of a training on disk: as JSON with the tensors beside it. Nothing in it can be executed.
+"""Checkpoints: the complete state of a training as JSON with tensors beside it. Nothing in it can be executed.
 
-Whatever changes while a run trains is a piece: it has a `state_dict` that tells it and a `load_state_dict` that takes
-it back. A run that goes on with all of them goes on to the bit, as far as the computation itself repeats.
+Whatever changes while a run trains is `Stateful`, as in `torch.distributed.checkpoint`. A run that is resumed from all
+states continues bit for bit, as far as the computation itself is deterministic.
 """
 
 import contextlib
@@ -9,7 +9,8 @@ import json
 import os
 import random
 import shutil
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,27 +23,30 @@ from engine.core.errors import RunError, UserError
 from engine.core.fields import path_part, printable
 from engine.core.files import remove
 from engine.parallel.process_group import ProcessGroup
+from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import STATE, TENSORS, Checkpoint, write_manifest
 
+CHECKPOINT_TIME_SHARE = 0.01
+"""At most this share of the time goes into checkpoints by time."""
 JsonState = dict[str, Any]
 _DRAWING = ("cuda", "xpu")
-"""Devices that draw random numbers of their own, each of several by itself."""
+"""Devices with random number generators of their own."""
 
 
 class Piece(Protocol):
-    """Something that changes while a run trains."""
+    """A part of a training whose state a checkpoint holds."""
 
     def state_dict(self) -> JsonState:
-        """All of it: numbers, texts, tensors, in dicts, lists and tuples."""
+        """Return the state: numbers, texts and tensors, in dicts, lists and tuples."""
 
     def load_state_dict(self, state: JsonState) -> None:
-        """Be as it was told."""
+        """Restore the state."""
 
 
 class RandomStates:
-    """The random numbers of every worker: torch's, of its device too, numpy's, Python's.
+    """The states of every worker's random number generators: torch's, also on its device, numpy's and Python's.
 
-    Telling them is a collective. With another number of workers than before, those that are new begin with their own.
+    With more workers than before, the new ones start with their own seeds.
     """
 
     def __init__(self, group: ProcessGroup, device: torch.device) -> None:
@@ -50,12 +54,12 @@ class RandomStates:
         self._device = device
 
     def state_dict(self) -> JsonState:
-        """One state for each worker, by rank."""
+        """Return the states of all workers, by rank. A collective."""
         mine = json.dumps(to_json_state(self._own(), []), separators=(",", ":")).encode()
         return {"workers": [json.loads(text) for text in all_gather_bytes(mine, self._group, self._device)]}
 
     def load_state_dict(self, state: JsonState) -> None:
-        """Take back what this worker had."""
+        """Restore the state of this worker."""
         if self._group.rank >= len(state["workers"]):
             return
         own = _whole(state["workers"][self._group.rank], {})
@@ -89,7 +93,7 @@ def _bytes(text: str) -> torch.Tensor:
 
 
 def all_gather_bytes(mine: bytes, group: ProcessGroup, device: torch.device) -> list[bytes]:
-    """What each worker gives, in the order of their ranks. A collective."""
+    """Gather bytes of all workers, by rank. A collective."""
     if group.size == 1:
         return [mine]
     lengths = torch.zeros(group.size, dtype=torch.int64, device=device)
@@ -102,12 +106,12 @@ def all_gather_bytes(mine: bytes, group: ProcessGroup, device: torch.device) -> 
 
 
 def gathered(pieces: Mapping[str, Piece]) -> JsonState:
-    """The state of every piece. Called by all workers, since some of them gather."""
+    """Return the state of every part. A collective, since some gather."""
     return {name: piece.state_dict() for name, piece in pieces.items()}
 
 
 def distribute(state: JsonState, pieces: Mapping[str, Piece]) -> None:
-    """Give each piece its state back. Raises `UserError` where the checkpoint is one of other pieces."""
+    """Restore the state of each part. Raises `UserError` for a checkpoint with other parts."""
     if missing := sorted(pieces.keys() ^ state.keys()):
         names = ", ".join(map(path_part, missing[:9]))
         raise UserError(
@@ -170,7 +174,7 @@ def _flush(path: Path) -> None:
 
 
 def read(checkpoint: Checkpoint) -> JsonState:
-    """The state of a checkpoint, its checksums compared first. Raises `UserError`."""
+    """Read the state of a checkpoint, after its checksums. Raises `UserError`."""
     refused = f"The checkpoint {checkpoint.path} cannot be used"
     if damage := checkpoint.damage():
         raise UserError(f"{refused}: {damage}.")
@@ -187,7 +191,7 @@ def read(checkpoint: Checkpoint) -> JsonState:
 
 
 def to_json_state(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """The value as JSON; tensors are put into the list, and stand as their numbers there."""
+    """Return the value as JSON; tensors are appended to the list, and their indices stand for them."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return {"$tensor": len(tensors) - 1}
@@ -205,7 +209,7 @@ def to_json_state(value: Any, tensors: list[torch.Tensor]) -> Any:
 
 
 def _whole(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
-    """What `plain` was given. Each tensor is taken once: named a million times it would not fit into memory."""
+    """Return the value that `to_json_state` wrote. Each tensor is used once: many copies would not fit in memory."""
     if isinstance(value, list):
         return [_whole(item, tensors) for item in value]
     if not isinstance(value, dict):
@@ -218,3 +222,95 @@ def _whole(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
         case {"$dict": list(pairs)}:
             return {_whole(key, tensors): _whole(item, tensors) for key, item in pairs}
     return {key: _whole(item, tensors) for key, item in value.items()}
+
+
+class Throttle:
+    """Limits how often something is done: at most every so many seconds, and for a small share of all time."""
+
+    def __init__(self, every_s: float, time_share: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._every_s = every_s
+        self._time_share = time_share
+        self._now = now
+        self._next_s = now() + every_s
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether it may be done now."""
+        return self._now() >= self._next_s
+
+    def ran_for(self, seconds: float) -> None:
+        """Note that it was done, and how long that took."""
+        self._next_s = self._now() + max(self._every_s, seconds / self._time_share)
+
+
+PathOf = Callable[[int], Path | None]
+"""Returns the folder that the checkpoint of an iteration is written into, or None for one that is not written."""
+
+
+def write_nowhere(iteration: int) -> Path | None:
+    """Return None: for all workers but the first, and where there is no run folder."""
+    return None
+
+
+class CheckpointSaver:
+    """Saves the state of all parts of a training together.
+
+    Checkpoints by count are due on all workers at the same step; those by time are due on the first one, which tells
+    the others at a report point.
+    """
+
+    def __init__(
+        self,
+        options: TrainingOptions,
+        path_of: PathOf = write_nowhere,
+        *,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.last_step = -1
+        self.pieces: dict[str, Piece] = {}
+        self._unit = options.checkpoint_unit
+        self._every = options.checkpoint_frequency
+        self._path_of = path_of
+        self._throttle = Throttle(float(self._every), CHECKPOINT_TIME_SHARE, now)
+
+    def register(self, **pieces: Piece) -> None:
+        """Add parts whose state changes while the run trains."""
+        self.pieces.update(pieces)
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether checkpoints are saved at all."""
+        return self._unit != "never"
+
+    @property
+    def is_due_by_time(self) -> bool:
+        """Return whether one is due by time. Workers may differ."""
+        return self._unit == "seconds" and self._throttle.is_due
+
+    def is_due(self, step: int, epochs_done: int, *, at_epoch_end: bool) -> bool:
+        """Return whether one is due by count. The same on all workers."""
+        if self._unit == "epochs":
+            return at_epoch_end and epochs_done % self._every == 0
+        return self._unit == "iterations" and step % self._every == 0
+
+    def save(self, step: int) -> float | None:
+        """Save a checkpoint and return the seconds that took; None where this worker wrote none. A collective.
+
+        None is written where weights are not finite. Raises `RunError`.
+        """
+        start_s = time.monotonic()
+        state = gathered(self.pieces)
+        self.last_step = step
+        path = self._path_of(step)
+        try:
+            if path is None or not is_finite(state["unit"]["network"]):
+                return None
+            write(state, path, step)
+            return time.monotonic() - start_s
+        finally:
+            self._throttle.ran_for(time.monotonic() - start_s)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Restore all parts from a checkpoint. Raises `UserError`."""
+        distribute(read(checkpoint), self.pieces)
+        self.last_step = checkpoint.iteration

@@ -1,13 +1,20 @@
-"""torch.compile, where it is asked for, or where a short comparison says that it pays."""
+"""Choices made by timing a few steps before training: torch.compile, and the number of threads."""
 
 import contextlib
+import copy
 import time
 from collections.abc import Callable, Iterator
 
 import torch
 from torch import nn
 
-from engine.parallel.process_group import ProcessGroup
+from engine.data.batches import ResidentDataset, as_tuple
+from engine.hardware.threads import fastest
+from engine.parallel.process_group import ProcessGroup, SingleProcess
+from engine.parallel.sync_batch_norm import Share
+from engine.training.job import TrainingJob, prepare_parameters
+from engine.training.losses import loss_for
+from engine.training.precision import Precision
 
 ROUNDS = 10
 LEAST_GAIN = 1.05
@@ -90,3 +97,35 @@ def _untouched(network: nn.Module, device: torch.device) -> Iterator[None]:
             network.load_state_dict(before)
             for parameter in network.parameters():
                 parameter.grad = None
+
+
+def choose_threads(job: TrainingJob, network: nn.Module, precision: Precision, training: ResidentDataset) -> list[str]:
+    """Time a step with one thread and with all of this worker's, keep the faster number, and return what to say.
+
+    A copy of the network computes it, before random numbers are seeded, so the run is not affected. Nothing is measured
+    where the project sets the number; where the run must repeat bit for bit, since the load of the moment would decide;
+    and where several workers each run a line search, since another number of threads rounds differently and one of them
+    might search longer than the others.
+    """
+    options = job.options
+    place = job.places[job.group.rank]
+    searches = options.is_full_batch and len(job.places) > 1
+    is_set = job.project.environment.threads or options.deterministic or job.info.threads_are_chosen
+    if job.device.type != "cpu" or place.threads == 1 or is_set or searches or job.has_stages:
+        return []
+    trial = copy.deepcopy(network)
+    prepare_parameters(job, trial, SingleProcess(), Share())
+    loss = loss_for(options, job.targets, training.targets)
+    inputs, targets = training.at(slice(max(1, place.samples // options.gradient_accumulation)))
+
+    def step() -> None:
+        torch.autograd.backward(loss(as_tuple(precision.call(trial, *inputs)), targets))
+
+    chosen, seconds = fastest((1, place.threads), torch.set_num_threads, step)
+    if chosen == place.threads:
+        return []
+    one_ms, all_ms = (1000 * seconds[n] for n in (1, place.threads))
+    return [
+        f"Computing with 1 thread: for this network and the load of now a step takes {one_ms:.1f} ms with it and "
+        f"{all_ms:.1f} ms with {place.threads}."
+    ]

@@ -1,16 +1,17 @@
-"""Evaluation: the metrics of a run from its options, gathered over batches and workers."""
+"""Evaluation of a model on a split of the data: loss, metrics and confusion, over all batches and workers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 
-from engine.data.batches import Tensors
+from engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
 from engine.parallel.process_group import ProcessGroup, all_gather_rows
 from engine.project import user_code
 from engine.project.dataset_info import DatasetInfo
 from engine.project.training import TrainingOptions
 from engine.training.classwise_metrics import Auc, ClassFigure, Confusion, OfCounts, f_score, precision, recall
+from engine.training.losses import Loss, OutputAdapters
 from engine.training.metrics import (
     R2,
     Accuracy,
@@ -26,47 +27,132 @@ from engine.training.metrics import (
     summed,
     whole,
 )
+from engine.training.model import TrainedModel
+from engine.training.state import Evaluation
 from engine.training.user_code import UserMetric
 
-MOST_IN_TABLE = 100
-"""With more classes the table of which is taken for which is not kept."""
+MAX_CONFUSION_CLASSES = 100
+"""With more classes no confusion matrix is kept."""
 
-
-def metrics_for(options: TrainingOptions, facts: DatasetInfo, targets: Tensors) -> tuple[Metric, ...]:
-    """The metrics that the options ask for, the main one first. They look at the first output, which gives logits, and
-    its target. `targets` are those of the whole training split. Raises `UserError` where a library is missing."""
-    return tuple(_metric(name, options, facts, targets) for name in options.metrics_for(facts.task))
+Rows = tuple[torch.Tensor, torch.Tensor]
 
 
 @dataclass(frozen=True)
-class _Loss:
-    """Stands for the loss where there is no metric."""
+class EvaluationOptions:
+    """What an evaluation does beside loss and metrics."""
 
-    name: str = "loss"
-    higher_is_better: bool = False
-
-
-def named(choice: str, metrics: Sequence[Metric]) -> Metric:
-    """The metric that an option goes by: the one of this name, else the main one, which is the first."""
-    by_name = {metric.name: metric for metric in metrics}
-    return by_name.get(choice) or next(iter(metrics), _Loss())
-
-
-def confusion_for(facts: DatasetInfo) -> Confusion | None:
-    """The table of which class is taken for which, for data of classes, if they are not too many."""
-    count = len(facts.classes)
-    return Confusion(count) if facts.task == "classes" and 0 < count <= MOST_IN_TABLE else None
+    confusion: Confusion | None = None
+    adapters: OutputAdapters | None = None
+    """Bring outputs and targets into the form that metrics take."""
+    shard_weights: Sequence[float] = ()
+    """How large the workers' shards are in proportion to each other; empty: equal."""
+    batch_size: int = 256
+    """Samples of a worker that are evaluated together."""
 
 
-def _metric(name: str, options: TrainingOptions, facts: DatasetInfo, targets: Tensors) -> Metric:
-    is_labels = facts.task == "labels"
+class Evaluator:
+    """Evaluates a model on splits of the data; every worker computes its shard and gets the whole result."""
+
+    def __init__(
+        self, model: TrainedModel, loss: Loss, metrics: Sequence[Metric], options: EvaluationOptions | None = None
+    ) -> None:
+        self.metrics = tuple(metrics)
+        self._model = model
+        self._loss = loss
+        self._options = options or EvaluationOptions()
+        self._adapters = self._options.adapters or OutputAdapters(())
+
+    @torch.no_grad()
+    def evaluate(self, split: ResidentDataset) -> Evaluation:
+        """Compute loss, metrics and confusion over all samples of a split. A collective."""
+        model = self._model
+        model.synchronize()
+        with model.averaged(fresh=True):
+            model.network.eval()
+            accumulator = MetricAccumulator(self.metrics, model.group, split.device, self._options.confusion)
+            for batch, outputs in self._outputs(split):
+                if batch.count:
+                    loss = self._loss(outputs, batch.targets)
+                    accumulator.update(loss, *self._adapters(outputs, batch.targets))
+            model.network.train()
+            loss_sum, values, confusion = accumulator.compute()
+            return Evaluation(loss_sum / len(split), values, confusion)
+
+    def _outputs(self, split: ResidentDataset) -> Iterator[tuple[Batch, Tensors]]:
+        """Yield the batches of this worker's shard with the outputs of the network."""
+        model, options = self._model, self._options
+        group = model.group
+        for batch in split.shard_batches(group.rank, group.size, options.batch_size, options.shard_weights):
+            yield batch, as_tuple(model.precision.call(model.network, *batch.inputs))
+
+
+class MetricAccumulator:
+    """Accumulates loss and metrics over the batches of this worker, and computes them over all workers."""
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        group: ProcessGroup,
+        device: torch.device,
+        confusion: Confusion | None = None,
+    ) -> None:
+        self._metrics = metrics
+        self._group = group
+        self._confusion = confusion
+        self._summed: tuple[Summed, ...] = summed(metrics)
+        self._whole: dict[str, Whole] = {m.name: m for m in whole(metrics)}
+        self._rows: dict[str, list[Rows]] = {name: [metric.nothing(device)] for name, metric in self._whole.items()}
+        self._loss = torch.zeros(1, dtype=torch.double, device=device)
+        self._sums = [torch.zeros(metric.width, dtype=torch.double, device=device) for metric in self._summed]
+        classes = confusion.classes if confusion is not None else 0
+        self._table = torch.zeros(classes, classes, dtype=torch.double, device=device)
+
+    def update(self, loss: torch.Tensor, outputs: Tensors, targets: Tensors) -> None:
+        """Add a batch: its loss, summed over samples, its outputs and targets."""
+        self._loss += loss
+        count = torch.tensor([len(outputs[0])], device=self._loss.device)
+        for metric, sums in zip(self._summed, self._sums, strict=True):
+            sums += metric.sums(outputs, targets, count)[0]
+        for name, rows in self._rows.items():
+            rows.append(self._whole[name].rows(outputs, targets))
+        if self._confusion is not None:
+            self._table += self._confusion.of(outputs, targets)
+
+    def compute(self) -> tuple[float, dict[str, float], list[list[int]]]:
+        """Return the loss summed over samples, each metric by name, and the confusion matrix. A collective."""
+        parts = [self._loss, *self._sums, self._table.flatten()]
+        totals = torch.split(self._group.all_reduce(torch.cat(parts)), [len(part) for part in parts])
+        values = {m.name: m.value(sums.tolist()) for m, sums in zip(self._summed, totals[1:-1], strict=True)}
+        for name, rows in self._rows.items():
+            values[name] = self._value_of(self._whole[name], rows)
+        table = totals[-1].reshape(self._table.shape).long().tolist()
+        return float(totals[0]), {metric.name: values[metric.name] for metric in self._metrics}, table
+
+    def _value_of(self, metric: Whole, rows: list[Rows]) -> float:
+        """Compute a metric from the rows of all workers: on the first one, so that all have it to the last bit."""
+        values, targets = (all_gather_rows(self._group, torch.cat(column)) for column in zip(*rows, strict=True))
+        value = metric.value_of(values, targets) if self._group.rank == 0 else 0.0
+        return float(self._group.all_reduce(torch.tensor([value], dtype=torch.double, device=values.device)))
+
+
+def metrics_for(options: TrainingOptions, dataset: DatasetInfo, targets: Tensors) -> tuple[Metric, ...]:
+    """Return the metrics that the options ask for, the main one first.
+
+    They compare the first output, logits, with its target. `targets` are those of the whole training split. Raises
+    `UserError` where a library is missing.
+    """
+    return tuple(_metric(name, options, dataset, targets) for name in options.metrics_for(dataset.task))
+
+
+def _metric(name: str, options: TrainingOptions, dataset: DatasetInfo, targets: Tensors) -> Metric:
+    is_labels = dataset.task == "labels"
     match name:
         case "accuracy":
             return LabelAccuracy() if is_labels else Accuracy()
         case "top-k":
             return TopK(options.top_k)
         case "auc":
-            return Auc(facts.outputs, options.metric_average, is_labels)
+            return Auc(dataset.outputs, options.metric_average, is_labels)
         case "rmse":
             return Rmse()
         case "mae":
@@ -83,52 +169,24 @@ def _metric(name: str, options: TrainingOptions, facts: DatasetInfo, targets: Te
         "recall": recall,
         "f-score": f_score(options.f_score_beta),
     }
-    return ClassFigure(name, of_counts[name], facts.outputs, options.metric_average, is_labels)
+    return ClassFigure(name, of_counts[name], dataset.outputs, options.metric_average, is_labels)
 
 
-Rows = tuple[torch.Tensor, torch.Tensor]
+@dataclass(frozen=True)
+class _Loss:
+    """Stands for the loss where there is no metric."""
+
+    name: str = "loss"
+    higher_is_better: bool = False
 
 
-class MetricAccumulator:
-    """Looks at this worker's share, piece by piece, and then says what all workers saw."""
+def named(choice: str, metrics: Sequence[Metric]) -> Metric:
+    """Return the metric of this name, else the main one, which is the first."""
+    by_name = {metric.name: metric for metric in metrics}
+    return by_name.get(choice) or next(iter(metrics), _Loss())
 
-    def __init__(
-        self, metrics: Sequence[Metric], group: ProcessGroup, device: torch.device, confusion: Confusion | None = None
-    ) -> None:
-        self._metrics = metrics
-        self._group = group
-        self._confusion = confusion
-        self._summed: tuple[Summed, ...] = summed(metrics)
-        self._whole: dict[str, Whole] = {m.name: m for m in whole(metrics)}
-        self._rows: dict[str, list[Rows]] = {name: [metric.nothing(device)] for name, metric in self._whole.items()}
-        self._loss = torch.zeros(1, dtype=torch.double, device=device)
-        self._sums = [torch.zeros(metric.width, dtype=torch.double, device=device) for metric in self._summed]
-        classes = confusion.classes if confusion is not None else 0
-        self._table = torch.zeros(classes, classes, dtype=torch.double, device=device)
 
-    def see(self, loss: torch.Tensor, outputs: Tensors, targets: Tensors) -> None:
-        """Some samples, and their loss."""
-        self._loss += loss
-        count = torch.tensor([len(outputs[0])], device=self._loss.device)
-        for metric, sums in zip(self._summed, self._sums, strict=True):
-            sums += metric.sums(outputs, targets, count)[0]
-        for name, rows in self._rows.items():
-            rows.append(self._whole[name].rows(outputs, targets))
-        if self._confusion is not None:
-            self._table += self._confusion.of(outputs, targets)
-
-    def verdict(self) -> tuple[float, dict[str, float], list[list[int]]]:
-        """The loss, a sum over samples; each metric by its name; and which class was taken for which. A collective."""
-        parts = [self._loss, *self._sums, self._table.flatten()]
-        pieces = torch.split(self._group.all_reduce(torch.cat(parts)), [len(part) for part in parts])
-        values = {m.name: m.value(sums.tolist()) for m, sums in zip(self._summed, pieces[1:-1], strict=True)}
-        for name, rows in self._rows.items():
-            values[name] = self._value_of(self._whole[name], rows)
-        table = pieces[-1].reshape(self._table.shape).long().tolist()
-        return float(pieces[0]), {metric.name: values[metric.name] for metric in self._metrics}, table
-
-    def _value_of(self, metric: Whole, rows: list[Rows]) -> float:
-        """From the rows of all workers; the first one computes it, so that all have the same to the last bit."""
-        found, targets = (all_gather_rows(self._group, torch.cat(column)) for column in zip(*rows, strict=True))
-        value = metric.value_of(found, targets) if self._group.rank == 0 else 0.0
-        return float(self._group.all_reduce(torch.tensor([value], dtype=torch.double, device=found.device)))
+def confusion_for(dataset: DatasetInfo) -> Confusion | None:
+    """Return the confusion matrix of data with classes, if there are not too many."""
+    count = len(dataset.classes)
+    return Confusion(count) if dataset.task == "classes" and 0 < count <= MAX_CONFUSION_CLASSES else None

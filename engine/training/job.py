@@ -48,7 +48,7 @@ class TrainingJob:
     device: torch.device
     data: LoadedData | None = None
     """None for a trial with samples that are made up."""
-    folder: RunFolder | None = None
+    run_folder: RunFolder | None = None
     """None for a trial, which writes nothing."""
     info: RunInfo = field(default_factory=RunInfo)
     """Contents of `run.json`."""
@@ -68,6 +68,12 @@ class TrainingJob:
     def options(self) -> TrainingOptions:
         """Return the training options of the project."""
         return self.project.training
+
+    @property
+    def folder(self) -> RunFolder:
+        """Return the run's folder."""
+        assert self.run_folder is not None
+        return self.run_folder
 
     @property
     def dataset(self) -> DatasetInfo:

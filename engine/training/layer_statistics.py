@@ -167,7 +167,7 @@ class Watch:
         self.switch("gradient_norm", is_on=gradient_norm)
         self.switch("layers", is_on=watches_layers)
 
-    def why_not(self, what: str) -> str:
+    def refusal(self, what: str) -> str:
         """Why this cannot be watched, or nothing. The same on all workers."""
         return self._refusals.get(what, "")
 
@@ -215,5 +215,5 @@ class Watch:
     def load_state_dict(self, state: Mapping[str, bool]) -> None:
         """Watch what was watched. Checkpoints of before this could change say nothing."""
         for what, is_on in state.items():
-            if what in self._is_on and not (is_on and self.why_not(what)):
+            if what in self._is_on and not (is_on and self.refusal(what)):
                 self.switch(what, is_on=bool(is_on))

@@ -1,65 +1,69 @@
-"""Training and judging where each worker has a stage of the network, and the last one what the network gives."""
+"""Training step and evaluation of a pipeline: each worker computes one stage, the last one knows outputs and loss."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import nn
 
 from engine.data.batches import Batch, ResidentDataset, Tensors, as_tuple
 from engine.parallel.strategies.pipeline import Pipeline
+from engine.training.evaluation import Evaluator
+from engine.training.model import TrainedModel
 from engine.training.state import StepResult, concatenated
-from engine.training.step import Unit, refuse_without_gradient
-
-MOST_OF_STAGE = 10**8
-"""No stage has so many layers or parameters."""
+from engine.training.step import TrainStep, refuse_without_gradient
 
 
-class StagedUnit(Unit):
-    """A unit whose network is this worker's stage. Every worker is given the whole batch, in pieces; the samples count
-    for the last one, which knows loss and outputs."""
+class PipelineTrainStep(TrainStep):
+    """Trains this worker's stage. Every worker gets the whole batch, in micro-batches; its samples count for the last
+    stage."""
 
-    def __init__(self, pipeline: Pipeline, *given: Any, **options: Any) -> None:
-        """Everything but the pipeline as `Unit` takes it."""
-        super().__init__(pipeline.module, pipeline, *given, **options)
-        self._pipeline = pipeline
-
-    def _call(self, stage: nn.Module, *inputs: torch.Tensor) -> Tensors:
-        """What a stage gives: in the type in which it was computed, except for the loss."""
-        if self._pipeline.is_last:
-            return as_tuple(self._precision.call(stage, *inputs))
-        with self._precision.computing():
-            return as_tuple(stage(*inputs))
-
-    def _along(self, number: int) -> int:
-        return self._group.rank * MOST_OF_STAGE + number
-
-    def _differentiate_all(self, batch: Batch) -> StepResult:
-        self._share.is_empty = False
-        pieces = list(batch.micro_batches())
-        done: list[StepResult] = []
+    def compute_gradients(self, batch: Batch, *, uses_autograd: bool = False) -> StepResult:
+        """Compute forward, loss and backward of all micro-batches, together with the other stages. A collective."""
+        pipeline = _pipeline_of(self.model)
+        pipeline.zero_grad()
+        self._share.part, self._share.is_empty = batch.count / batch.total, False
+        micro_batches = list(batch.micro_batches())
+        results: list[StepResult] = []
 
         def loss_of(number: int, outputs: Tensors) -> torch.Tensor:
-            targets, total = pieces[number].targets, batch.total
-            loss = self._loss(outputs, targets) / total
+            targets, total = micro_batches[number].targets, batch.total
+            loss = self.loss(outputs, targets) / total
             refuse_without_gradient(loss)
-            outputs, targets = self._ends(tuple(x.detach() for x in outputs), targets)
-            done.append(StepResult(loss.detach(), outputs, targets, pieces[number].count, total))
+            outputs, targets = self.adapters(tuple(x.detach() for x in outputs), targets)
+            results.append(StepResult(loss.detach(), outputs, targets, micro_batches[number].count, total))
             return loss
 
-        self._pipeline.differentiate([piece.inputs for piece in pieces], self._call, loss_of)
-        first = pieces[0].inputs
-        if done:
-            whole = concatenated(done)
-            self._pipeline.tell_results(first, (*whole.outputs, *whole.targets))
+        inputs = [micro_batch.inputs for micro_batch in micro_batches]
+        pipeline.differentiate(inputs, lambda stage, *x: _stage_output(self.model, stage, *x), loss_of)
+        if results:
+            whole = concatenated(results)
+            pipeline.tell_results(inputs[0], (*whole.outputs, *whole.targets))
             return whole
-        empty = self._pipeline.tell_results(first, None)
+        empty = pipeline.tell_results(inputs[0], None)
         outputs, targets = empty[: -len(batch.targets)], empty[-len(batch.targets) :]
         return StepResult(torch.zeros((), device=batch.targets[0].device), outputs, targets, 0, batch.total)
 
-    def _looks(self, part: ResidentDataset) -> Iterator[tuple[Batch, Tensors]]:
-        for piece in part.shard_batches(0, 1, self._most_at_once):
-            outputs = self._pipeline.forward(piece.inputs, self._call)
+
+class PipelineEvaluator(Evaluator):
+    """Evaluates all stages together; the samples count for the last one."""
+
+    def _outputs(self, split: ResidentDataset) -> Iterator[tuple[Batch, Tensors]]:
+        pipeline = _pipeline_of(self._model)
+        for batch in split.shard_batches(0, 1, self._options.batch_size):
+            outputs = pipeline.forward(batch.inputs, lambda stage, *x: _stage_output(self._model, stage, *x))
             if outputs is not None:
-                yield piece, outputs
-        self._pipeline.finish()
+                yield batch, outputs
+        pipeline.finish()
+
+
+def _pipeline_of(model: TrainedModel) -> Pipeline:
+    assert isinstance(model.strategy, Pipeline)
+    return model.strategy
+
+
+def _stage_output(model: TrainedModel, stage: nn.Module, *inputs: torch.Tensor) -> Tensors:
+    """Return the output of a stage in the type in which it was computed, except for the loss."""
+    if _pipeline_of(model).is_last:
+        return as_tuple(model.precision.call(stage, *inputs))
+    with model.precision.computing():
+        return as_tuple(stage(*inputs))

@@ -111,7 +111,7 @@ class Report:
     totals: list[int]
     requests: PendingRequests
     memory_bytes: int
-    wishes_to_end: int = 0
+    end_requests: int = 0
     """How many workers' hooks want the run to end."""
     gradient_norms: Sequence[float] = ()
     """Of each step, where that is watched."""
@@ -143,19 +143,19 @@ class Recorder:
         self._first_step = 1
         self._last_exchange_s = 0.0
         self._late_at = math.inf
-        self._wishes_to_end = False
+        self._is_end_requested = False
 
-    def wish_to_end(self) -> bool:
+    def request_end(self) -> bool:
         """A hook of this worker wants the run to end: all hear of it at the next report point. Returns whether that is
         now, as it is for one that is alone."""
-        self._wishes_to_end = True
+        self._is_end_requested = True
         return self._group.size == 1
 
-    def hold(self, done: StepResult) -> bool:
+    def hold(self, result: StepResult) -> bool:
         """Keep what a step gave. Whether this is a report point, which is the same on all workers. One that is alone
         also reports where steps have become slow, as they do where data comes late: it is to hear of a stop without
         waiting for many of them."""
-        self._held.append(done)
+        self._held.append(result)
         return len(self._held) >= self._interval or self._clock.elapsed_s > self._late_at
 
     @property
@@ -173,20 +173,20 @@ class Recorder:
         self._first_step = step
         self._held.clear()
 
-    def ask(self, pending: PendingRequests) -> PendingRequests:
+    def broadcast_requests(self, pending: PendingRequests) -> PendingRequests:
         """Return what the first worker was asked, without any steps. A collective."""
         return PendingRequests.from_numbers(self._group.all_reduce(self._of_first(pending.to_numbers())).tolist())
 
     def exchange(self, pending: PendingRequests) -> Report:
         """Sum over workers and start afresh. A collective."""
         count = len(self._held)
-        losses = torch.stack([done.loss for done in self._held]).double()
+        losses = torch.stack([result.loss for result in self._held]).double()
         squares = self._squared_gradients()
         head = [losses, *squares, *(sums.flatten() for sums in self._metric_sums())]
         first = self._of_first([*pending.to_numbers(), self._next_interval()])
-        tail = torch.cat([first, losses.new_tensor([self._memory(), self._utilisation(), self._wishes_to_end])])
+        tail = torch.cat([first, losses.new_tensor([self._memory(), self._utilisation(), self._is_end_requested])])
         sums = self._group.all_reduce(torch.cat([*head, tail])).tolist()
-        totals = [done.total for done in self._held]
+        totals = [result.total for result in self._held]
         begin = 2 * count if squares else count
         norms = [math.sqrt(square) if square >= 0 else math.nan for square in sums[count:begin]]
         metrics = self._by_name(sums[begin : -len(tail)], count)
@@ -204,7 +204,7 @@ class Recorder:
         )
         self._first_step += count
         self._interval = max(1, interval)
-        self._wishes_to_end = False
+        self._is_end_requested = False
         self._held.clear()
         if self._group.size == 1:
             self._late_at = self._clock.elapsed_s + LATE_S
@@ -214,7 +214,7 @@ class Recorder:
     def _squared_gradients(self) -> list[torch.Tensor]:
         """This worker's parts of the squared norms of the gradients, where they are watched. The same on all workers:
         every one of them has gradients, or none has."""
-        held = [done.squared_gradient for done in self._held]
+        held = [result.squared_gradient for result in self._held]
         if not any(square is not None for square in held):
             return []
         none = torch.zeros((), dtype=torch.float64, device=self._held[0].loss.device)
@@ -227,14 +227,16 @@ class Recorder:
             return []
         held = self._held
         device = held[0].loss.device
-        columns = zip(*((*done.outputs, *done.targets) for done in held), strict=True)
+        columns = zip(*((*result.outputs, *result.targets) for result in held), strict=True)
         if not all(_are_alike(column) for column in columns):
-            counts = [torch.tensor([done.count], device=device) for done in held]
+            counts = [torch.tensor([result.count], device=device) for result in held]
             steps = list(zip(held, counts, strict=True))
-            return [torch.cat([m.sums(done.outputs, done.targets, n) for done, n in steps]) for m in self._metrics]
-        outputs = tuple(torch.cat(pieces) for pieces in zip(*(done.outputs for done in held), strict=True))
-        targets = tuple(torch.cat(pieces) for pieces in zip(*(done.targets for done in held), strict=True))
-        lengths = torch.tensor([done.count for done in held], device=device)
+            return [
+                torch.cat([m.sums(result.outputs, result.targets, n) for result, n in steps]) for m in self._metrics
+            ]
+        outputs = tuple(torch.cat(pieces) for pieces in zip(*(result.outputs for result in held), strict=True))
+        targets = tuple(torch.cat(pieces) for pieces in zip(*(result.targets for result in held), strict=True))
+        lengths = torch.tensor([result.count for result in held], device=device)
         return [metric.sums(outputs, targets, lengths) for metric in self._metrics]
 
     def _by_name(self, numbers: list[float], count: int) -> dict[str, list[list[float]]]:

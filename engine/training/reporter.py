@@ -132,18 +132,18 @@ class Reporter:
         """Whether there are steps that were not reported yet. The same on all workers."""
         return self._recorder.has_steps
 
-    def record(self, done: StepResult) -> bool:
+    def record(self, result: StepResult) -> bool:
         """Take what a step gave; whether it is time to report."""
-        self._samples += done.total
-        return self._recorder.hold(done)
+        self._samples += result.total
+        return self._recorder.hold(result)
 
-    def wish_to_end(self) -> bool:
+    def request_end(self) -> bool:
         """A hook wants the run to end: whether it is time to report."""
-        return self._recorder.wish_to_end()
+        return self._recorder.request_end()
 
-    def validated(self, step: int, scores: Evaluation) -> None:
+    def validated(self, step: int, evaluation: Evaluation) -> None:
         """A validation after this step."""
-        self._validation.add(step, scores.named)
+        self._validation.add(step, evaluation.values)
 
     def found_best(self, step: int, objective: str, value: float) -> None:
         """A better network than before. Of several between two reports the last one is told."""
@@ -153,11 +153,11 @@ class Reporter:
         """An epoch is complete."""
         self._waiting.append(EpochEnded(epoch=epoch, iteration=step))
 
-    def ask(self) -> PendingRequests:
+    def pending_requests(self) -> PendingRequests:
         """What is asked for while nothing is trained. A collective."""
-        return self._recorder.ask(self._requests.pending())
+        return self._recorder.broadcast_requests(self._requests.pending())
 
-    def tell(self, *events: Event) -> None:
+    def send(self, *events: Event) -> None:
         """Send these behind what waits."""
         self.send_waiting()
         self._outbox.put(*events)
@@ -181,10 +181,10 @@ class Reporter:
         self.send_waiting()
         return report
 
-    def tested(self, step: int, scores: Evaluation) -> None:
+    def tested(self, step: int, evaluation: Evaluation) -> None:
         """The kept network on the test split."""
         curve = Curve("test")
-        curve.add(step, scores.named)
+        curve.add(step, evaluation.values)
         self._outbox.put(*curve.take())
 
     def send_waiting(self) -> None:

@@ -1,4 +1,4 @@
-"""The state of a training: epoch, step, length, time limit and target. Needs no torch."""
+"""Progress and limits of a training, and what its steps and evaluations give."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +11,15 @@ from engine.data.batches import ResidentDataset, Tensors
 from engine.project.training import TrainingLength, TrainingOptions
 from engine.training.metrics import Metric
 
+UNIT_S = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0}
+
 
 @dataclass(frozen=True)
 class StepResult:
     """What one step gave, left on the device: this worker's part of the loss of the whole batch, and its outputs.
-    `count` of the samples are this worker's, `total` those of all."""
+
+    `count` of the samples are this worker's, `total` those of all workers.
+    """
 
     loss: torch.Tensor
     outputs: Tensors
@@ -23,14 +27,27 @@ class StepResult:
     count: int
     total: int
     squared_gradient: torch.Tensor | None = None
-    """This worker's part of the square of the gradients' norm, before they are limited, where that is watched."""
+    """This worker's part of the squared norm of the gradients, before clipping, where that is recorded."""
+
+
+def concatenated(results: Sequence[StepResult]) -> StepResult:
+    """Return the result of a batch from those of its micro-batches."""
+    if len(results) == 1:
+        return results[0]
+    return StepResult(
+        torch.stack([result.loss for result in results]).sum(),
+        tuple(torch.cat(column) for column in zip(*(result.outputs for result in results), strict=True)),
+        tuple(torch.cat(column) for column in zip(*(result.targets for result in results), strict=True)),
+        sum(result.count for result in results),
+        results[0].total,
+    )
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How good the network is on a part of the data, all of its samples: the loss, and each metric by its name.
+    """Loss, metrics and confusion over all samples of a split.
 
-    `confusion` counts how often each class (rows) was taken for each (columns), where the data has not too many.
+    `confusion` counts samples by true class (rows) and predicted class (columns); empty for too many classes.
     """
 
     loss: float
@@ -38,174 +55,149 @@ class Evaluation:
     confusion: Sequence[Sequence[int]] = ()
 
     @property
-    def named(self) -> dict[str, float]:
-        """All figures by their names."""
+    def values(self) -> dict[str, float]:
+        """Return loss and metrics by name."""
         return {"loss": self.loss, **self.metrics}
-
-
-def concatenated(pieces: Sequence[StepResult]) -> StepResult:
-    """What a step gave that was computed in pieces."""
-    if len(pieces) == 1:
-        return pieces[0]
-    return StepResult(
-        torch.stack([done.loss for done in pieces]).sum(),
-        tuple(torch.cat(parts) for parts in zip(*(done.outputs for done in pieces), strict=True)),
-        tuple(torch.cat(parts) for parts in zip(*(done.targets for done in pieces), strict=True)),
-        sum(done.count for done in pieces),
-        pieces[0].total,
-    )
-
-
-UNIT_S = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0}
 
 
 @dataclass(frozen=True)
 class Target:
-    """A value of the loss or the metric on the validation split that is good enough."""
+    """A value of the loss or of a metric on the validation split at which the run ends."""
 
     name: str
     value: float
     higher_is_better: bool
 
-    def reached(self, scores: Evaluation) -> str:
-        """Why the run ends with these scores, or nothing."""
-        found = scores.named[self.name]
-        if not (found >= self.value if self.higher_is_better else found <= self.value):
+    def reached(self, evaluation: Evaluation) -> str:
+        """Return why the run ends with this evaluation, or nothing."""
+        value = evaluation.values[self.name]
+        if not (value >= self.value if self.higher_is_better else value <= self.value):
             return ""
-        sign = "at least" if self.higher_is_better else "at most"
-        return f"target reached: validation {self.name} {found:.6g}, {sign} {self.value:g} was asked for"
+        bound = "at least" if self.higher_is_better else "at most"
+        return f"target reached: validation {self.name} {value:.6g}, {bound} {self.value:g} was asked for"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a run may take, and what is good enough."""
+    """Time limit and target of a run."""
 
     time_s: float = math.inf
     time_is_up: str = ""
-    """The reason, in words."""
+    """The reason in words."""
     target: Target | None = None
 
-    def reached(self, step: int, scores: Evaluation) -> str:
-        """Why the run ends after a validation, or nothing. What a network can before its first step ends no run."""
-        return self.target.reached(scores) if self.target is not None and step > 0 else ""
-
-
-NO_LIMITS = Limits()
+    def reached(self, step: int, evaluation: Evaluation) -> str:
+        """Return why the run ends after a validation, or nothing. One before the first step ends no run."""
+        return self.target.reached(evaluation) if self.target is not None and step > 0 else ""
 
 
 def limits_for(options: TrainingOptions, metric: Metric) -> Limits:
-    """The limits that the options set."""
+    """Return the limits that the options set."""
     target = None
     if options.target_metric != "none":
         is_loss = options.target_metric == "loss"
-        up = metric.higher_is_better and not is_loss
-        target = Target("loss" if is_loss else metric.name, options.target_value, up)
-    unit = options.max_time_unit
-    number = f"{options.max_time:g}"
-    words = f"time limit of {number} {unit.removesuffix('s') if number == '1' else unit} reached"
-    return Limits(options.max_time * UNIT_S[unit], words, target)
+        higher_is_better = metric.higher_is_better and not is_loss
+        target = Target("loss" if is_loss else metric.name, options.target_value, higher_is_better)
+    number, unit = f"{options.max_time:g}", options.max_time_unit
+    reason = f"time limit of {number} {unit.removesuffix('s') if number == '1' else unit} reached"
+    return Limits(options.max_time * UNIT_S[unit], reason, target)
 
 
 def validation_steps(options: TrainingOptions, steps_per_epoch: int) -> int:
-    """Iterations between two validations."""
+    """Return the steps between two validations."""
     return options.validation_frequency * (steps_per_epoch if options.validation_frequency_unit == "epochs" else 1)
 
 
 @dataclass
 class TrainingState:
-    """What the trainer does and what is asked of it both change."""
+    """Progress of the run and its requests; changed by the trainer and by requests."""
 
     length: TrainingLength
     steps_per_epoch: int
     step: int = 0
-    """So many steps are done."""
+    """Steps done."""
     epochs_done: int = 0
-    ends_because: str = ""
-    """Why the run ends after this step; empty while it goes on."""
+    end_reason: str = ""
+    """Why the run ends after this step; empty while it continues."""
     is_stopped: bool = False
-    """Whether it ends because somebody asked for it."""
+    """Whether it ends on request."""
     is_last_epoch: bool = False
-    """Whether it ends with the epoch that is under way."""
+    """Whether it ends with this epoch."""
     is_paused: bool = False
-    gives_way: bool = False
-    """Whether it is to wait without its workers, as soon as a checkpoint is made."""
+    is_offloading: bool = False
+    """Whether it will be paused without its workers, once a checkpoint is saved."""
     save_now: bool = False
-    """Whether a checkpoint is due as soon as the workers agree."""
+    """Whether a checkpoint is due as soon as the workers are synchronized."""
 
     @property
     def epoch(self) -> int:
-        """The epoch of the last step, from 1; 0 before it."""
+        """Return the epoch of the last step, from 1; 0 before the first."""
         return -(-self.step // self.steps_per_epoch)
 
     @property
     def is_at_epoch_end(self) -> bool:
-        """Whether the last step was the last of its epoch."""
+        """Return whether the last step was the last of its epoch."""
         return self.step % self.steps_per_epoch == 0
 
     @property
     def is_complete(self) -> bool:
-        """Whether every epoch is done."""
+        """Return whether all epochs are done."""
         return self.epochs_done >= self.length.epochs
 
+    def is_waiting(self) -> bool:
+        """Return whether no step is made before a request."""
+        return self.is_paused and not self.end_reason
+
     def pause(self, *, release: bool) -> None:
-        """No step is done until somebody asks for it. To give back all memory takes a checkpoint first, for which the
-        workers have to agree."""
-        self.gives_way = release
+        """Pause until a request. To release all memory a checkpoint comes first, for which workers synchronize."""
+        self.is_offloading = release
         self.save_now |= release
         self.is_paused |= not release
 
-    def go_on(self) -> None:
-        """Steps are done again."""
-        self.is_paused = self.gives_way = False
+    def resume(self) -> None:
+        """Continue with the steps."""
+        self.is_paused = self.is_offloading = False
 
-    def waits(self) -> bool:
-        """Whether no step is to be done until somebody asks for it."""
-        return self.is_paused and not self.ends_because
+    def end(self, reason: str) -> None:
+        """End the run after this step. The first reason stands."""
+        self.end_reason = self.end_reason or reason
 
-    def end(self, because: str) -> None:
-        """The run ends here. The first reason stands."""
-        self.ends_because = self.ends_because or because
-
-    def stop(self, because: str) -> None:
-        """The run ends here, because somebody asked for it: that stands before other reasons."""
-        self.ends_because, self.is_stopped = because, True
+    def stop(self, reason: str) -> None:
+        """End the run on request, which stands before other reasons."""
+        self.end_reason, self.is_stopped = reason, True
 
 
 class LearnRateSchedule(Protocol):
-    """What the learn rate follows beside the step."""
+    """What the learn rate depends on beside the step."""
 
     def validated(self, step: int, value: float, higher_is_better: bool) -> None:
-        """After so many steps the objective is this."""
+        """Take note of the objective after this many steps."""
 
     def multiply(self, factor: float) -> None:
-        """From now on every rate is so many times what it would be."""
+        """Multiply every later rate by a factor."""
 
     def change_length(self, total_steps: int) -> None:
-        """The run will have so many steps."""
+        """Change the number of steps of the run."""
 
 
 class ConstantSchedule:
-    """A rate that nothing changes."""
+    """A schedule that nothing changes."""
 
     def validated(self, step: int, value: float, higher_is_better: bool) -> None:
-        """Takes note of nothing."""
+        """Do nothing."""
 
     def multiply(self, factor: float) -> None:
-        """Takes note of nothing."""
+        """Do nothing."""
 
     def change_length(self, total_steps: int) -> None:
-        """Takes note of nothing."""
-
-
-def _release_nothing() -> None:
-    """Memory stays where it is."""
+        """Do nothing."""
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """How long it goes on, and when it validates. Parts of the data may be missing.
+    """How long a run takes, when it validates, and on which splits; each split may be missing.
 
-    `pace` is told of each validation and of what is asked for; `release` gives back memory while the run is paused.
+    `release_memory` is called when the run is paused.
     """
 
     length: TrainingLength
@@ -213,6 +205,6 @@ class TrainingPlan:
     patience: int
     validation: ResidentDataset | None
     test: ResidentDataset | None
-    pace: LearnRateSchedule = field(default_factory=ConstantSchedule)
-    release: Callable[[], None] = _release_nothing
-    limits: Limits = NO_LIMITS
+    schedule: LearnRateSchedule = field(default_factory=ConstantSchedule)
+    release_memory: Callable[[], None] = lambda: None
+    limits: Limits = field(default_factory=Limits)

@@ -39,10 +39,10 @@ class Hooks(Protocol):
     def ended_by(self, moment: str) -> str:
         """Why the run ends, where the function of this moment ends it."""
 
-    def step(self, epoch: int, step: int, done: StepResult) -> bool:
+    def on_step(self, epoch: int, step: int, done: StepResult) -> bool:
         """After a step: this worker's answer alone."""
 
-    def at(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
+    def on(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
         """At another moment: the answer of all workers together."""
 
 
@@ -55,11 +55,11 @@ class NoHooks:
         """Never asked."""
         return moment
 
-    def step(self, epoch: int, step: int, done: StepResult) -> bool:
+    def on_step(self, epoch: int, step: int, done: StepResult) -> bool:
         """Never called."""
         return False
 
-    def at(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
+    def on(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
         """Nobody listens."""
         return False
 
@@ -136,7 +136,7 @@ class FileHooks:
         """Why the run ends, where the function of this moment ends it."""
         return f"ended by {moment} of {self._file}"
 
-    def step(self, epoch: int, step: int, done: StepResult) -> bool:
+    def on_step(self, epoch: int, step: int, done: StepResult) -> bool:
         """This worker's answer after a step."""
         run = self._run
         run.epoch, run.step, run.done = epoch, step, done
@@ -146,13 +146,13 @@ class FileHooks:
             raise failure(error, self._file) from error
         return answer is not None and self._is_end("on_step", answer)
 
-    def at(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
+    def on(self, moment: str, epoch: int, step: int, **seen: Any) -> bool:
         """The answer of all workers together. A collective where the file has such a function."""
         function = self._functions.get(moment)
         run = self._run
         run.epoch, run.step = epoch, step
         for name, value in seen.items():
-            setattr(run, name, value.named if isinstance(value, Evaluation) else value)
+            setattr(run, name, value.values if isinstance(value, Evaluation) else value)
         answer = self._call(moment, run) if function is not None else None
         if moment == "on_start" and self._kept:
             self._call("load_state_dict", self._kept["own"])

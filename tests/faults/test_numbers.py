@@ -1,4 +1,4 @@
-"""A loss that is no number at one step, and the three ways to take it."""
+"""A non-finite loss at one step, and the three policies for it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -48,13 +48,13 @@ def test_a_loss_that_is_no_number(workshop: Workshop, tmp_path: Path, policy: st
     warnings = [e.text for e in run.events if isinstance(e, Message) and e.severity == "warning"]
     if policy == "skip":
         assert run.folder.state() == "finished", reason
-        assert any(f"1 step left out from iteration {bad} on" in text for text in warnings)
-        assert any("The first layer whose output is no number is power_1." in text for text in warnings)
+        assert any(f"1 step skipped from iteration {bad} on" in text for text in warnings)
+        assert any("The first layer with a non-finite output is power_1." in text for text in warnings)
         return
     assert run.folder.state() == "failed"
     assert f" at iteration {bad} (epoch 1)" in reason
     # Going back, the guard finds it before it does harm; else the steps are gone through again from a checkpoint.
-    assert "The first layer whose output is no number is power_1." in reason
+    assert "The first layer with a non-finite output is power_1." in reason
     newest = (bad - 1) // 2 * 2
     assert [one.iteration for one in all_checkpoints(run.folder)] == [newest, newest - 2], "none of it is saved"
     assert ("was restarted 2 times" in reason) == (policy == "go-back"), "the data is to blame, and no rate helps"
@@ -66,7 +66,7 @@ def test_the_layer_is_named_from_the_first_weights_where_no_checkpoint_is(worksh
     assert_over(run)
     reason = run.said()["result"]["reason"]
     assert f" at iteration {bad} (epoch 1)" in reason
-    assert "The first layer whose output is no number is power_1." in reason
+    assert "The first layer with a non-finite output is power_1." in reason
 
 
 @pytest.mark.parametrize("strategy", ["fully-sharded", "pipeline", "local-sgd"])
@@ -86,4 +86,4 @@ def test_workers_that_are_not_alike_find_the_layer_together(workshop: Workshop, 
     assert bad_steps(run)
     assert_over(run)
     reason = run.said()["result"]["reason"]
-    assert reason.endswith("The first layer whose output is no number is power_1."), reason
+    assert reason.endswith("The first layer with a non-finite output is power_1."), reason

@@ -24,10 +24,11 @@ from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import Checkpoint
 from engine.training.checkpoints import read, write
-from engine.training.evaluation import metrics_for
+from engine.training.evaluation import EvaluationOptions, Evaluator, metrics_for
 from engine.training.losses import loss_for
+from engine.training.model import TrainedModel
 from engine.training.solvers import Schedule, Solver
-from engine.training.step import Fittings, Unit
+from engine.training.step import TrainStep
 from tests.builders import chain, layer
 
 SAMPLES, BATCH, STEPS_PER_EPOCH, EPOCHS = 21, 8, 3, 3
@@ -96,17 +97,12 @@ class Training:
         facts = DatasetInfo((InputInfo("x", features(6)),), {"training": SAMPLES}, classes_of("a", "b", "c"))
         loads = (3.0, 1.0) if group.size > 1 else ()
         self.group = group
-        self.unit = Unit(
-            whole,
-            strategy_for(environment, whole, group, cpu, share, case.name),
-            Solver(options, whole),
-            loss_for(options, alone(*facts.targets), self.data.targets),
-            metrics_for(options, facts, self.data.targets),
-            group,
-            share=share,
-            rate=Schedule(options, STEPS_PER_EPOCH, 9),
-            fittings=Fittings(loads=loads),
-        )
+        strategy = strategy_for(environment, whole, group, cpu, share, case.name)
+        self.model = TrainedModel(whole, strategy, Solver(options, whole), group)
+        loss = loss_for(options, alone(*facts.targets), self.data.targets)
+        self.step = TrainStep(self.model, loss, Schedule(options, STEPS_PER_EPOCH, 9), share)
+        metrics = metrics_for(options, facts, self.data.targets)
+        self.evaluator = Evaluator(self.model, loss, metrics, EvaluationOptions(shard_weights=loads))
         self.batches = BatchLoader(
             self.data, SampleOrder(SAMPLES, BATCH, "every-epoch", 0), group, micro_batches=2, loads=loads
         )
@@ -116,12 +112,12 @@ class Training:
         losses = []
         for step in range(first, end):
             batch = next(iter(self.batches.of_epoch(step // STEPS_PER_EPOCH + 1, step % STEPS_PER_EPOCH)))
-            losses.append(float(self.group.all_reduce(self.unit.train(batch, step).loss.clone())))
+            losses.append(float(self.group.all_reduce(self.step(batch, step).loss.clone())))
         return losses
 
     def ended(self) -> dict[str, Any]:
         """All that came of it."""
-        return {"scores": self.unit.judge(self.data).named, "state": self.unit.state_dict()}
+        return {"scores": self.evaluator.evaluate(self.data).values, "state": self.model.state_dict()}
 
 
 def main(folder: Path, rank: int, size: int) -> None:
@@ -133,14 +129,14 @@ def main(folder: Path, rank: int, size: int) -> None:
     for number, (name, case) in enumerate(CASES.items()):
         whole = Training(case, group)
         losses = whole.steps(0, MIDDLE)
-        whole.unit.judge(whole.data)  # those who went their own way meet first
-        kept = whole.unit.state_dict()
+        whole.evaluator.evaluate(whole.data)  # those who went their own way meet first
+        kept = whole.model.state_dict()
         if rank == 0:
             write(kept, folder / str(number), MIDDLE)
         group.all_reduce(torch.zeros(1))  # it is there
         losses += whole.steps(MIDDLE, last)
         again = Training(case, group, seed=5)
-        again.unit.load_state_dict(read(Checkpoint(folder / str(number), MIDDLE)))
+        again.model.load_state_dict(read(Checkpoint(folder / str(number), MIDDLE)))
         more = again.steps(MIDDLE, last)
         found[name] = {"losses": losses, "more": more, **whole.ended(), "again": again.ended()}
     if rank == 0:

@@ -4,7 +4,6 @@ a size it trains every case as one worker of a pipeline."""
 import copy
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,13 +25,14 @@ from engine.project.bindings import alone
 from engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from engine.project.pipeline_stages import stages_by_hand
 from engine.project.training import TrainingOptions
-from engine.training.evaluation import metrics_for
+from engine.training.evaluation import Evaluator, metrics_for
 from engine.training.gradient_clipping import gradient_clip
 from engine.training.losses import loss_for
-from engine.training.pipeline_step import StagedUnit
+from engine.training.model import TrainedModel
+from engine.training.pipeline_step import PipelineEvaluator, PipelineTrainStep
 from engine.training.precision import Precision
 from engine.training.solvers import Schedule, Solver, groups_by_name
-from engine.training.step import Fittings, Unit
+from engine.training.step import StepOptions, TrainStep
 from tests.builders import add, layer
 
 SAMPLES, BATCH, STEPS_PER_EPOCH, EPOCHS = 18, 8, 3, 3
@@ -112,31 +112,29 @@ def trained(case: Case, group: ProcessGroup) -> dict[str, Any]:
     loss = loss_for(options, alone(*facts.targets), data.targets)
     metrics = metrics_for(options, facts, data.targets)
     precision = Precision(case.precision, cpu, group)
-    common: dict[str, Any] = {"share": share, "rate": Schedule(options, STEPS_PER_EPOCH, 9)}
-    make: Callable[..., Unit]
     if group.size > 1:
         stages = stages_by_hand(case.network, analysis, case.stages)
         pipeline = Pipeline(whole, stages.of, group, cpu, partial(groups_by_name, options=options, parameters={}))
-        network, make = pipeline.module, partial(StagedUnit, pipeline)
+        model = TrainedModel(pipeline.module, pipeline, Solver(options, pipeline.module), group, precision)
     else:
-        network, make = whole, partial(Unit, whole, Single(whole))
-    clip = gradient_clip(options, network.parameters(), group, in_stages=group.size > 1)
-    unit = make(
-        Solver(options, network), loss, metrics, group, fittings=Fittings(clip=clip, precision=precision), **common
-    )
+        model = TrainedModel(whole, Single(whole), Solver(options, whole), group, precision)
+    clip = gradient_clip(options, model.network.parameters(), group, in_stages=group.size > 1)
+    schedule, step_options = Schedule(options, STEPS_PER_EPOCH, 9), StepOptions(clip=clip)
+    train = (PipelineTrainStep if group.size > 1 else TrainStep)(model, loss, schedule, share, step_options)
+    evaluator = (PipelineEvaluator if group.size > 1 else Evaluator)(model, loss, metrics)
     batches = BatchLoader(data, SampleOrder(SAMPLES, BATCH, "never", 0), SingleProcess(), micro_batches=case.pieces)
     losses, seen, kept = [], [], {}
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):
-            done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
+            done = train(batch, epoch * STEPS_PER_EPOCH + number)
             losses.append(float(group.all_reduce(done.loss.clone())))
             seen.append(float(group.all_reduce(done.outputs[0].sum())))
             assert len(done.outputs[0]) == len(done.targets[0]) == done.count
         if epoch == 0:
-            kept = copy.deepcopy(unit.state_dict())
-    scores = unit.judge(data)
-    ended = unit.state_dict()
-    return {"losses": losses, "seen": seen, "scores": scores.named, "kept": kept, "ended": ended, "unit": unit}
+            kept = copy.deepcopy(model.state_dict())
+    scores = evaluator.evaluate(data)
+    ended = model.state_dict()
+    return {"losses": losses, "seen": seen, "scores": scores.values, "kept": kept, "ended": ended, "step": train}
 
 
 def main(folder: Path, rank: int, size: int) -> None:
@@ -147,10 +145,10 @@ def main(folder: Path, rank: int, size: int) -> None:
     found = {}
     for name, case in CASES.items():
         found[name] = trained(case, group)
-        unit = found[name].pop("unit")
+        model = found[name].pop("step").model
         # What one worker kept is taken up by all of them, and told again.
-        unit.load_state_dict(trained(case, SingleProcess())["kept"])
-        found[name]["taken up"] = unit.state_dict()
+        model.load_state_dict(trained(case, SingleProcess())["kept"])
+        found[name]["taken up"] = model.state_dict()
     if rank == 0:
         torch.save(found, folder / "found.pt")
     group.close()

@@ -24,13 +24,14 @@ from engine.project.dataset_info import classes_of, numbers_of
 from engine.project.environment import EnvironmentOptions
 from engine.project.training import TrainingOptions
 from engine.training.gradient_checkpointing import Recomputing
-from engine.training.gradient_clipping import BatchStatistics, gradient_clip
+from engine.training.gradient_clipping import gradient_clip
 from engine.training.levenberg_marquardt import LevenbergMarquardt
 from engine.training.losses import loss_for
+from engine.training.model import TrainedModel
 from engine.training.precision import Precision
 from engine.training.solvers import Schedule, Solver
-from engine.training.step import Fittings, Unit
-from engine.training.weight_averaging import average_for
+from engine.training.step import StepOptions, TrainStep
+from engine.training.weight_averaging import BatchStatistics, average_for
 from tests.engine.training.lm_by_hand import BookLm
 from tests.engine.training.target_cases import Ending
 
@@ -184,24 +185,19 @@ def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]
     plain = classes_of("a", "b", "c") if case.task == "classes" else numbers_of(3)
     wanted = (case.ending.wanted,) if case.ending else alone(*plain)
     schedule = Schedule(options, STEPS_PER_EPOCH, STEPS)
-    unit = Unit(
+    trained_model = TrainedModel(
         model,
         strategy_for(
             EnvironmentOptions(**case.environment), model, group, torch.device("cpu"), share, case.strategy, called
         ),
         kind or Solver(options, model, case.said),
-        loss_for(options, wanted, (targets,)),
-        metrics=[],
-        group=group,
-        share=share,
-        rate=schedule,
-        fittings=Fittings(
-            clip=gradient_clip(options, model.parameters(), group),
-            precision=precision,
-            population=population if options.batch_normalization_statistics == "population" else None,
-            average=average_for(options, model, STEPS_PER_EPOCH, population),
-        ),
+        group,
+        precision,
+        average=average_for(options, model, STEPS_PER_EPOCH, population),
+        statistics=population if options.batch_normalization_statistics == "population" else None,
     )
+    clip = gradient_clip(options, model.parameters(), group)
+    train = TrainStep(trained_model, loss_for(options, wanted, (targets,)), schedule, share, StepOptions(clip=clip))
     order = SampleOrder(SAMPLES, BATCH, "never", 0)
     batches = BatchLoader(
         precision.data(ResidentDataset((inputs,), (targets,))), order, group, micro_batches=case.pieces
@@ -209,12 +205,12 @@ def by_engine(case: Case, group: ProcessGroup) -> tuple[list[float], list[float]
     losses = []
     for epoch in range(EPOCHS):
         for number, batch in enumerate(batches.of_epoch(epoch + 1)):
-            done = unit.train(batch, epoch * STEPS_PER_EPOCH + number)
+            done = train(batch, epoch * STEPS_PER_EPOCH + number)
             losses.append(float(group.all_reduce(done.loss.clone())))
         schedule.validated((epoch + 1) * STEPS_PER_EPOCH, losses[-1], higher_is_better=False)
-    unit.settle()
+    trained_model.finalize()
     trained = network(case)
-    trained.load_state_dict(unit.state())
+    trained.load_state_dict(trained_model.state())
     return losses, numbers_in(trained)
 
 

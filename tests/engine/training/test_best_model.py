@@ -7,19 +7,21 @@ from typing import Any, cast
 import pytest
 import torch
 
+from engine.parallel.strategies.strategy import State
 from engine.project.training import TrainingOptions
-from engine.training.best_model import BestModelTracker, Throttle
+from engine.training.best_model import BestModelTracker
+from engine.training.checkpoints import Throttle
 from engine.training.metrics import Accuracy, Metric, Rmse
+from engine.training.model import TrainedModel
 from engine.training.state import Evaluation
-from engine.training.step import State, Unit
 
 
-class FakeUnit:
+class FakeModel:
     """A network of one number."""
 
     def __init__(self) -> None:
         self.weight = 0.0
-        self.settled = 0.0
+        self.new_statistics = 0.0
 
     def state(self) -> State:
         return {"w": torch.tensor(self.weight)}
@@ -27,12 +29,12 @@ class FakeUnit:
     def load(self, state: State) -> None:
         self.weight = float(state["w"])
 
-    def settle(self) -> bool:
-        self.weight += self.settled
-        return bool(self.settled)
+    def finalize(self) -> bool:
+        self.weight += self.new_statistics
+        return bool(self.new_statistics)
 
 
-class ModelStore:
+class RecordingStore:
     """Remembers what was put down."""
 
     def __init__(self) -> None:
@@ -44,18 +46,20 @@ class ModelStore:
 
 def keeper(
     metric: Metric | None = None, *, has_validation: bool = True, **options: Any
-) -> tuple[BestModelTracker, FakeUnit, ModelStore]:
-    unit, shelf = FakeUnit(), ModelStore()
+) -> tuple[BestModelTracker, FakeModel, RecordingStore]:
+    model, store = FakeModel(), RecordingStore()
     chosen = TrainingOptions(**options)
-    made = BestModelTracker(cast(Unit, unit), chosen, metric or Accuracy(), shelf, has_validation=has_validation)
-    return made, unit, shelf
+    made = BestModelTracker(
+        cast(TrainedModel, model), chosen, metric or Accuracy(), store, has_validation=has_validation
+    )
+    return made, model, store
 
 
-def consider(kept: BestModelTracker, unit: FakeUnit, *scores: tuple[float, float]) -> list[bool]:
+def consider(kept: BestModelTracker, model: FakeModel, *scores: tuple[float, float]) -> list[bool]:
     found = []
     for step, (loss, metric) in enumerate(scores):
-        unit.weight = float(step)
-        found.append(kept.consider(step, 1, Evaluation(loss, {"accuracy": metric, "rmse": metric})))
+        model.weight = float(step)
+        found.append(kept.update(step, 1, Evaluation(loss, {"accuracy": metric, "rmse": metric})))
     return found
 
 
@@ -68,68 +72,73 @@ def consider(kept: BestModelTracker, unit: FakeUnit, *scores: tuple[float, float
     ],
 )
 def test_loss_and_rmse_are_better_low_and_accuracy_high(options: dict, metric: Metric, expected: list[bool]) -> None:
-    kept, unit, _ = keeper(metric, **options)
-    assert consider(kept, unit, (1.0, 0.5), (0.8, 0.4), (0.9, 0.6)) == expected
+    kept, model, _ = keeper(metric, **options)
+    assert consider(kept, model, (1.0, 0.5), (0.8, 0.4), (0.9, 0.6)) == expected
 
 
 def test_equal_is_not_better_and_a_number_is_better_than_none() -> None:
-    kept, unit, _ = keeper()
-    assert consider(kept, unit, (math.nan, 0.0), (1.0, 0.0), (1.0, 0.0), (math.nan, 0.0)) == [False, True, False, False]
+    kept, model, _ = keeper()
+    assert consider(kept, model, (math.nan, 0.0), (1.0, 0.0), (1.0, 0.0), (math.nan, 0.0)) == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_patience_counts_validations_in_a_row() -> None:
-    kept, unit, _ = keeper(validation_patience=2)
-    consider(kept, unit, (1.0, 0), (1.1, 0), (0.9, 0), (1.0, 0))
+    kept, model, _ = keeper(validation_patience=2)
+    consider(kept, model, (1.0, 0), (1.1, 0), (0.9, 0), (1.0, 0))
     assert not kept.is_out_of_patience
-    consider(kept, unit, (2.0, 0))
+    consider(kept, model, (2.0, 0))
     assert kept.is_out_of_patience
 
 
 def test_the_best_network_is_the_result() -> None:
-    kept, unit, shelf = keeper()
-    consider(kept, unit, (1.0, 0), (0.5, 0), (0.7, 0))
+    kept, model, store = keeper()
+    consider(kept, model, (1.0, 0), (0.5, 0), (0.7, 0))
     assert kept.finish(9, 3) == "best"
-    assert unit.weight == 1.0
-    assert [(name, weight) for name, weight, _ in shelf.put_down] == [("last", 2.0), ("best", 1.0)]
-    assert shelf.put_down[1][2] == {"iteration": 1, "epoch": 1, "objective": "loss", "value": 0.5}
+    assert model.weight == 1.0
+    assert [(name, weight) for name, weight, _ in store.put_down] == [("last", 2.0), ("best", 1.0)]
+    assert store.put_down[1][2] == {"iteration": 1, "epoch": 1, "objective": "loss", "value": 0.5}
 
 
 def test_what_a_network_gets_in_the_end_is_put_down_too() -> None:
-    kept, unit, shelf = keeper()
-    consider(kept, unit, (1.0, 0), (0.5, 0), (0.7, 0))
-    kept.put_down_best()
-    unit.settled = 0.25
+    kept, model, store = keeper()
+    consider(kept, model, (1.0, 0), (0.5, 0), (0.7, 0))
+    kept.write_best()
+    model.new_statistics = 0.25
     kept.finish(9, 3)
-    assert kept.is_settled
-    assert [(name, weight) for name, weight, _ in shelf.put_down] == [("best", 1.0), ("last", 2.25), ("best", 1.25)]
+    assert kept.has_new_statistics
+    assert [(name, weight) for name, weight, _ in store.put_down] == [("best", 1.0), ("last", 2.25), ("best", 1.25)]
 
 
 @pytest.mark.parametrize(
     ("has_validation", "options"), [(True, {"output_network": "last-iteration"}), (False, {"output_network": "auto"})]
 )
 def test_the_last_network_is_the_result(has_validation: bool, options: dict) -> None:
-    kept, unit, shelf = keeper(has_validation=has_validation, **options)
-    consider(kept, unit, (1.0, 0), (2.0, 0))
+    kept, model, store = keeper(has_validation=has_validation, **options)
+    consider(kept, model, (1.0, 0), (2.0, 0))
     assert kept.finish(9, 3) == "last"
-    assert unit.weight == 1.0
-    assert [name for name, _, _ in shelf.put_down] == ["last"]
+    assert model.weight == 1.0
+    assert [name for name, _, _ in store.put_down] == ["last"]
 
 
 def test_weights_that_are_no_numbers_replace_nothing() -> None:
-    kept, unit, shelf = keeper(has_validation=False)
-    unit.weight = math.nan
+    kept, model, store = keeper(has_validation=False)
+    model.weight = math.nan
     kept.finish(1, 1)
-    assert shelf.put_down == []
+    assert store.put_down == []
 
 
 def test_putting_down_takes_a_small_share_of_all_time() -> None:
     now = [0.0]
-    times = Throttle(2.0, lambda: now[0])
+    throttle = Throttle(2.0, 0.05, lambda: now[0])
 
     def is_due_at(moment: float) -> bool:
         now[0] = moment
-        return times.is_due
+        return throttle.is_due
 
     assert [is_due_at(moment) for moment in (0.0, 1.9, 2.0)] == [False, False, True]
-    times.took(0.5)
+    throttle.ran_for(0.5)
     assert [is_due_at(moment) for moment in (11.9, 12.1)] == [False, True]

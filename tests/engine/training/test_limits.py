@@ -9,18 +9,19 @@ from torch import nn
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share
 from engine.project.options.metrics import METRICS
 from engine.project.training import TrainingLength, TrainingOptions
 from engine.runs.events import Event
 from engine.training.best_model import BestModelTracker, NullStore
+from engine.training.evaluation import Evaluator
 from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.metrics import Rmse
+from engine.training.model import TrainedModel
 from engine.training.recorder import Clock, Recorder
 from engine.training.reporter import NoRequests, Reporter
 from engine.training.solvers import Solver
 from engine.training.state import Evaluation, Target, TrainingPlan, limits_for, validation_steps
-from engine.training.step import Unit
+from engine.training.step import TrainStep
 from engine.training.trainer import Outcome, Trainer
 
 STEP_S = 0.1
@@ -57,23 +58,17 @@ def train(epochs: int = 8, **given: object) -> Outcome:
         clock.now = (step + 1) * STEP_S
         return 0.3
 
-    unit = Unit(
-        network,
-        Single(network),
-        Solver(options, network),
-        SingleOutputLoss(half_mse),
-        [metric],
-        group,
-        share=Share(),
-        rate=rate_at,
-    )
+    model = TrainedModel(network, Single(network), Solver(options, network), group)
+    loss = SingleOutputLoss(half_mse)
     reporter = Reporter(
         [metric], Recorder([metric], group, lambda: 0, clock), Nobody(), NoRequests(), clock, epochs * 3
     )
-    keeper = BestModelTracker(unit, options, metric, NullStore(), has_validation=True)
+    tracker = BestModelTracker(model, options, metric, NullStore(), has_validation=True)
     length = TrainingLength(3, 3, epochs)
     plan = TrainingPlan(length, validation_steps(options, 3), options.validation_patience, part, None, limits=limits)
-    return Trainer(plan, unit, BatchLoader(part, SampleOrder(9, 3, "never", 0), group), reporter, keeper).run()
+    batches = BatchLoader(part, SampleOrder(9, 3, "never", 0), group)
+    step, evaluator = TrainStep(model, loss, rate_at), Evaluator(model, loss, [metric])
+    return Trainer(plan, step, evaluator, batches, reporter, tracker).run()
 
 
 def test_the_time_limit_ends_the_run_at_the_step_that_it_falls_into() -> None:

@@ -61,12 +61,12 @@ def judged(metrics: Iterable[Metric], output: torch.Tensor, target: torch.Tensor
     chosen = tuple(metrics)
 
     def work(group: ThreadGroup) -> dict[str, float]:
-        jury = MetricAccumulator(chosen, group, CPU)
+        accumulator = MetricAccumulator(chosen, group, CPU)
         begin, end = shard_range(0, len(output), group.rank, group.size)
         for start in range(begin, end, 9):
             piece = slice(start, min(start + 9, end))
-            jury.see(torch.tensor(0.0), (output[piece],), (target[piece],))
-        return jury.verdict()[1]
+            accumulator.update(torch.tensor(0.0), (output[piece],), (target[piece],))
+        return accumulator.compute()[1]
 
     first, *others = on_threads(workers, work)
     assert all(other == first for other in others)
@@ -215,10 +215,10 @@ def test_the_table_says_which_class_was_taken_for_which(classes) -> None:
     output, target = classes
 
     def work(group: ThreadGroup) -> list[list[int]]:
-        jury = MetricAccumulator((), group, CPU, confusion_for(class_facts()))
+        accumulator = MetricAccumulator((), group, CPU, confusion_for(class_facts()))
         begin, end = shard_range(0, SAMPLES, group.rank, group.size)
-        jury.see(torch.tensor(0.0), (output[begin:end],), (target[begin:end],))
-        return jury.verdict()[2]
+        accumulator.update(torch.tensor(0.0), (output[begin:end],), (target[begin:end],))
+        return accumulator.compute()[2]
 
     expected = oracle.confusion_matrix(target, output.argmax(1)).tolist()
     assert on_threads(2, work) == [expected, expected]

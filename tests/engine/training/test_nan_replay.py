@@ -1,8 +1,7 @@
-"""Where a loss that is no number came from is found by going through the steps again."""
+"""Where a non-finite loss came from is found by replaying steps."""
 
 import math
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,15 +11,16 @@ from torch import fx, nn
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share
+from engine.parallel.strategies.strategy import State
 from engine.project.training import TrainingOptions
 from engine.runs.checkpoints import Checkpoint
-from engine.training.best_model import CheckpointSaver
+from engine.training.checkpoints import CheckpointSaver
 from engine.training.losses import SingleOutputLoss, half_mse
-from engine.training.metrics import Rmse
+from engine.training.model import TrainedModel
+from engine.training.nan_diagnosis import NanDiagnosis
 from engine.training.nan_replay import NanReplay
 from engine.training.solvers import Solver
-from engine.training.step import Fittings, State, Unit
+from engine.training.step import TrainStep
 
 
 class Over(nn.Module):
@@ -46,22 +46,11 @@ class Run:
         self._first, self._options = first, TrainingOptions(solver=kind)
         self._x = torch.rand(32, 2, generator=torch.Generator().manual_seed(1)) + 1
         network = self._network()
-        solver = partial(Solver, self._options, network)
-        fittings = Fittings(new_solver=solver)
-        loss, group = SingleOutputLoss(half_mse), SingleProcess()
-        self.unit = Unit(
-            network,
-            Single(network),
-            solver(),
-            loss,
-            [Rmse()],
-            group,
-            share=Share(),
-            rate=lambda step: rate,
-            fittings=fittings,
-        )
+        solver = Solver(self._options, network)
+        self.model = TrainedModel(network, Single(network), solver, SingleProcess())
+        self.step = TrainStep(self.model, SingleOutputLoss(half_mse), lambda step: rate)
         self._saver = CheckpointSaver(self._options, lambda iteration: folder)
-        self._saver.register(unit=self.unit, schedule=Nothing(), random=Nothing())
+        self._saver.register(unit=self.model, schedule=Nothing(), random=Nothing())
         self._save_at = save_at
         self._checkpoints = [Checkpoint(folder, save_at)] if save_at else []
 
@@ -73,20 +62,20 @@ class Run:
         layers.add_module("fc_2", nn.Linear(3, 1))
         return fx.symbolic_trace(layers)
 
-    def _initial(self) -> State:
-        return self._network().state_dict()
+    def _initial(self) -> tuple[State, Solver]:
+        return self._network().state_dict(), Solver(self._options, self.model.network)
 
     def until_lost(self, spoil: Callable[[torch.Tensor], None], *, epochs: int = 4) -> tuple[int, NanReplay]:
-        """Train on, well behind the first loss that is no number: which step that is, and who looks for it."""
+        """Train on, well past the first non-finite loss, and return its step and the replay."""
         spoil(self._x)
         part = ResidentDataset((self._x,), (torch.ones(32, 1),))
         batches, losses = BatchLoader(part, SampleOrder(32, 4, "every-epoch", 3), SingleProcess()), [0.0]
         replay = NanReplay(
-            self.unit, batches, SingleProcess(), self._saver.pieces, self._initial, lambda: self._checkpoints
+            self.step, NanDiagnosis(self.step), batches, self._saver.pieces, self._initial, lambda: self._checkpoints
         )
         for epoch in range(1, epochs + 1):
             for batch in batches.of_epoch(epoch):
-                losses.append(float(self.unit.train(batch, len(losses) - 1).loss))
+                losses.append(float(self.step(batch, len(losses) - 1).loss))
                 if len(losses) - 1 == self._save_at:
                     self._saver.save(self._save_at)
         return next(step for step, value in enumerate(losses) if not math.isfinite(value)), replay
@@ -117,8 +106,8 @@ def nothing(x: torch.Tensor) -> None:
 def test_a_bad_row_is_traced_to_the_layer_that_cannot_take_it(tmp_path: Path) -> None:
     run = Run(tmp_path / "1", Over)
     bad, replay = run.until_lost(zero)
-    assert replay.look(bad) == "The first layer whose output is no number is truediv."
-    assert all(bool(p.isfinite().all()) for p in run.unit.network.parameters()), "the bad step is not made"
+    assert replay.search(bad) == "The first layer with a non-finite output is truediv."
+    assert all(bool(p.isfinite().all()) for p in run.model.network.parameters()), "the bad step is not made"
 
 
 def test_it_begins_at_a_checkpoint_where_there_is_one(tmp_path: Path) -> None:
@@ -126,37 +115,37 @@ def test_it_begins_at_a_checkpoint_where_there_is_one(tmp_path: Path) -> None:
     bad, replay = run.until_lost(zero)
     assert bad > 1
     run._network = pytest.fail  # type: ignore[method-assign]  # the first weights are not made again
-    assert replay.look(bad) == "The first layer whose output is no number is truediv."
+    assert replay.search(bad) == "The first layer with a non-finite output is truediv."
 
 
 def test_a_rate_that_is_too_high_is_traced_to_the_layer_that_overflows(tmp_path: Path) -> None:
     run = Run(tmp_path / "1", nn.Identity, kind="sgdm", rate=0.1)
     bad, replay = run.until_lost(huge)
-    words = replay.look(bad)
-    assert words.startswith("The first layer whose output is no number is fc_"), words
+    words = replay.search(bad)
+    assert words.startswith("The first layer with a non-finite output is fc_"), words
 
 
 def test_gradients_that_are_none_before_the_loss_is(tmp_path: Path) -> None:
     run = Run(tmp_path / "1", lambda: nn.Sequential(nn.Linear(2, 2, bias=False), Root()))
     bad, replay = run.until_lost(nothing)
-    told = (
-        f"At iteration {bad - 1} the loss is a number still, but its gradients are none; the last layer that has such "
+    assert replay.search(bad) == (
+        f"At iteration {bad - 1} the loss is still finite, but its gradients are not; the last layer with non-finite "
+        "gradients is first/0."
     )
-    assert replay.look(bad) == f"{told}gradients is first/0."
 
 
 def test_what_cannot_be_found_is_not_said(tmp_path: Path) -> None:
     """But why it cannot."""
     bad, replay = Run(tmp_path / "1", Over).until_lost(zero)
     assert bad > 2, "or this shows nothing"
-    assert replay.look(bad - 2) == ""
-    assert replay.why_not == "it did not come again when the steps before it were gone through once more"
+    assert replay.search(bad - 2) == ""
+    assert replay.why_not == "it did not occur again when the steps before it were replayed"
     run = Run(tmp_path / "2", Over)
     bad, replay = run.until_lost(zero)
-    replay._most_s = -1.0
-    assert replay.look(bad) == ""
-    assert "more checkpoints make that way shorter" in replay.why_not
-    replay._initial = dict
-    assert replay.look(bad) == ""
-    assert replay.why_not == "the state before it could not be taken back"
-    assert not replay.broke_off, "it told the others"
+    replay.max_s = -1.0
+    assert replay.search(bad) == ""
+    assert "more frequent checkpoints shorten the replay" in replay.why_not
+    replay._initial = lambda: ({}, run._initial()[1])
+    assert replay.search(bad) == ""
+    assert replay.why_not == "the state before it could not be restored"
+    assert not replay.is_group_broken, "it told the others"

@@ -125,7 +125,7 @@ def test_a_request_is_passed_on() -> None:
     setup.step(1, 1)
     asked = setup.reporter.report(1, 1, 0.1, save_now=True).requests
     assert asked == PendingRequests({"stop": 1, "set.rate_factor": 0.1, "set.epochs": 7, "save_now": 1})
-    assert setup.reporter.ask() == PendingRequests({"stop": 1, "set.rate_factor": 0.1, "set.epochs": 7})
+    assert setup.reporter.pending_requests() == PendingRequests({"stop": 1, "set.rate_factor": 0.1, "set.epochs": 7})
 
 
 def test_progress_in_numbers() -> None:

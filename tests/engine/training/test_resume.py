@@ -234,7 +234,7 @@ def test_every_piece_of_a_training_is_registered() -> None:
         if isinstance(cls, type) and cls.__module__ == module.__name__ and not getattr(cls, "_is_protocol", False)
         if "state_dict" in vars(cls)
     }
-    pieces = {"Unit", "Schedule", "BestModelTracker", "Reporter", "Trainer", "RandomStates", "FileHooks"}
+    pieces = {"TrainedModel", "Schedule", "BestModelTracker", "Reporter", "Trainer", "RandomStates", "FileHooks"}
     in_unit = {"Solver", "LevenbergMarquardt", "Precision", "Average"}
     in_solver, in_reporter = {"Tolerance", "_Fused"}, {"Watch"}
     known = pieces | in_unit | in_solver | in_reporter

@@ -23,15 +23,15 @@ def test_the_first_reason_stands_but_a_request_comes_before_it() -> None:
     run.end("")
     run.end("no better loss")
     run.end("time is up")
-    assert run.ends_because == "no better loss"
+    assert run.end_reason == "no better loss"
     assert not run.is_stopped
     run.stop("stopped on request")
-    assert run.ends_because == "stopped on request"
+    assert run.end_reason == "stopped on request"
     assert run.is_stopped
 
 
 def test_a_paused_run_waits_until_it_ends() -> None:
     run = course(is_paused=True)
-    assert run.waits()
+    assert run.is_waiting()
     run.stop("stopped on request")
-    assert not run.waits()
+    assert not run.is_waiting()

@@ -10,18 +10,19 @@ from engine.core.errors import RunError
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingLength, TrainingOptions
 from engine.runs.events import EpochEnded, Event, Points
 from engine.runs.requests import NOTHING, PendingRequests
 from engine.training.best_model import BestModelTracker, NullStore
+from engine.training.evaluation import Evaluator
 from engine.training.losses import SingleOutputLoss, half_mse
 from engine.training.metrics import Rmse
+from engine.training.model import TrainedModel
 from engine.training.recorder import Clock, Recorder
 from engine.training.reporter import Reporter
 from engine.training.solvers import Solver
 from engine.training.state import StepResult, TrainingPlan
-from engine.training.step import Unit
+from engine.training.step import TrainStep
 from engine.training.trainer import Outcome, Trainer
 
 STEPS_PER_EPOCH = 3
@@ -73,15 +74,15 @@ def train(
         return rate
 
     solver = Solver(options, network)
-    unit = Unit(
-        network, Single(network), solver, SingleOutputLoss(half_mse), [metric], group, share=Share(), rate=rate_at
-    )
+    model, loss = TrainedModel(network, Single(network), solver, group), SingleOutputLoss(half_mse)
     recorder = EveryStep([metric], group, lambda: 0, clock)
     reporter = Reporter([metric], recorder, listener, listener, clock, epochs * STEPS_PER_EPOCH)
-    keeper = BestModelTracker(unit, options, metric, NullStore(), has_validation=True)
+    tracker = BestModelTracker(model, options, metric, NullStore(), has_validation=True)
     length = TrainingLength(3, STEPS_PER_EPOCH, epochs)
     plan = TrainingPlan(length, options.validation_frequency, options.validation_patience, part, None)
-    return Trainer(plan, unit, BatchLoader(part, SampleOrder(9, 3, "never", 0), group), reporter, keeper).run()
+    batches = BatchLoader(part, SampleOrder(9, 3, "never", 0), group)
+    step, evaluator = TrainStep(model, loss, rate_at), Evaluator(model, loss, [metric])
+    return Trainer(plan, step, evaluator, batches, reporter, tracker).run()
 
 
 def test_validation_comes_before_the_first_step_in_between_and_at_the_end() -> None:

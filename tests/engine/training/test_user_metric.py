@@ -53,10 +53,10 @@ def test_it_is_the_mean_over_samples_whatever_the_parts(tmp_path: Path, body: st
     sums = metric.sums(outputs, targets, counts)
     expected = torch.stack([part.sum() for part in right.split(counts.tolist())])
     torch.testing.assert_close(sums, torch.stack([expected, counts.double()], dim=1))
-    jury = MetricAccumulator([metric], SingleProcess(), torch.device("cpu"))
+    accumulator = MetricAccumulator([metric], SingleProcess(), torch.device("cpu"))
     for at in (slice(0, 13), slice(13, 13), slice(13, 20)):
-        jury.see(torch.zeros(()), (outputs[0][at],), (targets[0][at],))
-    assert jury.verdict()[1] == {"custom": pytest.approx(right.mean().item())}
+        accumulator.update(torch.zeros(()), (outputs[0][at],), (targets[0][at],))
+    assert accumulator.compute()[1] == {"custom": pytest.approx(right.mean().item())}
 
 
 @pytest.mark.parametrize(

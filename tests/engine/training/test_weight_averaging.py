@@ -12,12 +12,13 @@ from engine.parallel.strategies.single import Single
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
 from engine.project.schedules import rate_at
 from engine.project.training import TrainingOptions
-from engine.training.gradient_clipping import BatchStatistics
+from engine.training.evaluation import Evaluator
 from engine.training.losses import SingleOutputLoss, half_mse
+from engine.training.model import TrainedModel
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
-from engine.training.step import Fittings, Unit
-from engine.training.weight_averaging import average_for
+from engine.training.step import TrainStep
+from engine.training.weight_averaging import BatchStatistics, average_for
 
 PER_EPOCH = 3
 
@@ -39,28 +40,26 @@ class Run:
         self.part = ResidentDataset((torch.randn(9, 2, generator=drawn),), (torch.randn(9, 4, generator=drawn),))
         self.batches = BatchLoader(self.part, SampleOrder(9, 3, "never", 0), group)
         precision = Precision("fp32", torch.device("cpu"), group)
-        self.population = BatchStatistics(self.network, share, precision, self.batches.one_pass)
-        self.unit = Unit(
+        self.statistics = BatchStatistics(self.network, share, precision, self.batches.one_pass)
+        self.model = TrainedModel(
             self.network,
             Single(self.network),
             Solver(options, self.network),
-            SingleOutputLoss(half_mse),
-            [],
             group,
-            share=share,
-            rate=lambda step: rate_at(options, step, PER_EPOCH, 12),
-            fittings=Fittings(
-                average=average_for(options, self.network, PER_EPOCH, self.population),
-                population=self.population if options.batch_normalization_statistics == "population" else None,
-            ),
+            precision,
+            average=average_for(options, self.network, PER_EPOCH, self.statistics),
+            statistics=self.statistics if options.batch_normalization_statistics == "population" else None,
         )
+        loss = SingleOutputLoss(half_mse)
+        self.step = TrainStep(self.model, loss, lambda step: rate_at(options, step, PER_EPOCH, 12), share)
+        self.evaluator = Evaluator(self.model, loss, [])
 
     def epochs(self, *numbers: int) -> list[list[torch.Tensor]]:
         """Train for these; the weights after each step."""
         seen = []
         for epoch in numbers:
             for number, batch in enumerate(self.batches.of_epoch(epoch)):
-                self.unit.train(batch, (epoch - 1) * PER_EPOCH + number)
+                self.step(batch, (epoch - 1) * PER_EPOCH + number)
                 seen.append([p.detach().clone() for p in self.network.parameters()])
         return seen
 
@@ -75,25 +74,25 @@ def test_the_average_is_judged_and_kept_and_training_goes_on_without_it() -> Non
     expected = plain.epochs(1)
     torch.manual_seed(1)
     found = run.epochs(1)
-    before = run.unit.state()
-    score = run.unit.judge(run.part).loss
+    before = run.model.state()
+    score = run.evaluator.evaluate(run.part).loss
     torch.testing.assert_close(found, expected, rtol=0, atol=0)
     torch.testing.assert_close([p.detach() for p in run.network.parameters()], expected[-1], rtol=0, atol=0)
-    assert score != plain.unit.judge(plain.part).loss
-    run.unit.settle()
+    assert score != plain.evaluator.evaluate(plain.part).loss
+    run.model.finalize()
     torch.testing.assert_close(dict(run.network.state_dict()), before, rtol=0, atol=0)
-    assert run.unit.judge(run.part).loss == score
+    assert run.evaluator.evaluate(run.part).loss == score
 
 
 def test_swa_is_the_mean_over_ends_of_epochs_with_statistics_of_its_own() -> None:
     run = Run(weight_averaging="swa", swa_start_epoch=2)
     steps = run.epochs(1, 2, 3)
-    moving = [tensor.clone() for tensor in run.population.statistics]
-    run.unit.judge(run.part)
+    moving = [tensor.clone() for tensor in run.statistics.statistics]
+    run.evaluator.evaluate(run.part)
     ends = (steps[5], steps[8])
-    state = run.unit.state()
+    state = run.model.state()
     torch.testing.assert_close(weights_in(run, state), [(a + b) / 2 for a, b in zip(*ends, strict=True)])
-    torch.testing.assert_close(run.population.statistics, moving, rtol=0, atol=0)
+    torch.testing.assert_close(run.statistics.statistics, moving, rtol=0, atol=0)
     entering = nn.functional.linear(run.part.inputs[0], state["0.weight"], state["0.bias"])
     torch.testing.assert_close(state["1.running_mean"], entering.mean(0))
     torch.testing.assert_close(state["1.running_var"], entering.var(0, correction=0))
@@ -102,7 +101,7 @@ def test_swa_is_the_mean_over_ends_of_epochs_with_statistics_of_its_own() -> Non
 def test_before_its_first_epoch_swa_changes_nothing() -> None:
     run = Run(weight_averaging="swa", swa_start_epoch=2)
     *_, last = run.epochs(1)
-    torch.testing.assert_close(weights_in(run, run.unit.state()), last, rtol=0, atol=0)
+    torch.testing.assert_close(weights_in(run, run.model.state()), last, rtol=0, atol=0)
 
 
 def test_a_run_that_goes_on_has_the_average_it_would_have_had() -> None:
@@ -111,24 +110,24 @@ def test_a_run_that_goes_on_has_the_average_it_would_have_had() -> None:
         for run in (whole, first):
             torch.manual_seed(1)
             run.epochs(1, 2)
-            run.unit.judge(run.part)
+            run.evaluator.evaluate(run.part)
         state = torch.get_rng_state()
-        second.unit.load_state_dict(first.unit.state_dict())
+        second.model.load_state_dict(first.model.state_dict())
         for run in (whole, second):
             torch.set_rng_state(state)
             run.epochs(3)
-            run.unit.settle()
-        torch.testing.assert_close(second.unit.state(), whole.unit.state(), rtol=0, atol=0)
+            run.model.finalize()
+        torch.testing.assert_close(second.model.state(), whole.model.state(), rtol=0, atol=0)
 
 
 def test_population_statistics_leave_frozen_layers_and_come_without_dropout() -> None:
     run = Run(1, batch_normalization_statistics="population")
-    frozen = run.unit.state()["1.running_mean"]
+    frozen = run.model.state()["1.running_mean"]
     run.epochs(1)
-    assert run.unit.settle()
-    first = run.unit.state()
-    run.unit.settle()
-    torch.testing.assert_close(run.unit.state(), first, rtol=0, atol=0)  # no mask was drawn
+    assert run.model.finalize()
+    first = run.model.state()
+    run.model.finalize()
+    torch.testing.assert_close(run.model.state(), first, rtol=0, atol=0)  # no mask was drawn
     torch.testing.assert_close(first["1.running_mean"], frozen, rtol=0, atol=0)
     run.network.eval()
     with torch.no_grad():

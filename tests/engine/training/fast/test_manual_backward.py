@@ -12,14 +12,14 @@ from engine.data.batches import Batch
 from engine.lowering.modules.normalization import Normalize
 from engine.parallel.process_group import SingleProcess
 from engine.parallel.strategies.single import Single
-from engine.parallel.sync_batch_norm import Share
 from engine.project.training import TrainingOptions
 from engine.training.fast import manual_backward
 from engine.training.fast.manual_backward import chain_backward
 from engine.training.losses import Loss, SingleOutputLoss, cross_entropy, half_mse, huber, mse
+from engine.training.model import TrainedModel
 from engine.training.precision import Precision
 from engine.training.solvers import Solver
-from engine.training.step import Fittings, Unit
+from engine.training.step import StepOptions, TrainStep
 
 CPU = torch.device("cpu")
 SIZES = (32, 32, 7, 32, 7)
@@ -64,46 +64,40 @@ def batches(loss: Loss) -> list[Batch]:
     return made
 
 
-def trained(model: nn.Module, loss: Loss, **fitted: Any) -> tuple[list[torch.Tensor], Unit]:
+def trained(
+    model: nn.Module, loss: Loss, precision: Precision | None = None, *, manual_backward: bool = True
+) -> tuple[list[torch.Tensor], TrainStep]:
     """What every step gives, and the weights behind the last."""
-    unit = Unit(
-        model,
-        Single(model),
-        Solver(TrainingOptions(solver="adam", initial_learn_rate=0.01), model),
-        loss,
-        [],
-        SingleProcess(),
-        share=Share(),
-        rate=lambda step: 0.01,
-        fittings=Fittings(**fitted),
-    )
+    solver = Solver(TrainingOptions(solver="adam", initial_learn_rate=0.01), model)
+    trained_model = TrainedModel(model, Single(model), solver, SingleProcess(), precision)
+    train = TrainStep(trained_model, loss, lambda step: 0.01, options=StepOptions(manual_backward=manual_backward))
     torch.manual_seed(3)
     found = []
     for step, batch in enumerate(batches(loss)):
-        done = unit.train(batch, step)
+        done = train(batch, step)
         found += [done.loss, *done.outputs]
-    return [*found, *(p.detach() for p in model.parameters()), torch.get_rng_state()], unit
+    return [*found, *(p.detach() for p in model.parameters()), torch.get_rng_state()], train
 
 
-def goes_past_autograd(unit: Unit) -> bool:
-    return unit._manual_backward is not None and unit._manual_backward.is_equal
+def goes_past_autograd(train: TrainStep) -> bool:
+    return train._manual_backward is not None and train._manual_backward.is_equal
 
 
 @pytest.mark.parametrize("middle", LAYERS.values(), ids=LAYERS)
 def test_a_training_is_the_same_to_the_bit(middle: Callable[[], nn.Module]) -> None:
     loss = SingleOutputLoss(cross_entropy)
-    found, unit = trained(as_built(network(middle)), loss)
+    found, train = trained(as_built(network(middle)), loss)
     wanted, other = trained(network(middle), loss, manual_backward=False)
-    assert goes_past_autograd(unit)
+    assert goes_past_autograd(train)
     assert not goes_past_autograd(other)
     assert all(map(torch.equal, found, wanted))
 
 
 @pytest.mark.parametrize("of_one", [WEIGHTED, half_mse, mse], ids=["weighted", "half-mse", "mse"])
 def test_so_it_is_for_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
-    found, unit = trained(network(), SingleOutputLoss(of_one))
+    found, train = trained(network(), SingleOutputLoss(of_one))
     wanted, _ = trained(network(), SingleOutputLoss(of_one), manual_backward=False)
-    assert goes_past_autograd(unit)
+    assert goes_past_autograd(train)
     assert all(map(torch.equal, found, wanted))
 
 
@@ -142,10 +136,10 @@ def test_kernels_that_do_something_else_are_not_used(wrong: str, monkeypatch: py
     monkeypatch.setitem(
         manual_backward._MAKERS, nn.ReLU, lambda m: manual_backward._Activation(m, other, of_output=True)
     )
-    found, unit = trained(network(), SingleOutputLoss(cross_entropy))
+    found, train = trained(network(), SingleOutputLoss(cross_entropy))
     monkeypatch.undo()
     wanted, _ = trained(network(), SingleOutputLoss(cross_entropy), manual_backward=False)
-    assert not goes_past_autograd(unit)
+    assert not goes_past_autograd(train)
     assert all(map(torch.equal, found, wanted))
 
 
@@ -194,16 +188,16 @@ def test_so_do_other_losses(of_one: Callable[..., torch.Tensor]) -> None:
 
 
 def test_so_does_what_is_rounded() -> None:
-    _, unit = trained(network(), SingleOutputLoss(cross_entropy), precision=Precision("bf16", CPU, SingleProcess()))
-    assert not goes_past_autograd(unit)
+    _, train = trained(network(), SingleOutputLoss(cross_entropy), precision=Precision("bf16", CPU, SingleProcess()))
+    assert not goes_past_autograd(train)
 
 
 def test_pieces_add_up_in_the_usual_way() -> None:
     whole = batches(SingleOutputLoss(cross_entropy))[0]
     model, other = network(), network()
-    loss, (_, unit) = SingleOutputLoss(cross_entropy), trained(model, SingleOutputLoss(cross_entropy))
+    loss, (_, train) = SingleOutputLoss(cross_entropy), trained(model, SingleOutputLoss(cross_entropy))
     other.load_state_dict(model.state_dict())
-    unit._evaluate(Batch(whole.inputs, whole.targets, 32, 32, (16, 16)))
+    train.compute_gradients(Batch(whole.inputs, whole.targets, 32, 32, (16, 16)))
     for piece in (slice(16), slice(16, 32)):
         torch.autograd.backward(loss((other(whole.inputs[0][piece]),), (whole.targets[0][piece],)) / 32)
     for mine, theirs in zip(model.parameters(), other.parameters(), strict=True):
