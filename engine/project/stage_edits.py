@@ -153,8 +153,8 @@ def held_by_layer(project: Project, analysis: Analysis, workers: int) -> Cost:
     states = optimizer_states(training.solver, training.momentum, training.history_size, analysis.parameters)
 
     def cost(id: str) -> int:
-        facts = analysis.shapes.get(id)
-        return 4 * facts.parameters * (2 + states) + (activation_bytes(facts, at_once) or 0) if facts else 0
+        shapes = analysis.shapes.get(id)
+        return 4 * shapes.parameters * (2 + states) + (activation_bytes(shapes, at_once) or 0) if shapes else 0
 
     return cost
 
