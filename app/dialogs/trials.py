@@ -166,9 +166,9 @@ class Advisor(Trials):
         """A line for each way, and the advice above them."""
         if "way" in line:
             way = line["way"]
-            step = "time not known" if way["seconds"] is None else f"{way['step']} a step"
+            step = "time not known" if way["seconds"] is None else f"{way['step']} per step"
             words = f"{way['name']}: {step}, {format_bytes(way['memory_bytes'])}"
-            words += " a worker" if way["workers"] > 1 else ""
+            words += " per worker" if way["workers"] > 1 else ""
             notes = [note for note in (way["note"], "" if way["fits"] else "does not fit") if note]
             self._ways.append(words + (f" ({'; '.join(notes)})" if notes else ""))
             self.say("\n".join(self._ways))

@@ -105,7 +105,7 @@ def _stage_lines(project: Project, result: CheckResult) -> Iterator[str]:
     for number, (share, held) in enumerate(zip(stages.shares, memory, strict=True)):
         names = [layer.name for id, layer in project.network.layers.items() if stages.of.get(id) == number]
         shown = ", ".join(names) if len(names) <= MOST_NAMES else f"{', '.join(names[:MOST_NAMES])}, ..."
-        work = f"{100 * share:.0f} % of the work, about {format_bytes(held)} a worker"
+        work = f"{100 * share:.0f} % of the work, about {format_bytes(held)} per worker"
         yield f"stage {number + 1}: {plural(len(names), 'layer')}, {work}{f': {shown}' if names else ''}"
 
 

@@ -130,7 +130,7 @@ class SelfAttention(WithScores, WithWeightsAndBias):
     value_channels = Int(0, low=0, high=1_000_000, help="Numbers of the value over all heads; 0: as the key channels")
     outputs = Int(0, low=0, high=1_000_000, help="Channels that leave; 0: as many as came in")
     mask = Choice("none", options=tuple(MASKS), notes=MASKS, label="Attention mask", help="Which steps a step sees")
-    dropout = Float(0.0, low=0.0, high=0.999, help="Chance of each attention weight to become zero in training")
+    dropout = Float(0.0, low=0.0, high=0.999, help="Probability of each attention weight to become zero in training")
     bias = Bool(True, help="Adds learned numbers to query, key, value and result")
     scores = scores_field()
 

@@ -178,7 +178,7 @@ class LayerType(Record):
         return {}
 
     def flops(self, *x: Any, **_: Any) -> int:
-        """Floating-point operations a sample, forward; a multiply-add counts two. Only products are counted, as torch's
+        """FLOPs per sample, forward; a multiply-add counts two. Only products are counted, as torch's
         `FlopCounterMode` does; element-wise layers count nothing. Zero where sizes are not known."""
         return 0
 

@@ -27,7 +27,7 @@ def dropout_field(default: float, help: str) -> Float:
     return Float(default, low=0.0, high=0.999, help=help)
 
 
-OF_WEIGHTS = "Chance of each attention weight to become zero in training"
+OF_WEIGHTS = "Probability of each attention weight to become zero in training"
 
 
 def expect_sequence(x: TensorType, port: str) -> None:

@@ -123,10 +123,10 @@ class SequenceInput(InputLayer):
     content = Choice(
         "numbers",
         options=("numbers", "indices"),
-        notes={"numbers": "A vector of numbers a step", "indices": "One whole number a step, for an embedding"},
+        notes={"numbers": "A vector of numbers per step", "indices": "One whole number per step, for an embedding"},
         help="What stands at each step",
     )
-    channels = Int(1, low=1, high=65536, help="Numbers a step", visible_when=lambda layer: layer.content == "numbers")
+    channels = Int(1, low=1, high=65536, help="Numbers per step", visible_when=lambda layer: layer.content == "numbers")
     length = Int(0, low=0, high=10_000_000, unit="steps", help="0: any length")
     normalization = Choice(
         "zscore",
@@ -150,7 +150,7 @@ class SequenceInput(InputLayer):
 
 
 class FeatureInput(InputLayer):
-    """Takes one vector of numbers a sample, such as a row of a table.
+    """Takes one vector of numbers per sample, such as a row of a table.
 
         y = (x - shift) / scale
 
@@ -163,7 +163,7 @@ class FeatureInput(InputLayer):
 
     key, label, family = "feature_input", "Feature input", "Input"
     matlab = "featureInputLayer"
-    channels = Int(1, low=1, label="Features", help="Numbers a sample")
+    channels = Int(1, low=1, label="Features", help="Numbers per sample")
     normalization = _normalization()
 
     def output(self, *x: TensorType) -> TensorType:

@@ -103,7 +103,7 @@ class RecurrentLayer(WithRecurrentWeights):
         return sizes
 
     def _weights_of_one(self, reads: int) -> dict[str, Sizes]:
-        """The learnables of one layer in one direction, which reads so many numbers a step."""
+        """The learnables of one layer in one direction, for this input size."""
         rows = self.gates * self.hidden_units
         sizes = {"weight_ih": (rows, reads), "weight_hh": (rows, self.hidden_units), "bias_ih": (rows,)}
         return sizes | ({"bias_hh": (rows,)} if self._has_recurrent_bias() else {})
@@ -112,7 +112,7 @@ class RecurrentLayer(WithRecurrentWeights):
         return True
 
     def _reads(self, x: TensorType, index: int) -> int:
-        """How many numbers a step the layer of this index in the stack reads."""
+        """The input size of the layer of this index in the stack."""
         return x.channels if index == 0 else self.directions * self.hidden_units
 
     def flops(self, x: TensorType, *states: TensorType) -> int:

@@ -12,7 +12,7 @@ OWN = "engine.lowering.modules.resizing."
 
 
 def _count(x: TensorType) -> int:
-    """Numbers a sample. Raises `ShapeError` where that is not known."""
+    """Return the numbers per sample. Raises `ShapeError` where that is not known."""
     expect_real(x)
     if x.count is None:
         raise ShapeError(f"Every size must be known before the network runs, received {x}.", port="in")

@@ -194,7 +194,7 @@ def _channels_of_parts(x: TensorType, rows: int, what: str, field: str) -> int:
 
 WAVELETS = {
     "morse": "Generalised Morse wavelet, with a symmetry and a time-bandwidth product",
-    "morlet": "Analytic Morlet (Gabor) wavelet with a centre of 6 radians a step",
+    "morlet": "Analytic Morlet (Gabor) wavelet with a centre of 6 radians per step",
 }
 
 

@@ -141,7 +141,7 @@ class Analysis:
 
     @property
     def flops(self) -> int:
-        """Floating-point operations a sample, forward."""
+        """FLOPs per sample, forward."""
         return sum(f.flops for f in self.shapes.values())
 
     @property

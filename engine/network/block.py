@@ -196,10 +196,10 @@ def _passing() -> "Network":
 
 
 SOLVERS = {
-    "euler": "Euler: first order, one evaluation a step (MATLAB's ode1)",
-    "midpoint": "Midpoint: second order, two evaluations a step",
-    "rk4": "Classical Runge-Kutta: fourth order, four evaluations a step",
-    "dopri5": "Dormand-Prince: fifth order, six evaluations a step, those of MATLAB's ode45",
+    "euler": "Euler: first order, one evaluation per step (MATLAB's ode1)",
+    "midpoint": "Midpoint: second order, two evaluations per step",
+    "rk4": "Classical Runge-Kutta: fourth order, four evaluations per step",
+    "dopri5": "Dormand-Prince: fifth order, six evaluations per step, those of MATLAB's ode45",
 }
 STAGES = {"euler": 1, "midpoint": 2, "rk4": 4, "dopri5": 6}
 

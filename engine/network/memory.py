@@ -1,6 +1,6 @@
 """How much memory a training step takes, estimated from the sizes alone. Pure, and cheap enough for every keystroke.
 
-The estimate, with n(layer) the numbers that leave a layer a sample, P the weights of the network and F those of them
+The estimate, with n(layer) the numbers that leave a layer per sample, P the weights of the network and F those of them
 that are frozen:
 
     activations = batch · Σ bytes · n(layer)     what each layer gives, kept for the backward pass; of one piece where

@@ -193,7 +193,7 @@ def best_of(found: Sequence[Way]) -> Way | None:
 def advice(found: Sequence[Way]) -> str:
     """One sentence: which of these is best, and why."""
     if not found:
-        return "Nothing that goes with these options can run here."
+        return "No environment that fits these options is available here."
     best = best_of(found)
     if best is None:
         return _none_fits(found)
@@ -203,7 +203,7 @@ def advice(found: Sequence[Way]) -> str:
     missed = [way for way in found if way.is_exact and not way.fits and _may_be_faster(way, best)]
     if missed:
         least = min(missed, key=lambda way: way.memory_bytes)
-        return f"{said}, {format_bytes(best.memory_bytes)} a worker; {least.name} {_too_large(least)}."
+        return f"{said}, {format_bytes(best.memory_bytes)} per worker; {least.name} {_too_large(least)}."
     others = [way for way in found if way.fits and way.is_exact and way is not best]
     if not others:
         return f"{said}; nothing else can run here."
@@ -221,7 +221,7 @@ def _may_be_faster(way: Way, best: Way) -> bool:
 
 
 def _takes(way: Way) -> str:
-    return "a step could not be tried" if way.seconds is None else f"about {way.step} a step"
+    return "a step could not be timed" if way.seconds is None else f"about {way.step} per step"
 
 
 def _warning(way: Way) -> str:
@@ -238,6 +238,6 @@ def _none_fits(found: Sequence[Way]) -> str:
     least = min(found, key=lambda way: way.memory_bytes)
     on_gpus = " or keep weights on the CPU (fully-sharded)," if any(way.target == "multi-gpu" for way in found) else ""
     return (
-        f"None is expected to fit: {least.name} needs least, {format_bytes(least.memory_bytes)} a worker of "
+        f"None is expected to fit: {least.name} needs the least, {format_bytes(least.memory_bytes)} per worker of "
         f"{format_bytes(least.room)}; use a smaller mini-batch,{on_gpus} or gradient accumulation."
     )

@@ -62,12 +62,14 @@ def _crowd(placement: Placement) -> str:
 def batch_words(
     placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, samples: int | None
 ) -> str:
-    """For a training split of so many samples, or where nobody knows: `128 samples a step, 64 a worker in 4 pieces of
-    16; 12 steps an epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
+    """For a training split of so many samples, or where nobody knows: `128 samples per step, 64 per worker in 4
+    micro-batches of 16; 12 steps per epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
     said = [_batch(placement, environment, training, batch_size(training, samples))]
     if samples:
         whole = training_length(training, samples)
-        said.append("one step an epoch" if whole.is_full_batch else f"{plural(whole.steps_per_epoch, 'step')} an epoch")
+        said.append(
+            "one step per epoch" if whole.is_full_batch else f"{plural(whole.steps_per_epoch, 'step')} per epoch"
+        )
     if training.is_visible("initial_learn_rate"):
         said.append(_rate(environment, training.initial_learn_rate, len(placement.workers)))
     return "; ".join(said) + "."
@@ -89,16 +91,18 @@ def _stages(placement: Placement, project: Project, analysis: Analysis) -> str:
 def _batch(placement: Placement, environment: EnvironmentOptions, training: TrainingOptions, batch: int) -> str:
     count = len(placement.workers)
     pieces = pieces_of_batch(environment, training.gradient_accumulation, count)
-    said = f"{plural(batch, 'sample')} a step"
+    said = f"{plural(batch, 'sample')} per step"
     shares = list(dict.fromkeys(worker.samples for worker in placement.workers))
     if _has_stages(placement, environment):
         count = 1  # each of them computes all samples
     if count > 1:
-        said += f", {' or '.join(f'{share:,}' for share in sorted(shares))} a worker"
+        said += f", {' or '.join(f'{share:,}' for share in sorted(shares))} per worker"
     if pieces > 1:
         at_once = list(dict.fromkeys(-(-share // pieces) for share in shares))
         most = " or ".join(f"{share:,}" for share in sorted(at_once))
-        said += f"{'' if count > 1 else ','} in {pieces:,} pieces of {'at most ' if batch % pieces else ''}{most}"
+        said += (
+            f"{'' if count > 1 else ','} in {pieces:,} micro-batches of {'at most ' if batch % pieces else ''}{most}"
+        )
     return said
 
 
@@ -108,13 +112,13 @@ def _rate(environment: EnvironmentOptions, rate: float, workers: int) -> str:
         return f"learn rate {rate:g}"
     kind = environment.learn_rate_scaling
     if factor == 1.0:
-        return f"learn rate {rate:g}, as it was given (none, {plural(workers, 'worker')})"
+        return f"learn rate {rate:g} as set (none, {plural(workers, 'worker')})"
     return f"learn rate {rate * factor:.4g} = {rate:g} × {factor:.4g} ({kind}, {plural(workers, 'worker')})"
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a step takes: floating-point operations a sample, forward, and bytes of gradients."""
+    """What a step takes: FLOPs per sample, forward, and bytes of gradients."""
 
     flops: int
     gradient_bytes: int
@@ -152,7 +156,7 @@ def better_alone(placement: Placement, work: Work, *, shares_memory: bool = True
         return ""
     return (
         f"One process (cpu) is expected to be faster: dividing a step saves about {1000 * saved:.2g} ms of computing, "
-        f"and adding up the gradients takes about {1000 * cost:.2g} ms."
+        f"and summing the gradients takes about {1000 * cost:.2g} ms."
     )
 
 

@@ -174,7 +174,7 @@ def _on_cpu(options: EnvironmentOptions, inventory: DeviceInventory, batch: int)
     reason = refusal("gpu", inventory) or ""
     if threads >= inventory.num_cores > 1:  # who knows multi-cpu wonders why it was not taken
         reason += ", and one process can use every core"
-    sentence = f"One process on the CPU with {plural(threads, 'thread')}; {plural(batch, 'sample')} a step."
+    sentence = f"One process on the CPU with {plural(threads, 'thread')}; {plural(batch, 'sample')} per step."
     sentence += _chosen_because(options, reason)
     if options.target == "auto" and not options.threads and inventory.num_cores > 1:
         sentence += " A longer run may take several processes, where a trial at its start finds them faster."
@@ -194,7 +194,9 @@ def _on_many_cpus(options: EnvironmentOptions, inventory: DeviceInventory, batch
         whole=options.strategy == "pipeline",
     )
     crowd = f" (more than the {plural(inventory.num_cores, 'core')} here)" if count > inventory.num_cores else ""
-    sentence = f"{count:,} workers on the CPU over gloo{crowd}, {_each(places)}; {plural(threads, 'thread')} a worker."
+    sentence = (
+        f"{count:,} workers on the CPU over gloo{crowd}, {_each(places)}; {plural(threads, 'thread')} per worker."
+    )
     if blocks[0]:
         sentence = sentence.removesuffix(".") + f", {'a core' if len(blocks[0]) == 1 else 'cores'} of its own."
     sentence += _unmeasured(options, inventory.core_speeds)
@@ -306,7 +308,7 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
     *others, last = dict.fromkeys(device.model for device in devices)
     models = f"{', '.join(others)} and {last}" if others else last
     if resolved == "gpu":
-        sentence = f"{models} ({devices[0].name}), {plural(batch, 'sample')} a step."
+        sentence = f"{models} ({devices[0].name}), {plural(batch, 'sample')} per step."
         sentence += _chosen_because(options, _one_gpu_because(inventory, batch))
         return Placement(options.target, "gpu", "", places, sentence)
     names = ", ".join(device.name for device in devices)

@@ -212,7 +212,7 @@ def _option_problems(project: Project) -> Iterator[Problem]:
     yield from user_code.problems(project.training)
     has_blocks = any(isinstance(layer.effective_type, Block) for layer in project.network.layers.values())
     if project.training.gradient_checkpointing == "blocks" and not has_blocks:
-        message = "The network has no blocks, so nothing is computed again and no memory saved. Choose auto, or off."
+        message = "The network has no blocks, so nothing is recomputed and no memory is saved. Choose auto, or off."
         yield Problem("warning", "", "", "training.gradient_checkpointing", message)
 
 

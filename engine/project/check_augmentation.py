@@ -68,9 +68,7 @@ def _unmixable(project: Project, facts: DatasetInfo, analysis: Analysis | None) 
         return f"Images are mixed with others, but not what stands beside them: {beside}. Set it to 0."
     if len(facts.targets) > 1 or not facts.targets[0].is_one_class:
         seen = " and ".join(target.spoken() for target in facts.targets)
-        return (
-            f"Images are mixed with the shares of their classes, one class a sample; the data has {seen}. Set it to 0."
-        )
+        return f"Mixed images take shares of their classes, one class per sample; the data has {seen}. Set it to 0."
     ports = match_targets(project.network, facts) if analysis is not None else ()
     if analysis is not None and ports and all(port.layer in analysis.shapes for port in ports):
         found = wanted_of(project.network, analysis, facts, is_padded=False)

@@ -101,7 +101,7 @@ def sequence_problems(project: Project, facts: DatasetInfo) -> Iterator[Problem]
         message = ""
         if len(timed) > 1:
             names = ", ".join(given.name for given in timed.values())
-            message = f"One sequence a sample can be split; the data has {len(timed)}: {names}."
+            message = f"One sequence per sample can be split; the data has {len(timed)}: {names}."
         elif "transcripts" in tasks:
             message = "A transcript belongs to a whole sequence; pieces of it have none. Use longest or shortest."
         elif fixed := [network.layers[id] for id in timed if getattr(network.layers[id].type, "length", 0)]:

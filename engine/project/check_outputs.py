@@ -18,7 +18,7 @@ from engine.project.options.loss import LOSS_TASKS, OVERLAPS
 from engine.project.project import Project, lifted
 
 WAYS = {
-    "sample": "End it in one vector a sample: a fully connected layer, a global pooling, or the last step of a "
+    "sample": "End it in one vector per sample: a fully connected layer, a global pooling, or the last step of a "
     "sequence.",
     "step": "End it in a sequence: a recurrent layer that gives all steps, or convolutions along it, and a fully "
     "connected layer.",
@@ -64,7 +64,7 @@ def _of_one(
         yield Problem("error", layer.id, layer.name, "", message)
         return
     if output.layout != target.type.layout:
-        asked = f"one response a {target.per}" if target.task != "transcripts" else "transcripts"
+        asked = f"one response per {target.per}" if target.task != "transcripts" else "transcripts"
         what = f"the data has {asked}" if is_only else f"its target '{target.name}' has {asked}"
         way = WAYS["step" if target.task == "transcripts" else target.per]
         yield Problem("error", layer.id, layer.name, "", f"{ends} {output}; {what}. {way}")
@@ -220,7 +220,7 @@ def _details(project: Project, wanted: tuple[Wanted, ...]) -> Iterator[Problem]:
         where = "" if len(wanted) == 1 else f" at output '{one.name}'"
         if loss in OVERLAPS and one.facts.per == "sample":
             message = (
-                f"'{loss}' measures overlap over steps, pixels or voxels; the data has one response a sample{where}."
+                f"'{loss}' measures overlap over steps, pixels or voxels; the data has one response per sample{where}."
             )
             yield Problem("error", "", "", path, message)
         if loss == "binary-cross-entropy" and one.facts.task == "classes" and not one.is_binary:

@@ -58,14 +58,14 @@ class DataOptions(Record):
         options=("auto", "classes", "numbers", "labels", "transcripts"),
         notes={
             "auto": "By what the responses are: text, truth values and few whole numbers are classes",
-            "classes": "One class a sample, step, pixel or voxel",
+            "classes": "One class per sample, step, pixel or voxel",
             "numbers": "Regression",
             "labels": "Several yes or no at once (arrays of 0 and 1)",
             "transcripts": "Classes in order, at no given step, for the CTC loss (arrays N L)",
         },
         label="Predict",
         group="Source",
-        help="What is to be predicted; default auto",
+        help="What the network predicts. Default auto",
         visible_when=_source("table", "arrays"),
     )
     missing_values = Choice(
@@ -76,15 +76,15 @@ class DataOptions(Record):
             "leave-out": "Rows are left out in which a cell is empty, NA, N/A, NaN, null or ?",
         },
         group="Source",
-        help="What becomes of rows with cells that hold no value; default refuse. MATLAB: rmmissing leaves such rows "
-        "out; torch has no tables",
+        help="How rows with missing values are handled. Default refuse. MATLAB: rmmissing removes such rows; torch"
+        " has no tables",
         visible_when=_source("table"),
     )
     left_out = Text(
         "",
         label="Columns left out",
         group="Source",
-        help="Columns that are neither input nor response, separated by commas, such as the number of a row; default "
+        help="Columns that are neither input nor response, separated by commas, such as the number of a row. Default "
         "none. Columns without a name always are",
         visible_when=_source("table"),
     )
@@ -93,8 +93,8 @@ class DataOptions(Record):
         folder=True,
         label="Folder of masks",
         group="Source",
-        help="For segmentation: one picture an image, of the same name, whose values (grey or palette) are the classes "
-        "of the pixels. The images then lie in one folder without subfolders. Empty: none",
+        help="For segmentation: a folder with one mask per image, of the same name, whose values (grey or palette)"
+        " are the classes of the pixels. The images then lie in one folder without subfolders. Empty: none",
         visible_when=_source("images"),
     )
     ignored_value = Int(
@@ -103,8 +103,8 @@ class DataOptions(Record):
         high=32767,
         label="Ignored value",
         group="Source",
-        help="Value of masks and of classes a step or pixel that counts neither in the loss nor in a metric, such as "
-        "255; default -1. MATLAB: MaskIndex, 0; torch: ignore_index",
+        help="Value in masks and classes that is ignored by the loss and the metrics, such as 255. Default -1. "
+        "MATLAB: MaskIndex, 0; torch: ignore_index",
         visible_when=lambda options: options.source == "arrays" or (options.source == "images" and options.masks != ""),
     )
     image_size = Int(
@@ -128,13 +128,18 @@ class DataOptions(Record):
         low=0.0,
         high=0.9,
         group="Split",
-        help="Part of the samples that watches over training",
+        help="Fraction of the samples used for validation, 0 to 0.9. Default 0.15",
         visible_when=_has_data,
     )
     test_share = Float(
-        0.15, low=0.0, high=0.9, group="Split", help="Part that is only looked at in the end", visible_when=_has_data
+        0.15,
+        low=0.0,
+        high=0.9,
+        group="Split",
+        help="Fraction of the samples used for the test after training, 0 to 0.9. Default 0.15",
+        visible_when=_has_data,
     )
-    split_seed = Int(0, low=0, group="Split", help="Another number, another split", visible_when=_has_data)
+    split_seed = Int(0, low=0, group="Split", help="Random seed of the split. Default 0", visible_when=_has_data)
 
     loading = Choice(
         "auto",
@@ -145,8 +150,8 @@ class DataOptions(Record):
             "stream": "Read batch by batch while training goes on; memory stays small, however large the data is",
         },
         group="Loading",
-        help="Where samples are while the network trains; default auto. Numbers and order are the same either way. "
-        "MATLAB: a datastore streams, an array does not; torch: a DataLoader streams",
+        help="Where samples are kept while the network trains. Default auto. Numbers and order are the same either"
+        " way. MATLAB: a datastore streams, an array does not; torch: a DataLoader streams",
         visible_when=_source(*STREAMED),
     )
     decoded_cache = Int(
@@ -156,9 +161,8 @@ class DataOptions(Record):
         unit="MiB",
         label="Decoded cache",
         group="Loading",
-        help="So much of the pictures that are streamed stays decoded in memory, over all workers, a quarter of what "
-        "is free at most, so that later epochs need not decode them again; default 1,024; 0: none. MATLAB and torch "
-        "keep none",
+        help="Memory for decoded images that are streamed, over all workers and at most a quarter of what is free,"
+        " so that later epochs need not decode them again. Default 1,024; 0: none. MATLAB and torch have none",
         visible_when=lambda options: options.source == "images" and options.loading != "memory",
     )
 

@@ -38,9 +38,9 @@ class TargetInfo:
 
     | task        | targets, samples first                  | type: what the output gives                      |
     |-------------|-----------------------------------------|--------------------------------------------------|
-    | classes     | N, N T, N H W or N D H W: class numbers | one channel a class: C, T C, C H W or C D H W    |
+    | classes     | N, N T, N H W or N D H W: class numbers | one channel per class: C, T C, C H W or C D H W    |
     | numbers     | N R, N T R or N R H W                   | the same numbers                                 |
-    | labels      | N K, or N T K: 0 or 1                   | one channel a label; several may be true         |
+    | labels      | N K, or N T K: 0 or 1                   | one channel per label; several may be true         |
     | transcripts | N L: class numbers, in order            | T C: the classes and the blank, at any length    |
 
     `classes` are the names of classes or labels, in the order of their numbers. What does not count is `IGNORED` in
@@ -77,22 +77,22 @@ class TargetInfo:
         return _short(self.type, self.lengths if self.task != "transcripts" else None)
 
     def spoken(self) -> str:
-        """In words: `3 classes`, `5 classes a pixel`, `2 numbers`, `4 labels`, `transcripts of 26 classes`."""
+        """In words: `3 classes`, `5 classes per pixel`, `2 numbers`, `4 labels`, `transcripts of 26 classes`."""
         if self.task == "transcripts":
             return f"transcripts of {len(self.classes):,} classes"
         count = self.outputs
         what = {"classes": "class", "labels": "label"}.get(self.task, "number")
         what += "" if count == 1 else "es" if what == "class" else "s"
-        return f"{count:,} {what}" + ("" if self.per == "sample" else f" a {self.per}")
+        return f"{count:,} {what}" + ("" if self.per == "sample" else f" per {self.per}")
 
 
 def classes_of(*names: str, name: str = "y") -> tuple[TargetInfo, ...]:
-    """One target: one of these classes a sample."""
+    """One target: one of these classes per sample."""
     return (TargetInfo(name, features(len(names)), "classes", names),)
 
 
 def numbers_of(count: int = 1, name: str = "y") -> tuple[TargetInfo, ...]:
-    """One target: so many numbers a sample."""
+    """One target: `count` numbers per sample."""
     return (TargetInfo(name, features(count), "numbers"),)
 
 

@@ -42,7 +42,7 @@ class EnvironmentOptions(Record):
         },
         label="Execution environment",
         group="Environment",
-        help="Where the run is computed; default auto. MATLAB: ExecutionEnvironment; torch: device, and torchrun",
+        help="Where the run executes. Default auto. MATLAB: ExecutionEnvironment; torch: device, and torchrun",
     )
     num_workers = Int(
         0,
@@ -51,7 +51,7 @@ class EnvironmentOptions(Record):
         label="Workers",
         unit="workers",
         group="Environment",
-        help="Processes that share each batch; default 0: one a core, up to 8; a run of some length tries at its start "
+        help="Processes that share each batch. Default 0: one per core, up to 8; a long run measures at its start "
         "whether fewer with more threads are faster. MATLAB: the workers of a pool; torch: torchrun --nproc-per-node",
         visible_when=_target("multi-cpu"),
     )
@@ -61,7 +61,7 @@ class EnvironmentOptions(Record):
         high=1023,
         label="Devices",
         group="Environment",
-        help="Numbers of the GPUs to use; default none: the first, or all for multi-gpu. torch: CUDA_VISIBLE_DEVICES; "
+        help="Numbers of the GPUs to use. Default none: the first, or all for multi-gpu. torch: CUDA_VISIBLE_DEVICES; "
         "MATLAB: gpuDevice",
         visible_when=_target("gpu", "multi-gpu"),
     )
@@ -69,10 +69,10 @@ class EnvironmentOptions(Record):
         0,
         low=0,
         high=1024,
-        label="Threads a worker",
+        label="Threads per worker",
         unit="threads",
         group="Environment",
-        help="Threads of a worker; default 0: a fair share of the cores. torch: set_num_threads; MATLAB: "
+        help="CPU threads per worker. Default 0: an equal share of the cores. torch: set_num_threads; MATLAB: "
         "maxNumCompThreads",
         visible_when=_target("cpu", "multi-cpu"),
     )
@@ -81,7 +81,7 @@ class EnvironmentOptions(Record):
         True,
         label="Keep workers to cores",
         group="Environment",
-        help="Each worker stays on its part of the cores, so that they do not push each other about; default on. "
+        help="Each worker stays on its part of the cores, so that they do not push each other about. Default on. "
         "Where the system cannot, or threads are more than cores, it has no effect. Off: for machines with other work",
         visible_when=_target("multi-cpu"),
     )
@@ -95,7 +95,7 @@ class EnvironmentOptions(Record):
         },
         label="Shares of the batch",
         group="Environment",
-        help="How many samples of each batch a worker gets; default equal. For devices of unequal speed: the numbers "
+        help="How many samples of each batch a worker gets. Default equal. For devices of unequal speed: the numbers "
         "learned stay the same. MATLAB: WorkerLoad",
         visible_when=_target(*SEVERAL),
     )
@@ -104,7 +104,7 @@ class EnvironmentOptions(Record):
         low=0.0,
         label="Weights of the workers",
         group="Environment",
-        help="One number a worker, in their order: 3, 1 gives the first three samples of four. Without a number of "
+        help="One number per worker, in their order: 3, 1 gives the first three samples of four. Without a number of "
         "workers there are as many as weights. MATLAB: WorkerLoad",
         visible_when=_gives_loads,
     )
@@ -118,7 +118,7 @@ class EnvironmentOptions(Record):
         },
         label="Learn rate by workers",
         group="Environment",
-        help="What the learn rate is multiplied by, relative to one worker; default none, since the mini-batch size is "
+        help="What the learn rate is multiplied by, relative to one worker. Default none, since the mini-batch size is "
         "that of all workers together and stays. For batches that were made larger for many workers: linear as in "
         "Goyal et al. 2017, square root for adam. torch and MATLAB have none",
         visible_when=_target(*SEVERAL, "parallel"),
@@ -138,7 +138,7 @@ class EnvironmentOptions(Record):
         },
         label="Strategy",
         group="Environment",
-        help="How several workers divide the work; default auto. MATLAB has data parallel only",
+        help="How several workers divide the work. Default auto. MATLAB has data parallel only",
         visible_when=_target("multi-cpu", "multi-gpu", "parallel"),
     )
     averaging_interval = Int(
@@ -147,8 +147,8 @@ class EnvironmentOptions(Record):
         high=1_000_000,
         unit="iterations",
         group="Environment",
-        help="Iterations between two averages of the weights; default 8. At 1 it is data parallel for sgdm. Averaged, "
-        "too, before every validation",
+        help="Iterations between two averages of the weights. Default 8. With 1 it is data parallel for sgdm. "
+        "Weights are also averaged before every validation",
         visible_when=_strategy("local-sgd"),
     )
     gradient_compression = Choice(
@@ -160,7 +160,8 @@ class EnvironmentOptions(Record):
         },
         removed={"power-sgd": "Use fp16, or the strategy local-sgd, which communicates less often."},
         group="Environment",
-        help="What is sent between workers; default none. For slow connections; torch: DDP communication hooks",
+        help="Format in which workers exchange gradients. Default none. For slow connections; torch: DDP "
+        "communication hooks",
         visible_when=_strategy("auto", "data-parallel"),
     )
     pipeline_pieces = Int(
@@ -169,7 +170,7 @@ class EnvironmentOptions(Record):
         high=4096,
         unit="pieces",
         group="Environment",
-        help="Pieces of a batch that are under way at once; default 0: twice as many as workers, or as gradient "
+        help="Pieces of a batch that are under way at once. Default 0: twice as many as workers, or as gradient "
         "accumulation says, if that is more. More keep the workers busier, and each is less work. Batch normalisation "
         "takes the statistics of each piece, as in gradient accumulation. torch: n_microbatches",
         visible_when=_strategy("pipeline"),
@@ -178,7 +179,7 @@ class EnvironmentOptions(Record):
         "",
         label="Stages",
         group="Environment",
-        help="Which layer is in which stage, such as conv_2: 2, fc: 3, one stage a worker; the others are where the "
+        help="Which layer is in which stage, such as conv_2: 2, fc: 3, one stage per worker; the others are where the "
         "latest of those is that feed them. Empty: the stages get as equal parts of the work as can be. The "
         "canvas shows and changes them (View > Stages of a pipeline)",
         visible_when=_strategy("pipeline"),
@@ -187,7 +188,8 @@ class EnvironmentOptions(Record):
         False,
         label="Keep weights on the CPU",
         group="Environment",
-        help="Weights and moments stay in the CPU's memory and visit the GPU; default off. torch: CPUOffloadPolicy",
+        help="Keeps weights and moments in CPU memory and moves them to the GPU as needed. Default off. torch: "
+        "CPUOffloadPolicy",
         visible_when=_strategy("fully-sharded"),
     )
 
@@ -214,5 +216,5 @@ class EnvironmentOptions(Record):
         if len(self.worker_weights) < 2 or min(self.worker_weights) == 0:
             return f"expected a number above 0 for each worker, such as 3, 1, {received}"
         if count and len(self.worker_weights) != count:
-            return f"expected {count:,} numbers, one a worker, {received}"
+            return f"expected {count:,} numbers, one per worker, {received}"
         return ""

@@ -154,7 +154,7 @@ def stages(found: Mapping[str, int], cost: Callable[[str], int]) -> Stages:
 
 
 def work(analysis: Analysis, id: str) -> int:
-    """Floating-point operations of a layer, a sample; 0 where nothing is known of it."""
+    """FLOPs of a layer per sample; 0 where nothing is known of it."""
     shapes = analysis.shapes.get(id)
     return shapes.flops if shapes else 0
 
@@ -288,9 +288,10 @@ def _with_one_more(
 
 
 def crossing_bytes(network: Network, analysis: Analysis, at: Mapping[str, int]) -> list[int]:
-    """Bytes a sample that go from worker to worker if layers are cut before each of these places, or stages, which the
-    layers have by id. Every worker has the data by itself; what is needed by a later stage passes through all
-    between."""
+    """Return the bytes per sample sent from worker to worker at each cut; `at` is the place or stage of a layer by id.
+
+    Every worker reads the data itself; what a later stage needs passes through all stages between.
+    """
     bytes_at = [0] * (max(at.values(), default=0) + 2)
     reach: dict[tuple[str, str], int] = {}
     for connection in network.connections:

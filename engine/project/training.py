@@ -68,7 +68,7 @@ class TrainingOptions(
 
 @dataclass(frozen=True)
 class TrainingLength:
-    """Samples a batch over all workers, steps an epoch, epochs. For a full-batch solver an epoch is one iteration."""
+    """Samples per batch over all workers, steps per epoch, epochs; an epoch of a full-batch solver is one iteration."""
 
     batch: int
     steps_per_epoch: int

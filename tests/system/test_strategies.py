@@ -130,7 +130,7 @@ def test_stages_of_a_pipeline_are_one_worker_and_go_on(tmp_path: Path) -> None:
     own = {**TWO, "strategy": "pipeline", "stages": "conv_2: 2"}
     two = train(digits(network, own, **{**options, "max_epochs": 1}), tmp_path / "two")
     said = two.folder.read_info().placement.arithmetic
-    assert said.startswith("157 samples a step, in 4 pieces of at most 40; ")
+    assert said.startswith("157 samples per step, in 4 micro-batches of at most 40; ")
     assert "2 stages: 3 and 4 layers (" in said
     assert "faster" not in said
     engine("resume", two.folder.path, "--set", "training.max_epochs=2")

@@ -44,7 +44,7 @@ def _of_scale(what: str, matlab: str) -> Any:
         high=100.0,
         label=f"Scale of the {what}",
         group=GROUP,
-        help=f"Range of the factor that the {what} of an image is multiplied by about its centre; default 1, 1: none. "
+        help=f"Range of the factor that the {what} of an image is multiplied by about its centre. Default 1, 1: none. "
         f"MATLAB: {matlab}, which is ignored there, too, where both are scaled alike",
         visible_when=_scales_apart,
     )
@@ -59,7 +59,7 @@ def _of_shear(axis: str, formula: str, matlab: str) -> Any:
         unit="degrees",
         label=f"Shear along {axis}",
         group=GROUP,
-        help=f"Range of the angle of a slant along {axis}: {axis} becomes {formula}; default 0, 0: none. "
+        help=f"Range of the angle of a slant along {axis}: {axis} becomes {formula}. Default 0, 0: none. "
         f"MATLAB: {matlab}; torch: RandomAffine, shear",
     )
 
@@ -73,7 +73,7 @@ def _of_translation(way: str, matlab: str) -> Any:
         unit="pixels",
         label=f"Translation {way}",
         group=GROUP,
-        help=f"Range of how far images are moved {way}, fractions included; default 0, 0: not at all. "
+        help=f"Range of how far images are moved {way}, fractions included. Default 0, 0: not at all. "
         f"MATLAB: {matlab}; torch: RandomAffine, translate, as a part of the image",
     )
 
@@ -86,7 +86,7 @@ def _of_mix(what: str, paper: str, torch: str) -> Float:
         label=torch,
         group=GROUP,
         help=f"{what} Each class counts by its share in the loss, which must be cross-entropy; accuracy while training "
-        f"goes by the larger share. The share is drawn from Beta(this, this); default 0: none. {paper}. "
+        f"goes by the larger share. The share is drawn from Beta(this, this). Default 0: none. {paper}. "
         f"torch: {torch}, which pairs within a batch; MATLAB has none",
     )
 
@@ -111,7 +111,7 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Left-right reflection",
         group=GROUP,
-        help="Probability that an image is mirrored left to right; default 0. MATLAB: RandXReflection, where true is "
+        help="Probability that an image is mirrored left to right. Default 0. MATLAB: RandXReflection, where true is "
         "0.5; torch: RandomHorizontalFlip",
     )
     rand_y_reflection = Float(
@@ -120,7 +120,7 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Top-bottom reflection",
         group=GROUP,
-        help="Probability that an image is mirrored top to bottom; default 0. MATLAB: RandYReflection, where true is "
+        help="Probability that an image is mirrored top to bottom. Default 0. MATLAB: RandYReflection, where true is "
         "0.5; torch: RandomVerticalFlip",
     )
     rand_rotation = Range(
@@ -131,8 +131,8 @@ class AugmentationOptions(Record):
         unit="degrees",
         label="Rotation",
         group=GROUP,
-        help="Range of the angle that images are turned by about their centre, clockwise, with bilinear interpolation; "
-        "default 0, 0: none. MATLAB: RandRotation; torch: RandomAffine, degrees. The order is torch's: scaling, shear, "
+        help="Range of the angle that images are turned by about their centre, clockwise, with bilinear interpolation. "
+        "Default 0, 0: none. MATLAB: RandRotation; torch: RandomAffine, degrees. The order is torch's: scaling, shear, "
         "rotation, translation, after reflection; MATLAB's documentation names none",
     )
     rand_scale = Range(
@@ -141,7 +141,7 @@ class AugmentationOptions(Record):
         high=100.0,
         label="Scale",
         group=GROUP,
-        help="Range of the factor that images are enlarged by about their centre, both sides alike; default 1, 1: "
+        help="Range of the factor that images are enlarged by about their centre, both sides alike. Default 1, 1: "
         "none. MATLAB: RandScale; torch: RandomAffine, scale",
     )
     rand_x_scale = _of_scale("width", "RandXScale")
@@ -158,34 +158,34 @@ class AugmentationOptions(Record):
         label="Padding of random crops",
         group=GROUP,
         help="Images get a border of so many pixels, and a part of their own size is cut out anywhere: moved by whole "
-        "pixels, so nothing is mixed; default 0: none. 4 is usual for CIFAR. torch: RandomCrop, padding; MATLAB: "
+        "pixels, so nothing is mixed. Default 0: none. 4 is usual for CIFAR. torch: RandomCrop, padding; MATLAB: "
         "randcrop, which cuts from larger images",
     )
     fill_value = Floats(
         (0.0,),
         group=GROUP,
         help="What stands where no image is, in the units of the data (pictures: 0 to 255), one number or one a "
-        "channel; default 0. Pixels of a mask do not count there. MATLAB: FillValue; torch: fill",
+        "channel. Default 0. Pixels of a mask do not count there. MATLAB: FillValue; torch: fill",
         visible_when=_needs_fill,
     )
     jitter_brightness = _of_jitter(
         "Images are multiplied by a factor from 1 - this, at least 0, to 1 + this, and kept within black and white "
-        "(pictures: 0 and 255, else the least and the largest number of the training split); default 0: none. MATLAB: "
+        "(pictures: 0 and 255, else the least and the largest number of the training split). Default 0: none. MATLAB: "
         "jitterColorHSV, Brightness, adds instead",
         "brightness",
     )
     jitter_contrast = _of_jitter(
-        "The difference to the mean grey of an image is multiplied by a factor from 1 - this, at least 0, to 1 + this; "
-        "default 0: none. MATLAB: jitterColorHSV, Contrast",
+        "The difference to the mean grey of an image is multiplied by a factor from 1 - this, at least 0, to 1 + this. "
+        "Default 0: none. MATLAB: jitterColorHSV, Contrast",
         "contrast",
     )
     jitter_saturation = _of_jitter(
-        "The difference of colours to their grey is multiplied by a factor from 1 - this, at least 0, to 1 + this; "
-        "default 0: none. MATLAB: jitterColorHSV, Saturation, adds instead",
+        "The difference of colours to their grey is multiplied by a factor from 1 - this, at least 0, to 1 + this. "
+        "Default 0: none. MATLAB: jitterColorHSV, Saturation, adds instead",
         "saturation",
     )
     jitter_hue = _of_jitter(
-        "Colours are turned on the colour circle (HSV) by up to this part of it either way, 0.5 at most; default 0: "
+        "Colours are turned on the colour circle (HSV) by up to this part of it either way, 0.5 at most. Default 0: "
         "none. MATLAB: jitterColorHSV, Hue",
         "hue",
         high=0.5,
@@ -197,7 +197,7 @@ class AugmentationOptions(Record):
         label="Noise",
         group=GROUP,
         help="Standard deviation of normal noise that is added to each number, in the units of the data (pictures: 0 "
-        "to 255); default 0: none. torch: GaussianNoise, sigma, of images from 0 to 1; MATLAB: imnoise",
+        "to 255). Default 0: none. torch: GaussianNoise, sigma, of images from 0 to 1; MATLAB: imnoise",
     )
     erasing_probability = Float(
         0.0,
@@ -205,7 +205,7 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Erasing",
         group=GROUP,
-        help="Probability that a rectangle of an image is replaced by the fill value (cutout); default 0. Its sides "
+        help="Probability that a rectangle of an image is replaced by the fill value (cutout). Default 0. Its sides "
         "are in a ratio from 0.3 to 3.3; masks keep what they say there. torch: RandomErasing, p; MATLAB has none",
     )
     erasing_area = Range(
@@ -214,7 +214,7 @@ class AugmentationOptions(Record):
         high=1.0,
         label="Area erased",
         group=GROUP,
-        help="Range of the part of the image that is erased; default 0.02, 0.33. torch: RandomErasing, scale",
+        help="Range of the part of the image that is erased. Default 0.02, 0.33. torch: RandomErasing, scale",
         visible_when=lambda options: options.erasing_probability > 0,
     )
 

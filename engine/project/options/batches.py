@@ -19,7 +19,7 @@ class BatchOptions(Record):
         low=1,
         high=1_000_000,
         group="Batches",
-        help="Passes over the training data; default 30, as in MATLAB",
+        help="Passes over the training data. Default 30, as in MATLAB",
         visible_when=_has_batches,
     )
     mini_batch_size = Int(
@@ -28,8 +28,8 @@ class BatchOptions(Record):
         unit="samples",
         label="Mini-batch size",
         group="Batches",
-        help="Samples an optimizer step, over all workers; default 128, as in MATLAB. torch: batch_size is "
-        "that of one worker",
+        help="Samples per optimizer step, over all workers. Default 128, as in MATLAB. torch: batch_size is that "
+        "of one worker",
         visible_when=_has_batches,
     )
     gradient_accumulation = Int(
@@ -38,22 +38,22 @@ class BatchOptions(Record):
         high=100_000,
         unit="pieces",
         group="Batches",
-        help="In so many pieces a mini-batch is computed, whose gradients add up to those of the whole: same numbers, "
-        "less memory; default 1. Only batch normalisation sees a piece at a time. With torch one divides the batch",
+        help="Number of micro-batches per mini-batch, whose gradients are summed: same numbers, less memory. "
+        "Default 1. Only batch normalisation sees one micro-batch at a time. With torch one divides the batch",
         visible_when=lambda options: options.solver != "lm",
     )
     shuffle = Choice(
         "once",
         options=("once", "every-epoch", "never"),
         group="Batches",
-        help="When the training samples get a new order; default once, as in MATLAB. torch: shuffle, every epoch",
+        help="When the training samples are shuffled. Default once, as in MATLAB. torch: shuffle, every epoch",
         visible_when=_has_batches,
     )
     last_batch = Choice(
         "keep",
         options=("keep", "discard"),
         group="Batches",
-        help="What becomes of an incomplete last batch; default keep. MATLAB discards it; torch: drop_last",
+        help="Whether an incomplete last batch is used. Default keep. MATLAB discards it; torch: drop_last",
         visible_when=_has_batches,
     )
     sequence_length = Choice(
@@ -66,7 +66,7 @@ class BatchOptions(Record):
             "state",
         },
         group="Batches",
-        help="What becomes of sequences that differ in length; default longest, as in MATLAB, where a whole number "
+        help="How sequences of different lengths are batched. Default longest, as in MATLAB, where a whole number "
         "splits. Validation and test see whole sequences",
     )
     sequence_split_length = Int(
@@ -75,8 +75,8 @@ class BatchOptions(Record):
         unit="steps",
         label="Length of pieces",
         group="Batches",
-        help="Of what length the pieces are; default 100. The last piece of a sequence is shorter, or the first one "
-        "where the padding direction is left. MATLAB: SequenceLength, a number",
+        help="Steps per piece. Default 100. The last piece of a sequence is shorter, or the first one where the "
+        "padding direction is left. MATLAB: SequenceLength, a number",
         visible_when=lambda options: options.sequence_length == "split",
     )
     sequence_padding = Choice(
@@ -87,7 +87,7 @@ class BatchOptions(Record):
             "seen": "Layers take the padding for data, as MATLAB's do; no loss or metric counts it",
         },
         group="Batches",
-        help="Whether layers see the padding of sequences that differ in length; default masked. MATLAB: seen; torch: "
+        help="Whether layers see the padding of sequences that differ in length. Default masked. MATLAB: seen; torch: "
         "packed sequences are not",
     )
     sequence_padding_direction = Choice(
@@ -95,8 +95,8 @@ class BatchOptions(Record):
         options=("right", "left"),
         label="Padding direction",
         group="Batches",
-        help="On which side sequences are padded and cut; default right. Left: all of a batch end at the same step. "
-        "Masked padding has no side, only a cut has. MATLAB: SequencePaddingDirection",
+        help="Side on which sequences are padded and cut. Default right. Left: all sequences of a batch end at the"
+        " same step. Masked padding has no side, only a cut has. MATLAB: SequencePaddingDirection",
         visible_when=lambda options: options.sequence_padding == "seen" or options.sequence_length != "longest",
     )
     sequence_padding_value = Float(
@@ -105,14 +105,15 @@ class BatchOptions(Record):
         high=1e30,
         label="Padding value",
         group="Batches",
-        help="What layers see as padding, in the units of the data; default 0. MATLAB: SequencePaddingValue",
+        help="Value that layers see as padding, in the units of the data. Default 0. MATLAB: SequencePaddingValue",
         visible_when=lambda options: options.sequence_padding == "seen",
     )
     bucket_by_length = Bool(
         False,
         group="Batches",
-        help="Puts sequences of like length into a batch, so that less is padded; default off. Samples are shuffled, "
-        "sorted within 50 batches at a time, and the batches shuffled. With torch and MATLAB one sorts the data",
+        help="Groups sequences of similar length into batches, so that less is padded. Default off. Samples are "
+        "shuffled, sorted within 50 batches at a time, and the batches shuffled. With torch and MATLAB one "
+        "sorts the data",
         visible_when=lambda options: _has_batches(options) and options.shuffle != "never",
     )
 

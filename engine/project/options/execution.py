@@ -24,7 +24,7 @@ class PrecisionOptions(Record):
             "fp64": "Network, data and loss in double precision; slow on most GPUs. What is exported is single",
         },
         group="Precision and memory",
-        help="How exactly a run computes; default auto. torch: set_float32_matmul_precision, autocast, GradScaler",
+        help="How exactly a run computes. Default auto. torch: set_float32_matmul_precision, autocast, GradScaler",
     )
     gradient_checkpointing = Choice(
         "off",
@@ -36,7 +36,7 @@ class PrecisionOptions(Record):
         },
         group="Precision and memory",
         help="Holds only what enters a segment of the network and computes the rest again in the backward pass: same "
-        "numbers, less memory, about a third more time; default off. torch: utils.checkpoint; MATLAB has none",
+        "numbers, less memory, about a third more time. Default off. torch: utils.checkpoint; MATLAB has none",
         visible_when=lambda options: options.solver != "lm",
     )
 
@@ -49,7 +49,7 @@ class PrecisionOptions(Record):
             "compile": "Always compiled; it takes some ten seconds before the first step, and pays on few CPUs",
         },
         group="Precision and memory",
-        help="Whether the network is compiled for its sizes; default auto, as in MATLAB. torch: torch.compile",
+        help="Whether the network is compiled for its sizes. Default auto, as in MATLAB. torch: torch.compile",
         visible_when=lambda options: options.solver != "lm",
     )
 
@@ -86,14 +86,14 @@ class CheckpointOptions(Record):
             "never": "No checkpoint: a run that breaks off begins anew",
         },
         group="Checkpoints",
-        help="What the checkpoint frequency counts; default seconds. MATLAB: CheckpointFrequencyUnit",
+        help="What the checkpoint frequency counts. Default seconds. MATLAB: CheckpointFrequencyUnit",
     )
     checkpoint_frequency = Int(
         60,
         low=1,
         high=100_000_000,
         group="Checkpoints",
-        help="A checkpoint after so many of the unit, and one at the end; default 60. Keeps the complete state of "
+        help="A checkpoint after so many of the unit, and one at the end. Default 60. Keeps the complete state of "
         "training, to go on to the bit. torch has none",
         visible_when=lambda options: options.checkpoint_unit != "never",
     )
@@ -103,7 +103,8 @@ class CheckpointOptions(Record):
         high=10_000,
         unit="checkpoints",
         group="Checkpoints",
-        help="Older ones are removed; default 2, so that one is there if the last is damaged. MATLAB keeps all",
+        help="Number of checkpoints kept; older ones are removed. Default 2, so that one is left if the last is "
+        "damaged. MATLAB keeps all",
         visible_when=lambda options: options.checkpoint_unit != "never",
     )
 
@@ -117,7 +118,7 @@ class CheckpointOptions(Record):
         },
         label="Loss that is no number",
         group="Checkpoints",
-        help="What happens when the loss or a gradient is NaN or infinite; default stop. Neither MATLAB nor torch asks",
+        help="What happens when the loss or a gradient is NaN or infinite. Default stop. MATLAB and torch have none",
         visible_when=lambda options: options.solver != "lm",
     )
     go_back_rate_factor = Float(
@@ -125,7 +126,7 @@ class CheckpointOptions(Record):
         above=0.0,
         high=1.0,
         group="Checkpoints",
-        help="What the learn rate is multiplied by when the run goes back; default 0.5",
+        help="Factor on the learn rate when the run returns to its last checkpoint. Default 0.5",
         visible_when=lambda options: options.solver != "lm" and options.non_finite_loss == "go-back",
     )
 
@@ -136,15 +137,15 @@ class WatchingOptions(Record):
     watch_gradient_norm = Bool(
         False,
         group="Watching",
-        help="Report the norm of all gradients together at every step, before they are limited, as a curve of the "
-        "Train tab; default off. torch: what clip_grad_norm_ returns; MATLAB has none",
+        help="Reports the norm of all gradients at every step, before clipping, as a curve of the Train tab. "
+        "Default off. torch: what clip_grad_norm_ returns; MATLAB has none",
     )
     watch_layers = Bool(
         False,
         group="Watching",
-        help="Report from time to time for each layer the norm of its gradient, the size of its output, and the share "
-        "of its units that give zero for every sample: marks on the canvas; default off. Neither torch nor MATLAB "
-        "has it",
+        help="Reports for each layer, from time to time, the norm of its gradient, the size of its output, and the"
+        " fraction of its units that are zero for every sample, as badges on the canvas. Default off. Neither"
+        " torch nor MATLAB has it",
     )
 
     def problems(self) -> list[FieldError]:
@@ -163,13 +164,13 @@ class ReproducibilityOptions(Record):
         0,
         low=0,
         group="Reproducibility",
-        help="Initial weights, order of samples and dropout follow from it; default 0. torch: manual_seed; MATLAB: rng",
+        help="Initial weights, order of samples and dropout follow from it. Default 0. torch: manual_seed; MATLAB: rng",
     )
     deterministic = Bool(
         False,
         group="Reproducibility",
-        help="Only algorithms that repeat bit for bit, at a cost on GPUs, and all threads of a worker always; "
-        "default off. torch and MATLAB have a switch for it too",
+        help="Uses only deterministic algorithms, at a cost on GPUs, and always all threads of a worker. Default "
+        "off. torch and MATLAB have a switch for it too",
     )
 
 
@@ -184,7 +185,7 @@ class CodeOptions(Record):
         pattern=PYTHON,
         group="Own code",
         help="A Python file whose functions on_start, on_step, on_validation, on_epoch_end, on_checkpoint, on_end "
-        "are called at these moments; one that returns True ends the run; default none. MATLAB: OutputFcn; torch: "
+        "are called at these moments; one that returns True ends the run. Default none. MATLAB: OutputFcn; torch: "
         "lines of one's own loop",
     )
     step_function = FilePath(
@@ -193,6 +194,6 @@ class CodeOptions(Record):
         label="Training step",
         group="Own code",
         help="A Python file with a function training_step(network, inputs, targets, loss) that gives the loss of a "
-        "batch; FILE.py:NAME where it has another name; default none. MATLAB and torch: a custom "
+        "batch; FILE.py:NAME where it has another name. Default none. MATLAB and torch: a custom "
         "training loop",
     )

@@ -104,7 +104,7 @@ class LossOptions(Record):
             "custom": "A Python function of your own",
         },
         group="Loss",
-        help="What is minimised; default auto. Of steps, pixels and voxels it is the mean over those of a sample that "
+        help="What is minimised. Default auto. Of steps, pixels and voxels it is the mean over those of a sample that "
         "count, then over samples; torch's mean is over all of a batch. MATLAB: lossFcn; torch: a module such as "
         "CrossEntropyLoss, which takes logits: a softmax or sigmoid at the output is left out before the loss here, "
         "and kept in the network",
@@ -113,7 +113,7 @@ class LossOptions(Record):
         "",
         group="Loss",
         help="Where the data has several targets: loss and weight of outputs, by their names or those of their "
-        "targets, such as mask: dice * 0.5, kind: cross-entropy; default none: each has the "
+        "targets, such as mask: dice * 0.5, kind: cross-entropy. Default none: each has the "
         "loss above where it fits, else auto, and weight 1. MATLAB and torch: a function that adds them up",
     )
     ctc_blank = Choice(
@@ -121,15 +121,15 @@ class LossOptions(Record):
         options=("first", "last"),
         label="CTC blank",
         group="Loss",
-        help="Which channel of the output is the blank; default first. MATLAB: BlankIndex; torch: blank, 0",
+        help="Channel of the output that stands for the blank. Default first. MATLAB: BlankIndex; torch: blank, 0",
         visible_when=_loss("ctc"),
     )
     loss_function = FilePath(
         "",
         pattern=PYTHON,
         group="Loss",
-        help="A Python file with a function loss(outputs, targets) that gives the mean over the samples; FILE.py:NAME "
-        "where it has another name; default none. MATLAB: lossFcn",
+        help="A Python file with a function loss(outputs, targets) that returns the mean over the samples; "
+        "FILE.py:NAME for a function of another name. Default none. MATLAB: lossFcn",
         visible_when=_loss("custom"),
     )
     class_weighting = Choice(
@@ -141,14 +141,14 @@ class LossOptions(Record):
             "given": "Each class counts as the class weights say",
         },
         group="Loss",
-        help="How much samples (steps, pixels) of each class count; default none. The mean is over samples, as in "
+        help="How much samples (steps, pixels) of each class count. Default none. The mean is over samples, as in "
         "MATLAB, where torch divides by the sum of their weights. Of labels: how much one counts where it is true",
         visible_when=_loss_of_classes,
     )
     class_weights = Floats(
         low=0.0,
         group="Loss",
-        help="A weight for each class in the order of their names, such as 1, 2.5, 1; default none. torch: "
+        help="A weight for each class in the order of their names, such as 1, 2.5, 1. Default none. torch: "
         "weight; MATLAB: Weights of crossentropy",
         visible_when=lambda options: options.class_weighting == "given" and _loss_of_classes(options),
     )
@@ -157,8 +157,8 @@ class LossOptions(Record):
         low=0.0,
         high=1.0,
         group="Loss",
-        help="Share of each label that is spread evenly over all classes, 0 to 1; default 0. torch: "
-        "label_smoothing; MATLAB has none",
+        help="Fraction of each label spread evenly over all classes, 0 to 1. Default 0. torch: label_smoothing; "
+        "MATLAB has none",
         visible_when=_loss(
             "auto", "cross-entropy", "index-cross-entropy", "binary-cross-entropy", "dice-cross-entropy"
         ),
@@ -168,7 +168,7 @@ class LossOptions(Record):
         low=0.0,
         high=100.0,
         group="Loss",
-        help="How much less sure samples count; default 2; 0 is cross-entropy. MATLAB: Gamma; for Alpha, class weights",
+        help="How much less sure samples count. Default 2; 0 is cross-entropy. MATLAB: Gamma; for Alpha, class weights",
         visible_when=_loss("focal"),
     )
     huber_delta = Float(
@@ -176,7 +176,8 @@ class LossOptions(Record):
         above=0.0,
         high=1e9,
         group="Loss",
-        help="Error at which the square becomes a line; default 1. torch: delta; MATLAB: TransitionPoint",
+        help="Error at which the loss changes from quadratic to linear. Default 1. torch: delta; MATLAB: "
+        "TransitionPoint",
         visible_when=_loss("huber"),
     )
     normalize_targets = Bool(
@@ -184,7 +185,7 @@ class LossOptions(Record):
         group="Loss",
         label="Normalise targets",
         help="The loss compares normalised responses, so that its size does not depend on their units; metrics, and "
-        "what is exported, keep the units; default off. The last layer must be an inverse normalisation with fitted "
+        "what is exported, keep the units. Default off. The last layer must be an inverse normalisation with fitted "
         "numbers, whose kind says how. MATLAB: NormalizeTargets",
         visible_when=lambda options: options.loss not in CLASS_LOSSES,
     )

@@ -94,22 +94,24 @@ class MetricOptions(Record):
         options=("auto", *METRICS),
         notes={"auto": "accuracy for classes, rmse for numbers", **{name: kind.note for name, kind in METRICS.items()}},
         group="Metrics",
-        help="What is watched beside the loss, the main one first; default auto. MATLAB: Metrics, "
+        help="What is watched beside the loss, the main one first. Default auto. MATLAB: Metrics, "
         "with none as its default; torch: torchmetrics",
     )
     metric_function = FilePath(
         "",
         pattern=PYTHON,
         group="Metrics",
-        help="A Python file with a function metric(outputs, targets) that gives one number a sample, or their mean; "
-        "FILE.py:NAME where it has another name; default none. MATLAB: a function handle in Metrics",
+        help="A Python file with a function metric(outputs, targets) that returns one number per sample, or their "
+        "mean; FILE.py:NAME for a function of another name. Default none. MATLAB: a function handle in "
+        "Metrics",
         visible_when=_chosen("custom"),
     )
     metric_higher_is_better = Bool(
         True,
         label="Higher is better",
         group="Metrics",
-        help="Which way the custom metric is up, for best network, patience and target; default on. MATLAB: Maximize",
+        help="Whether higher values of the custom metric are better, for best network, patience and target. "
+        "Default on. MATLAB: Maximize",
         visible_when=_chosen("custom"),
     )
     metric_average = Choice(
@@ -122,7 +124,7 @@ class MetricOptions(Record):
         },
         label="Average over classes",
         group="Metrics",
-        help="How the figures of the classes become one; default macro. MATLAB: AverageType; torchmetrics: average",
+        help="How the values per class are averaged. Default macro. MATLAB: AverageType; torchmetrics: average",
         visible_when=_chosen(*AVERAGED),
     )
     f_score_beta = Float(
@@ -131,7 +133,7 @@ class MetricOptions(Record):
         high=100.0,
         label="F-score beta",
         group="Metrics",
-        help="How much more recall counts than precision; default 1: the same. MATLAB: Beta",
+        help="Weight of recall relative to precision. Default 1: equal. MATLAB: Beta",
         visible_when=_chosen("f-score"),
     )
     top_k = Int(
@@ -141,7 +143,7 @@ class MetricOptions(Record):
         unit="classes",
         label="Top-k classes",
         group="Metrics",
-        help="Among how many of the likeliest classes the right one may be; default 5. MATLAB: NumTopKClasses",
+        help="Number of likeliest classes that may include the right one. Default 5. MATLAB: NumTopKClasses",
         visible_when=_chosen("top-k"),
     )
 

@@ -25,7 +25,7 @@ class RegularisationOptions(Record):
         high=1000.0,
         label="L2 regularisation",
         group="Regularisation",
-        help="Weight decay: factor on weights, not on biases or normalisation; default 0.0001, as in MATLAB. "
+        help="Weight decay: factor on weights, not on biases or normalisation. Default 0.0001, as in MATLAB. "
         "It adds to the gradient; with adamw it shortens the weights themselves. torch: weight_decay, 0, "
         "on all parameters",
     )
@@ -34,7 +34,7 @@ class RegularisationOptions(Record):
         above=0.0,
         infinite=True,
         group="Regularisation",
-        help="Limit that gradients are shortened to; default Inf: none, as in MATLAB. torch: max_norm of "
+        help="Limit that gradients are clipped to. Default Inf: none, as in MATLAB. torch: max_norm of "
         "clip_grad_norm_, or clip_value",
     )
     gradient_threshold_method = Choice(
@@ -46,7 +46,7 @@ class RegularisationOptions(Record):
             "absolute-value": "Each element by itself",
         },
         group="Regularisation",
-        help="What the threshold is compared with; default l2norm, as in MATLAB; torch has clip_grad_norm_ "
+        help="Norm that the threshold limits. Default l2norm, as in MATLAB; torch has clip_grad_norm_ "
         "(global-l2norm) and clip_grad_value_ (absolute-value)",
         visible_when=_clips,
     )
@@ -60,7 +60,7 @@ class RegularisationOptions(Record):
         },
         group="Regularisation",
         help="Average of the weights that is validated, kept and tested instead of them; training goes on with the "
-        "weights themselves; default none. torch: AveragedModel; MATLAB has none",
+        "weights themselves. Default none. torch: AveragedModel; MATLAB has none",
     )
     ema_decay = Float(
         0.999,
@@ -68,15 +68,15 @@ class RegularisationOptions(Record):
         high=0.999999,
         label="EMA decay",
         group="Regularisation",
-        help="Share of the average that each step keeps, 0 to 1; default 0.999. torch: decay of get_ema_multi_avg_fn",
+        help="Fraction of the average kept per step, 0 to 1. Default 0.999. torch: decay of get_ema_multi_avg_fn",
         visible_when=_averages("ema"),
     )
     ema_warmup = Bool(
         True,
         label="EMA warm-up",
         group="Regularisation",
-        help="After n steps the decay is at most (1 + n) / (10 + n), so that the first weights are soon forgotten; "
-        "default on. torch has none",
+        help="Limits the decay after n steps to (1 + n) / (10 + n), so that the initial weights are soon "
+        "forgotten. Default on. torch has none",
         visible_when=_averages("ema"),
     )
     swa_start_epoch = Int(
@@ -85,8 +85,8 @@ class RegularisationOptions(Record):
         high=1_000_000,
         label="SWA start epoch",
         group="Regularisation",
-        help="First epoch after which the weights go into the average; default once three quarters of all are over. "
-        "torch leaves it to the loop",
+        help="First epoch whose final weights are averaged. Default after three quarters of all epochs. torch "
+        "leaves it to the loop",
         visible_when=_averages("swa"),
     )
     swa_learn_rate = Float(
@@ -95,7 +95,7 @@ class RegularisationOptions(Record):
         high=1000.0,
         label="SWA learn rate",
         group="Regularisation",
-        help="Constant learn rate while weights are averaged; default half the initial one. torch: SWALR's swa_lr",
+        help="Constant learn rate while weights are averaged. Default half the initial one. torch: SWALR's swa_lr",
         visible_when=_averages("swa"),
     )
     swa_anneal_epochs = Int(
@@ -105,7 +105,8 @@ class RegularisationOptions(Record):
         unit="epochs",
         label="SWA anneal epochs",
         group="Regularisation",
-        help="How long the rate goes from the schedule's to the SWA learn rate, along a cosine; default 10, as torch",
+        help="Epochs over which the rate moves from the schedule's to the SWA learn rate, along a cosine. Default "
+        "10, as torch",
         visible_when=_averages("swa"),
     )
     batch_normalization_statistics = Choice(
@@ -118,7 +119,7 @@ class RegularisationOptions(Record):
             "population": "Mean and variance over all training samples, by one more pass when training is over",
         },
         group="Regularisation",
-        help="By what batch normalisation works once trained; default auto. MATLAB's auto may choose population, as "
+        help="By what batch normalisation works once trained. Default auto. MATLAB's auto may choose population, as "
         "trainNetwork did; torch: update_bn. For swa they are always made by a pass over the samples",
     )
 

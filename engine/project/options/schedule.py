@@ -172,7 +172,7 @@ class ScheduleOptions(Record):
         },
         label="Learn rate schedule",
         group="Schedule",
-        help="How the rate changes over the run; default none. All but none may begin with a warm-up. MATLAB: "
+        help="How the rate changes over the run. Default none. All but none may begin with a warm-up. MATLAB: "
         "LearnRateSchedule, without one-cycle and plateau; torch: lr_scheduler",
         visible_when=_has_rate,
     )
@@ -182,8 +182,8 @@ class ScheduleOptions(Record):
         unit="iterations",
         label="Warm-up",
         group="Schedule",
-        help="The rate rises linearly over so many, then the schedule begins; default 0. torch: LinearLR, then "
-        "another; MATLAB: warmupLearnRate, then another",
+        help="Iterations over which the rate rises linearly before the schedule begins. Default 0. torch: "
+        "LinearLR, then another; MATLAB: warmupLearnRate, then another",
         visible_when=lambda options: _has_rate(options) and options.schedule not in ("none", "chain"),
     )
     learn_rate_drop_factor = Float(
@@ -191,7 +191,7 @@ class ScheduleOptions(Record):
         above=0.0,
         high=1.0,
         group="Schedule",
-        help="What the rate is multiplied by at a drop, 0 to 1; default 0.1, as in MATLAB. torch: gamma, or factor",
+        help="Factor on the rate at each drop, 0 to 1. Default 0.1, as in MATLAB. torch: gamma, or factor",
         visible_when=_schedule("piecewise", "plateau"),
     )
     learn_rate_drop_period = Int(
@@ -199,7 +199,7 @@ class ScheduleOptions(Record):
         low=1,
         unit="epochs",
         group="Schedule",
-        help="Epochs between drops, from the end of the warm-up; default 10, as in MATLAB. torch: step_size",
+        help="Epochs between drops, counted from the end of the warm-up. Default 10, as in MATLAB. torch: step_size",
         visible_when=_schedule("piecewise"),
     )
     learn_rate_decay = Float(
@@ -207,8 +207,8 @@ class ScheduleOptions(Record):
         above=0.0,
         high=1.0,
         group="Schedule",
-        help="What is left of the rate after an epoch, 0 to 1; default 0.95. torch: gamma of ExponentialLR, "
-        "which falls in stairs",
+        help="Fraction of the rate kept per epoch, 0 to 1. Default 0.95. torch: gamma of ExponentialLR, which "
+        "falls in stairs",
         visible_when=_schedule("exponential"),
     )
     polynomial_power = Float(
@@ -216,7 +216,7 @@ class ScheduleOptions(Record):
         above=0.0,
         high=100.0,
         group="Schedule",
-        help="Power of the share of the run that is left; default 1, a line. torch: power",
+        help="Exponent of the remaining fraction of the run. Default 1: linear. torch: power",
         visible_when=_schedule("polynomial"),
     )
     restart_period = Int(
@@ -225,7 +225,7 @@ class ScheduleOptions(Record):
         high=1_000_000,
         unit="epochs",
         group="Schedule",
-        help="After so many epochs the rate starts from the top again; default 0: never. torch: T_0",
+        help="Epochs until the rate starts again from the top. Default 0: never. torch: T_0",
         visible_when=_schedule("cosine"),
     )
     restart_period_factor = Int(
@@ -233,7 +233,7 @@ class ScheduleOptions(Record):
         low=1,
         high=1000,
         group="Schedule",
-        help="Each period is so many times as long as the one before; default 1. torch: T_mult",
+        help="Factor on the length of each period relative to the one before. Default 1. torch: T_mult",
         visible_when=lambda options: _schedule("cosine")(options) and options.restart_period > 0,
     )
     lowest_rate_factor = Float(
@@ -241,7 +241,7 @@ class ScheduleOptions(Record):
         low=0.0,
         high=1.0,
         group="Schedule",
-        help="Lowest rate, as a share of the initial one; default 0. torch gives the rate itself: eta_min, min_lr",
+        help="Lowest rate as a fraction of the initial one. Default 0. torch takes the rate itself: eta_min, min_lr",
         visible_when=_schedule("cosine", "plateau"),
     )
     cycle_top_factor = Float(
@@ -249,7 +249,7 @@ class ScheduleOptions(Record):
         low=1.0,
         high=1e9,
         group="Schedule",
-        help="Highest rate, as a multiple of the initial one; default 6. MATLAB: MaxFactor; torch: max_lr, a rate",
+        help="Highest rate as a multiple of the initial one. Default 6. MATLAB: MaxFactor; torch: max_lr, a rate",
         visible_when=_schedule("cyclical"),
     )
     cycle_period = Int(
@@ -258,8 +258,8 @@ class ScheduleOptions(Record):
         high=1_000_000,
         unit="epochs",
         group="Schedule",
-        help="How long it takes to rise and fall; default 2. MATLAB: Period; torch: step_size_up + step_size_down, in "
-        "iterations",
+        help="Epochs per cycle of rising and falling. Default 2. MATLAB: Period; torch: step_size_up + "
+        "step_size_down, in iterations",
         visible_when=_schedule("cyclical"),
     )
     cycle_rise = Float(
@@ -267,8 +267,8 @@ class ScheduleOptions(Record):
         above=0.0,
         high=0.999,
         group="Schedule",
-        help="Share of the period over which the rate rises; default 0.5. MATLAB: StepRatio. torch: "
-        "step_size_up as a share. Momentum stays as it is",
+        help="Fraction of the cycle over which the rate rises. Default 0.5. MATLAB: StepRatio; torch: step_size_up"
+        " as a fraction. Momentum does not change",
         visible_when=_schedule("cyclical"),
     )
     one_cycle_rise = Float(
@@ -276,7 +276,8 @@ class ScheduleOptions(Record):
         low=0.0,
         high=0.999,
         group="Schedule",
-        help="Share of the run over which the rate rises; default 0.3. torch: pct_start; momentum stays as it is here",
+        help="Fraction of the run over which the rate rises. Default 0.3. torch: pct_start; momentum does not "
+        "change here",
         visible_when=_schedule("one-cycle"),
     )
     one_cycle_start_divisor = Float(
@@ -284,7 +285,7 @@ class ScheduleOptions(Record):
         low=1.0,
         high=1e9,
         group="Schedule",
-        help="The first rate is the highest, the initial learn rate, divided by this; default 25. torch: div_factor",
+        help="The first rate is the highest, the initial learn rate, divided by this. Default 25. torch: div_factor",
         visible_when=_schedule("one-cycle"),
     )
     one_cycle_end_divisor = Float(
@@ -292,7 +293,7 @@ class ScheduleOptions(Record):
         low=1.0,
         high=1e12,
         group="Schedule",
-        help="The last rate is the first one divided by this; default 10000. torch: final_div_factor",
+        help="The last rate is the first one divided by this. Default 10000. torch: final_div_factor",
         visible_when=_schedule("one-cycle"),
     )
     plateau_patience = Int(
@@ -300,7 +301,7 @@ class ScheduleOptions(Record):
         low=0,
         unit="validations",
         group="Schedule",
-        help="So many validations in a row may be no better; the next one drops the rate; default 10. torch: patience",
+        help="Validations in a row without improvement before the rate drops. Default 10. torch: patience",
         visible_when=_schedule("plateau"),
     )
     plateau_threshold = Float(
@@ -308,7 +309,7 @@ class ScheduleOptions(Record):
         low=0.0,
         high=1.0,
         group="Schedule",
-        help="Better means by this share of the best; default 0.0001. torch: threshold, relative",
+        help="Smallest relative improvement that counts. Default 0.0001. torch: threshold, relative",
         visible_when=_schedule("plateau"),
     )
     schedule_chain = Phases(
@@ -316,8 +317,8 @@ class ScheduleOptions(Record):
         _of_schedules,
         label="Chain",
         group="Schedule",
-        help="Schedules one after another, the last for the rest of the run: warmup 100 iterations, cosine times 0.5; "
-        "default none. Each starts from the initial learn rate, times its factor. Options of its own stand behind it: "
+        help="Schedules one after another, the last for the rest of the run: warmup 100 iterations, cosine times 0.5. "
+        "Default none. Each starts from the initial learn rate, times its factor. Options of its own stand behind it: "
         "piecewise 9 epochs learn_rate_drop_period=3",
         visible_when=lambda options: _has_rate(options) and options.schedule == "chain",
     )

@@ -31,17 +31,17 @@ class SolverOptions(Record):
             "lm": "Levenberg-Marquardt, for regressions of few weights; each iteration takes all samples",
         },
         group="Solver",
-        help="How the weights follow the gradient; default sgdm. MATLAB: solverName, without adamw and nadam; torch: "
-        "the optimizers of torch.optim, without lm",
+        help="Optimization algorithm. Default sgdm. MATLAB: solverName, without adamw and nadam; torch: the "
+        "optimizers of torch.optim, without lm",
     )
     initial_learn_rate = Float(
         lambda options: DEFAULT_RATES[options.solver],
         above=0.0,
         high=1000.0,
         group="Solver",
-        help="Step size at the start; default 0.01 for sgdm, 0.002 for nadam, 1 for lbfgs (the line search "
-        "begins there), 0.001 for the others, as in MATLAB where it has them. torch: lr, 0.001 for sgd, "
-        "0.01 for rmsprop",
+        help="Step size at the start. Default 0.01 for sgdm, 0.002 for nadam, 1 for lbfgs (where the line search "
+        "begins), 0.001 for the others, as in MATLAB where it has them. torch: lr, 0.001 for sgd, 0.01 for "
+        "rmsprop",
         visible_when=lambda options: options.solver != "lm",
     )
     momentum = Float(
@@ -49,13 +49,13 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="Share of the last step that is kept, 0 to 1; default 0.9, as in MATLAB. torch: momentum, 0",
+        help="Fraction of the previous update kept, 0 to 1. Default 0.9, as in MATLAB. torch: momentum, 0",
         visible_when=_solver("sgdm"),
     )
     nesterov = Bool(
         False,
         group="Solver",
-        help="Take the gradient as if the momentum's step were made; default off. torch: nesterov; MATLAB has none",
+        help="Use Nesterov momentum. Default off. torch: nesterov; MATLAB has none",
         visible_when=_solver("sgdm"),
     )
     gradient_decay_factor = Float(
@@ -63,7 +63,8 @@ class SolverOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay of the mean gradient, 0 to 1; default 0.9, as in MATLAB. torch: the first of betas",
+        help="Decay rate of the moving average of the gradient, 0 to 1. Default 0.9, as in MATLAB. torch: the "
+        "first of betas",
         visible_when=_solver("adam", "adamw", "nadam"),
     )
     squared_gradient_decay_factor = Float(
@@ -71,8 +72,8 @@ class SolverOptions(Record):
         low=0.0,
         high=0.999999,
         group="Solver",
-        help="Decay of the mean squared gradient; default 0.9 for rmsprop (torch: alpha, 0.99), 0.999 for the others "
-        "(torch: the second of betas)",
+        help="Decay rate of the moving average of the squared gradient. Default 0.9 for rmsprop (torch: alpha, "
+        "0.99), 0.999 for the others (torch: the second of betas)",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
     )
     epsilon = Float(
@@ -80,7 +81,7 @@ class SolverOptions(Record):
         above=0.0,
         high=1.0,
         group="Solver",
-        help="Keeps the division by the root of the squared gradient finite; default 1e-8, as in MATLAB. torch: eps",
+        help="Added to the denominator of the update to avoid division by zero. Default 1e-8, as in MATLAB. torch: eps",
         visible_when=_solver("adam", "adamw", "nadam", "rmsprop"),
     )
     momentum_decay = Float(
@@ -88,7 +89,7 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="How quickly the momentum comes up to the gradient's decay; default 0.004. torch: momentum_decay; "
+        help="How quickly the momentum reaches the gradient decay factor. Default 0.004. torch: momentum_decay; "
         "MATLAB has no nadam",
         visible_when=_solver("nadam"),
     )
@@ -98,8 +99,8 @@ class SolverOptions(Record):
         high=1_000_000,
         unit="iterations",
         group="Solver",
-        help="The run ends after so many, each over all training samples; default 1000, as in MATLAB. Takes "
-        "the place of epochs and mini-batch size. torch: max_iter, 20, of one step",
+        help="Maximum number of iterations, each over all training samples. Default 1000, as in MATLAB. Replaces "
+        "epochs and mini-batch size. torch: max_iter, 20, per step",
         visible_when=_solver(*FULL_BATCH),
     )
     gradient_tolerance = Float(
@@ -107,8 +108,9 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="The run ends where no gradient is larger than this times max(1, min(loss, largest gradient at the "
-        "start)); default 1e-5; 0: never. MATLAB: GradientTolerance; torch: tolerance_grad, 1e-7, of the gradient",
+        help="Ends the run when no gradient is larger than this times max(1, min(loss, largest gradient at the "
+        "start)). Default 1e-5; 0: never. MATLAB: GradientTolerance; torch: tolerance_grad, 1e-7, of the "
+        "gradient",
         visible_when=_solver(*FULL_BATCH),
     )
     step_tolerance = Float(
@@ -116,8 +118,8 @@ class SolverOptions(Record):
         low=0.0,
         high=1.0,
         group="Solver",
-        help="The run ends after a step that is no longer than this, as a norm over all weights; default 1e-5; 0: "
-        "never. MATLAB: StepTolerance; torch: tolerance_change, 1e-9",
+        help="Ends the run after a step whose norm over all weights is at most this. Default 1e-5; 0: never. "
+        "MATLAB: StepTolerance; torch: tolerance_change, 1e-9",
         visible_when=_solver(*FULL_BATCH),
     )
     line_search_method = Choice(
@@ -130,8 +132,8 @@ class SolverOptions(Record):
         },
         label="Line search",
         group="Solver",
-        help="How far to go along the direction; default weak-wolfe, as in MATLAB. torch: line_search_fn, none or "
-        "strong_wolfe",
+        help="How the step length along the search direction is found. Default weak-wolfe, as in MATLAB. torch: "
+        "line_search_fn, none or strong_wolfe",
         visible_when=_solver("lbfgs"),
     )
     max_line_search_iterations = Int(
@@ -139,8 +141,8 @@ class SolverOptions(Record):
         low=1,
         high=1000,
         group="Solver",
-        help="Looks at the loss along one direction at most; default 20. MATLAB: MaxNumLineSearchIterations; torch: "
-        "max_eval - 1",
+        help="Maximum number of loss evaluations per line search. Default 20. MATLAB: MaxNumLineSearchIterations; "
+        "torch: max_eval - 1",
         visible_when=_solver("lbfgs"),
     )
     history_size = Int(
@@ -149,7 +151,8 @@ class SolverOptions(Record):
         high=1000,
         unit="steps",
         group="Solver",
-        help="Steps that the curvature is estimated from; default 10 as in MATLAB, 100 in torch. Each takes memory",
+        help="Number of past steps used to estimate the curvature. Default 10 as in MATLAB, 100 in torch. Each "
+        "takes memory",
         visible_when=_solver("lbfgs"),
     )
     initial_inverse_hessian_factor = Float(
@@ -158,8 +161,8 @@ class SolverOptions(Record):
         high=1e100,
         group="Solver",
         label="Initial inverse Hessian factor",
-        help="What the gradient is multiplied by to give the direction, as long as no step tells of the curvature; "
-        "default 1, as in MATLAB. torch: always 1",
+        help="Factor that turns the gradient into the first search direction, before a step has measured the "
+        "curvature. Default 1, as in MATLAB. torch: always 1",
         visible_when=_solver("lbfgs"),
     )
     initial_damping_factor = Float(
@@ -167,7 +170,7 @@ class SolverOptions(Record):
         above=0.0,
         high=1e100,
         group="Solver",
-        help="Damping at the start: small is Gauss-Newton's step, large a short one along the gradient; default 0.001, "
+        help="Damping at the start: small is Gauss-Newton's step, large a short one along the gradient. Default 0.001, "
         "as in MATLAB. It is added to the curvature of the mean loss, so it means the same for any number of samples",
         visible_when=_solver("lm"),
     )
@@ -176,7 +179,7 @@ class SolverOptions(Record):
         above=0.0,
         high=1e100,
         group="Solver",
-        help="The run ends when no step lowers the loss below this damping; default 1e10, as in MATLAB",
+        help="Ends the run when no step with a damping up to this lowers the loss. Default 1e10, as in MATLAB",
         visible_when=_solver("lm"),
     )
     damping_increase_factor = Float(
@@ -184,8 +187,7 @@ class SolverOptions(Record):
         above=1.0,
         high=1e6,
         group="Solver",
-        help="What the damping is multiplied by after a step that did not lower the loss and was taken back; default "
-        "10, as in MATLAB",
+        help="Factor on the damping after a step that did not lower the loss and was undone. Default 10, as in MATLAB",
         visible_when=_solver("lm"),
     )
     damping_decrease_factor = Float(
@@ -193,8 +195,7 @@ class SolverOptions(Record):
         above=0.0,
         high=0.999999,
         group="Solver",
-        help="What the damping is multiplied by after a step that lowered the loss; default 0.1. MATLAB: "
-        "DampingDecreaseFactor",
+        help="Factor on the damping after a step that lowered the loss. Default 0.1. MATLAB: DampingDecreaseFactor",
         visible_when=_solver("lm"),
     )
 

@@ -15,7 +15,7 @@ class ValidationOptions(Record):
         50,
         low=1,
         group="Validation",
-        help="Iterations, or epochs, between validations; default 50, as in MATLAB; also before the first "
+        help="Iterations, or epochs, between validations. Default 50, as in MATLAB; also before the first "
         "iteration and after the last. torch has none",
     )
     validation_frequency_unit = Choice(
@@ -23,15 +23,15 @@ class ValidationOptions(Record):
         options=("iterations", "epochs"),
         label="Validation unit",
         group="Validation",
-        help="What the validation frequency counts; default iterations, as in MATLAB",
+        help="What the validation frequency counts. Default iterations, as in MATLAB",
     )
     validation_patience = Int(
         0,
         low=0,
         unit="validations",
         group="Validation",
-        help="Stop after so many in a row that are not better than the best; default 0: never (MATLAB: Inf). "
-        "torch has none",
+        help="Validations in a row without improvement before the run ends. Default 0: never (MATLAB: Inf). torch "
+        "has none",
     )
     objective_metric = Choice(
         "loss",
@@ -43,14 +43,14 @@ class ValidationOptions(Record):
         },
         offered=offered("loss", "metric"),
         group="Validation",
-        help="What patience and the best network go by; default loss. MATLAB: ObjectiveMetricName",
+        help="What patience and the best network go by. Default loss. MATLAB: ObjectiveMetricName",
     )
     output_network = Choice(
         "auto",
         options=("auto", "best-validation", "last-iteration"),
         notes={"auto": "best-validation where there is a validation split"},
         group="Validation",
-        help="Which network is kept as the result; default auto. MATLAB: OutputNetwork; torch keeps the last",
+        help="Which network is kept as the result. Default auto. MATLAB: OutputNetwork; torch keeps the last",
     )
 
 
@@ -64,15 +64,15 @@ class EndingOptions(Record):
         infinite=True,
         label="Time limit",
         group="Ending",
-        help="The run ends at the first iteration that ends after so much time, validates once more and keeps what it "
-        "learned; default Inf: none. Neither torch nor MATLAB has one",
+        help="Time limit: the run ends at the first iteration that exceeds it, validates once more and keeps what "
+        "it learned. Default Inf: none. Neither torch nor MATLAB has one",
     )
     max_time_unit = Choice(
         "minutes",
         options=("seconds", "minutes", "hours"),
         label="Time limit unit",
         group="Ending",
-        help="What the time limit counts; default minutes",
+        help="What the time limit counts. Default minutes",
         visible_when=lambda options: math.isfinite(options.max_time),
     )
     target_metric = Choice(
@@ -87,13 +87,13 @@ class EndingOptions(Record):
         offered=offered("none", "loss", "metric"),
         label="Target",
         group="Ending",
-        help="What is good enough ends the run at a validation after the first iteration; default none. MATLAB: an "
+        help="What is good enough ends the run at a validation after the first iteration. Default none. MATLAB: an "
         "OutputFcn that returns true",
     )
     target_value = Float(
         0.0,
         group="Ending",
-        help="The value of the target that ends the run, such as 0.95 for an accuracy; default 0",
+        help="Value of the target metric that ends the run, such as 0.95 for an accuracy. Default 0",
         visible_when=lambda options: options.target_metric != "none",
     )
 

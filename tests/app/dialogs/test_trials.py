@@ -74,7 +74,7 @@ def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
     dialog.advisor.button.click()
     qtbot.waitUntil(lambda: not dialog.advisor.trial.is_running, timeout=60_000)
     assert dialog.advisor.state.text() == (
-        "Use cpu.\ncpu: 20 ms a step, 1.0 MiB (does not fit)\ngpu: time not known, 1.0 MiB"
+        "Use cpu.\ncpu: 20 ms per step, 1.0 MiB (does not fit)\ngpu: time not known, 1.0 MiB"
     )
     dialog.advisor.use_button.click()
     assert (dialog.project().environment.target, dialog.project().environment.strategy) == (

@@ -20,7 +20,8 @@ STARTED = Started(
     metric="accuracy",
     samples={"training": 1257, "validation": 270, "test": 0},
     parameters=12_650,
-    arithmetic="128 samples a step, 64 a worker; 10 steps an epoch; learn rate 0.1 = 0.05 × 2 (linear, 2 workers).",
+    arithmetic="128 samples per step, 64 per worker; 10 steps per epoch; "
+    "learn rate 0.1 = 0.05 × 2 (linear, 2 workers).",
 )
 
 
@@ -108,7 +109,7 @@ def test_what_a_run_says_stands_in_the_tables(panel: FactsPanel) -> None:
     assert "96.4\u00a0%" in panel.progress.text("Validation")
     assert panel.where.text("Workers") == "2 · gloo"
     assert panel.where.text("Samples") == "1,257\u00a0training · 270\u00a0validation"
-    assert panel.where.text("Batch").splitlines()[:2] == ["128 samples a step, 64 a worker", "10 steps an epoch"]
+    assert panel.where.text("Batch").splitlines()[:2] == ["128 samples per step, 64 per worker", "10 steps per epoch"]
     assert "612 MiB" in panel.where.text("Memory")
     assert panel.left.text() == "2 m 5 s left"
 

@@ -49,7 +49,7 @@ def test_stages_of_a_pipeline_are_listed(project: Path, capsys: pytest.CaptureFi
     assert main(["check", str(project), *settings]) == EXIT_DONE
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("stage 1:", "stage 2:"))]
     assert lines[0].startswith("stage 1: 2 layers, ")
-    assert lines[0].endswith(" a worker: image_1, stage")
+    assert lines[0].endswith(" per worker: image_1, stage")
     assert lines[1].startswith("stage 2: 1 layer, ")
     assert main(["check", str(project), *settings, "--set", "environment.stages=stage: 2", "--json"]) == EXIT_INPUT
     found = json.loads(capsys.readouterr().out)

@@ -31,7 +31,7 @@ STARTED = Started(
     samples={"training": 1257, "validation": 0},
     parameters=7850,
     sentence="2 workers on the CPU.",
-    arithmetic="128 samples a step.",
+    arithmetic="128 samples per step.",
 )
 RUN: list[Event] = [
     STARTED,
@@ -60,7 +60,7 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
     assert printed(io.StringIO()).splitlines() == [
         "2 workers",
         "2 workers on the CPU.",
-        "128 samples a step.",
+        "128 samples per step.",
         "7,850 parameters; samples: 1,257 training; 3 epochs, 3,000 iterations",
         "epoch 1/3  1,500/3,000  loss 1.5, accuracy 50.0 %  validation: loss 1.75  12,346 samples/s  1 m 1 s left",
         "warning: look here",

@@ -54,15 +54,15 @@ def test_the_advice_names_the_fastest_that_fits_and_gives_the_same_numbers() -> 
     data = Way("multi-cpu", "data-parallel", 2, 2**20, 0.012, 2**29)
     local = Way("multi-cpu", "local-sgd", 2, 2**20, 0.001, 2**29, is_exact=False)
     assert advice([one, data, local]) == (
-        "Use multi-cpu, data-parallel: about 12 ms a step, where cpu, the next, takes 20 ms."
+        "Use multi-cpu, data-parallel: about 12 ms per step, where cpu, the next, takes 20 ms."
     )
-    assert advice([one]) == "Use cpu: about 20 ms a step; nothing else can run here."
+    assert advice([one]) == "Use cpu: about 20 ms per step; nothing else can run here."
     large = Way("multi-gpu", "data-parallel", 2, 2**31, 0.001, 2**30)
     assert "would be faster, and is not expected to fit" in advice([one, large])
-    assert "None is expected to fit: multi-gpu, data-parallel needs least, 2.0 GiB a worker of 1.0 GiB" in advice(
+    assert "None is expected to fit: multi-gpu, data-parallel needs the least, 2.0 GiB per worker of 1.0 GiB" in advice(
         [large]
     )
-    assert "can run here" in advice([])
+    assert "is available here" in advice([])
     assert Way("cpu", "", 1, 2**20, 1.26, 0).step == "1.26 s"
     assert Way("cpu", "", 1, 2**20, None, 0).step == "not known"
 
@@ -90,7 +90,7 @@ def test_what_one_device_cannot_hold_is_divided() -> None:
     # Not even one sample fits: nothing can be tried, and what is experimental goes last.
     assert {way.seconds for way in rows.values()} == {None}
     assert advice(list(rows.values())) == (
-        "Use multi-gpu, fully-sharded: a step could not be tried, 517 MiB a worker; "
+        "Use multi-gpu, fully-sharded: a step could not be timed, 517 MiB per worker; "
         "multi-gpu, data-parallel is not expected to fit: it needs 773 MiB of 614 MiB."
     )
 

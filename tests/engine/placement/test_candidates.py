@@ -68,7 +68,7 @@ def test_a_candidate_is_told_in_full_and_says_that_it_was_not_asked_for() -> Non
     }
     assert [place.cores for place in two.places] == [(0,), (1,)]
     assert two.sentence.startswith("2 workers on the CPU")
-    assert two.arithmetic.startswith("128 samples a step, 64 a worker")
+    assert two.arithmetic.startswith("128 samples per step, 64 per worker")
 
 
 def test_where_several_were_asked_for_only_how_many_is_open() -> None:

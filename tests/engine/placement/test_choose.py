@@ -45,7 +45,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             LAPTOP,
             options("auto"),
             128,
-            "One process on the CPU with 8 threads; 128 samples a step. "
+            "One process on the CPU with 8 threads; 128 samples per step. "
             "Chosen because no GPU was found, and one process can use every core. "
             "A longer run may take several processes, where a trial at its start finds them faster.",
         ),
@@ -53,14 +53,14 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             ONE_CORE,
             options("auto"),
             1,
-            "One process on the CPU with 1 thread; 1 sample a step. "
+            "One process on the CPU with 1 thread; 1 sample per step. "
             "Chosen because this torch (2.13.0+cpu) is built without CUDA.",
         ),
         (
             ALL_BUSY,
             options("auto"),
             64,
-            "One process on the CPU with 16 threads; 64 samples a step. "
+            "One process on the CPU with 16 threads; 64 samples per step. "
             f"Chosen because cuda:0: {BUSY}, and one process can use every core. "
             "A longer run may take several processes, where a trial at its start finds them faster.",
         ),
@@ -68,29 +68,29 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             LAPTOP,
             options("auto", threads=2),
             64,
-            "One process on the CPU with 2 threads; 64 samples a step. Chosen because no GPU was found.",
+            "One process on the CPU with 2 threads; 64 samples per step. Chosen because no GPU was found.",
         ),
-        (LAPTOP, options("cpu"), 128, "One process on the CPU with 8 threads; 128 samples a step."),
-        (ONE_GPU, options("auto"), 128, "NVIDIA H200 (cuda:0), 128 samples a step. Chosen because a GPU was found."),
+        (LAPTOP, options("cpu"), 128, "One process on the CPU with 8 threads; 128 samples per step."),
+        (ONE_GPU, options("auto"), 128, "NVIDIA H200 (cuda:0), 128 samples per step. Chosen because a GPU was found."),
         (
             TWO_GPUS,
             options("auto"),
             63,
-            "NVIDIA H200 (cuda:0), 63 samples a step. "
+            "NVIDIA H200 (cuda:0), 63 samples per step. "
             "Chosen because 63 samples are too few to share by 2 GPUs: fewer than 32 each.",
         ),
         (
             ONE_BUSY,
             options("auto"),
             128,
-            "NVIDIA H200 (cuda:0), 128 samples a step. "
+            "NVIDIA H200 (cuda:0), 128 samples per step. "
             f"Chosen because multi-gpu needs two GPUs; only cuda:0 can be used (cuda:1: {BUSY}).",
         ),
         (
             NO_NCCL,
             options("auto"),
             128,
-            "NVIDIA H200 (cuda:0), 128 samples a step. "
+            "NVIDIA H200 (cuda:0), 128 samples per step. "
             "Chosen because this build of torch has no nccl, which joins the GPUs; gloo can, slowly: choose multi-gpu "
             "for that.",
         ),
@@ -101,44 +101,44 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             "2 workers over nccl on NVIDIA H200 and NVIDIA L4 (cuda:0, cuda:1), 32 samples each. "
             "Chosen because each GPU gets at least 32 samples of a mini-batch.",
         ),
-        (LAPTOP, options("multi-cpu"), 128, "8 workers on the CPU over gloo, 16 samples each; 1 thread a worker."),
+        (LAPTOP, options("multi-cpu"), 128, "8 workers on the CPU over gloo, 16 samples each; 1 thread per worker."),
         (
             LAPTOP,
             options("multi-cpu", num_workers=3),
             128,
-            "3 workers on the CPU over gloo, 42 or 43 samples each; 2 threads a worker.",
+            "3 workers on the CPU over gloo, 42 or 43 samples each; 2 threads per worker.",
         ),
         (
             ONE_CORE,
             options("multi-cpu"),
             128,
-            "2 workers on the CPU over gloo (more than the 1 core here), 64 samples each; 1 thread a worker.",
+            "2 workers on the CPU over gloo (more than the 1 core here), 64 samples each; 1 thread per worker.",
         ),
-        (LAPTOP, options("multi-cpu"), 3, "3 workers on the CPU over gloo, 1 sample each; 2 threads a worker."),
+        (LAPTOP, options("multi-cpu"), 3, "3 workers on the CPU over gloo, 1 sample each; 2 threads per worker."),
         (
             LAPTOP,
             options("multi-cpu", worker_load="by-hand", worker_weights=[3, 1]),
             157,
-            "2 workers on the CPU over gloo, 118 + 39 samples; 4 threads a worker.",
+            "2 workers on the CPU over gloo, 118 + 39 samples; 4 threads per worker.",
         ),
         (
             PINNING,
             options("multi-cpu", num_workers=3),
             96,
-            "3 workers on the CPU over gloo, 32 samples each; 2 threads a worker, cores of its own.",
+            "3 workers on the CPU over gloo, 32 samples each; 2 threads per worker, cores of its own.",
         ),
         (
             PINNING,
             options("multi-cpu", num_workers=2, worker_load="measured"),
             96,
-            "2 workers on the CPU over gloo, 48 samples each; 4 threads a worker, cores of its own. "
+            "2 workers on the CPU over gloo, 48 samples each; 4 threads per worker, cores of its own. "
             "The shares will follow a measure of each device, taken when training starts.",
         ),
         (
             replace(PINNING, core_speeds=(60.0,) * 4 + (20.0,) * 4),
             options("multi-cpu", num_workers=2, worker_load="measured", pin_workers=False),
             96,
-            "2 workers on the CPU over gloo, 72 + 24 samples; 4 threads a worker.",
+            "2 workers on the CPU over gloo, 72 + 24 samples; 4 threads per worker.",
         ),
         (
             replace(TWO_GPUS, devices=(gpu(0), replace(gpu(1, model="NVIDIA L4"), speed=10.0))),
@@ -153,7 +153,7 @@ def options(target: str, **values: Any) -> EnvironmentOptions:
             100,
             "2 workers over nccl on NVIDIA H200 and NVIDIA L4 (cuda:0, cuda:1), 80 + 20 samples.",
         ),
-        (TWO_GPUS, options("gpu", devices=[1]), 5, "NVIDIA L4 (cuda:1), 5 samples a step."),
+        (TWO_GPUS, options("gpu", devices=[1]), 5, "NVIDIA L4 (cuda:1), 5 samples per step."),
         (
             EIGHT,
             options("multi-gpu", devices=[5, 2]),
@@ -271,7 +271,7 @@ def test_what_is_not_here_is_refused_with_the_reason_and_the_way_out(
             LAPTOP,
             options("multi-cpu", num_workers=3, worker_load="by-hand", worker_weights=[3, 1]),
             128,
-            "environment.worker_weights: expected 3 numbers, one a worker, received 3, 1.",
+            "environment.worker_weights: expected 3 numbers, one per worker, received 3, 1.",
         ),
         (
             LAPTOP,

@@ -60,7 +60,7 @@ def test_nothing_is_said_of_outputs_that_fit(network: Network, type: TensorType,
             images(layer("fully_connected", outputs=3)),
             IMAGE,
             PIXELS,
-            "the data has one response a pixel. End it in a map of the size of the input",
+            "the data has one response per pixel. End it in a map of the size of the input",
         ),
         (
             images(layer("conv2d", filters=3, kernel=3, padding=0)),
@@ -72,7 +72,7 @@ def test_nothing_is_said_of_outputs_that_fit(network: Network, type: TensorType,
             steps(layer("lstm", hidden_units=4, output_mode="last"), layer("fully_connected", outputs=3)),
             OPEN,
             STEPS,
-            "the data has one response a step. End it in a sequence",
+            "the data has one response per step. End it in a sequence",
         ),
         (
             steps(layer("conv1d", filters=3, kernel=(2,), stride=(2,), padding=0)),
@@ -147,7 +147,7 @@ def test_losses_that_do_not_go_with_a_target(target: TargetInfo, options: dict[s
 def test_overlap_wants_places() -> None:
     (problem,) = said(images(layer("fully_connected", outputs=3)), IMAGE, LABELS, loss="dice")
     assert (
-        problem.message == "'dice' measures overlap over steps, pixels or voxels; the data has one response a sample."
+        problem.message == "'dice' measures overlap over steps, pixels or voxels; the data has one response per sample."
     )
 
 

@@ -77,7 +77,7 @@ def test_only_one_class_a_sample_is_mixed_and_only_images() -> None:
     mixed = {"mixup_alpha": 0.4, "cutmix_alpha": 1.0}
     (problem,) = told(facts(GREY, target=TargetInfo("mask", image(2, 8, 12), "classes", ("a", "b"))), **mixed)
     assert problem.field == "training.mixup_alpha"
-    assert "the data has 2 classes a pixel" in problem.message
+    assert "the data has 2 classes per pixel" in problem.message
     (problem,) = told(facts(GREY, features(4)), **mixed)
     assert "but not what stands beside them: 'x1', features of 4" in problem.message
     assert not told(facts(GREY), **mixed)
