@@ -2,7 +2,6 @@
 of this user."""
 
 import contextlib
-import os
 from pathlib import Path
 
 from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal
@@ -12,6 +11,7 @@ from designer.clipboard import Piece
 from designer.panels.library_model import UserBlock
 from engine.core.errors import UserError
 from engine.core.files import write_atomically
+from engine.core.folders import data_folder
 from engine.network.block import Block
 from engine.network.layout import Layout
 
@@ -23,8 +23,7 @@ _LATE_MS = 100
 
 def library_folder() -> Path:
     """Where the blocks of this user are."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "netwright" / "blocks"
+    return data_folder() / "blocks"
 
 
 class BlockLibrary(QObject):
@@ -121,8 +120,8 @@ class BlockLibrary(QObject):
             raise UserError(f"There is no block '{name}' any more.")
         return clipboard.read_block(entry.payload)
 
-    def to_bin(self, name: str) -> bool:
-        """Move a block to the desktop's bin; whether there is one and it took it."""
+    def move_to_trash(self, name: str) -> bool:
+        """Move a block to the desktop's trash. Return whether there is one that took it."""
         done = QFile.moveToTrash(str(self._path(name)))
         self.refresh()
         return bool(done[0] if isinstance(done, tuple) else done)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from engine.core.errors import UserError
 from engine.core.files import open_file, write_atomically
+from engine.core.folders import state_folder
 from engine.project.file import SUFFIX, Opened, dumps, load, loads, save
 from engine.project.project import Project
 from engine.project.user_code import moved_project
@@ -19,12 +20,6 @@ RESOURCES = Path(__file__).resolve().parents[1] / "resources"
 EXAMPLES, TEMPLATES = RESOURCES / "examples", RESOURCES / "templates"
 MOST_RECENT = 10
 AUTOSAVE_MS = 20_000
-
-
-def state_folder() -> Path:
-    """Where the window keeps what is not a project: recovery files."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "netwright"
 
 
 def examples() -> list[Path]:

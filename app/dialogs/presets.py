@@ -1,20 +1,19 @@
 """The menu of presets of the training options: use one, save what is chosen, delete one."""
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from engine.core.errors import UserError
+from engine.core.folders import data_folder
 from engine.project.presets import BUILT_IN, NOTES, Presets
 from engine.project.training import TrainingOptions
 
 
 def presets_file() -> Path:
     """Where the presets of this user are."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "netwright" / "presets.json"
+    return data_folder() / "presets.json"
 
 
 def preset_menu(

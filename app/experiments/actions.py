@@ -99,12 +99,12 @@ class RunCommands(QObject):
             self._shell.show_error("The folder cannot be opened", f"No program was found that shows {run.path}.")
 
     def delete(self, runs: list[RunSummary]) -> None:
-        """Move runs to the bin, after asking. One that is at work is refused."""
+        """Move runs to the trash, after asking. One that is at work is refused."""
         if alive := [run for run in runs if run.is_alive]:
             which = alive[0].path.name if len(alive) == 1 else f"{len(alive):,} of them"
             self._shell.show_error("Runs at work cannot be deleted", f"{which} is under way. Stop it first.")
             return
         what = runs[0].path.name if len(runs) == 1 else plural(len(runs), "run")
-        text = "Its curves, weights and notes go with it. Until the bin is emptied they can be brought back."
-        if messages.ask(self._shell.dialog_parent, f"Move {what} to the bin?", text, "Move to bin"):
+        text = "Its curves, weights and notes go with it. The desktop's trash restores them until it is emptied."
+        if messages.ask(self._shell.dialog_parent, f"Move {what} to the trash?", text, "Move to trash"):
             self._tab.history.delete([run.path for run in runs])

@@ -16,7 +16,7 @@ from engine.runs.summary import RunSummary
 
 SAVE_MS = 800
 FACTS = ("created", "seconds", "environment", "epochs")
-BUTTONS = ("show", "resume", "compare", "project", "options", "folder", "delete", "restore")
+BUTTONS = ("show", "resume", "compare", "project", "options", "folder", "delete")
 NOTHING = "Select a run to see what it did. Select two or more to compare them."
 
 

@@ -36,8 +36,6 @@ class History(QObject):
         """Whether the folders have been looked at."""
         self._folders: tuple[str, ...] = ()
         self._child: Child | None = None
-        self.deleted: list[list[Path]] = []
-        """What was moved to the bin and may be brought back, the latest last."""
         self._unsure: list[tuple[Path, str, tuple[str, ...]]] = []
         """Notes that the process has not said to have dealt with."""
         self._has_news = False
@@ -75,14 +73,8 @@ class History(QObject):
         self._ask({"do": "note", "run": str(run), "note": note, "tags": list(tags)})
 
     def delete(self, runs: Sequence[Path]) -> None:
-        """Move runs to the bin."""
-        self.deleted.append(list(runs))
+        """Move runs to the trash."""
         self._ask({"do": "delete", "runs": [str(run) for run in runs]})
-
-    def restore(self) -> None:
-        """Bring back the runs that were moved to the bin last."""
-        if self.deleted:
-            self._ask({"do": "restore", "runs": [str(run) for run in self.deleted.pop()]})
 
     def _ask(self, request: dict[str, Any]) -> None:
         self._start()

@@ -4,7 +4,7 @@ does not answer hold it up.
 python -m app.experiments.run_reader FOLDER ...
 
 Lines of JSON on standard input say what to do: `{"do": "look"}`, `{"do": "note", "run", "note", "tags"}`,
-`{"do": "delete", "runs"}`, `{"do": "restore", "runs"}`. Those on standard output tell what changed since the last look:
+`{"do": "delete", "runs"}`. Those on standard output tell what changed since the last look:
 `{"runs": [...]}` and `{"gone": [...]}` by path, then `{"looked": true}`; `{"noted": run}` that a note was
 dealt with; `{"refused": "..."}` what could not be done.
 The process ends when its input closes.
@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import UserError
-from engine.runs.bin import discard, restore
 from engine.runs.folder import RunFolder, open_run
 from engine.runs.history import in_order, list_runs
 from engine.runs.notes import write_notes
 from engine.runs.summary import RunSummary
+from engine.runs.trash import move_run_to_trash
 
 MODULE = "app.experiments.run_reader"
 RUNS_A_LINE = 25
@@ -48,9 +48,7 @@ class Attendant:
             if what == "note":
                 write_notes(open_run(Path(request["run"])), note=request["note"], tags=tuple(request["tags"]))
             elif what == "delete":
-                yield from self._each(request["runs"], lambda path: discard(RunFolder(path)))
-            elif what == "restore":
-                yield from self._each(request["runs"], restore)
+                yield from self._each(request["runs"], lambda path: move_run_to_trash(RunFolder(path)))
         except UserError as error:
             yield {"refused": str(error)}
         if what == "note":

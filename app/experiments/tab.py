@@ -50,8 +50,7 @@ ROWS = (
     ("project", "Open its project", "As it was when this run was started, as a copy without a file"),
     ("options", "Use its options", "Copy the training options of this run into the open project; it can be undone"),
     ("folder", "Open folder", "Where the run keeps its files"),
-    ("delete", "Move to bin…", "Delete the selected runs; they can be brought back (Del)"),
-    ("restore", "Bring back", "The runs that were moved to the bin last"),
+    ("delete", "Move to trash…", "Move the selected runs to the trash, from where the desktop restores them (Del)"),
 )
 
 
@@ -110,7 +109,6 @@ class ExperimentsTab(QWidget):
             "options": self._options,
             "folder": self._folder,
             "delete": self._delete,
-            "restore": self._restore,
         }
         for key, method in done_by.items():
             self.row_actions[key].triggered.connect(method)
@@ -278,17 +276,12 @@ class ExperimentsTab(QWidget):
         self.details.show_runs(runs)
         for key, action in self.row_actions.items():
             action.setEnabled(bool(runs) if key == "delete" else len(runs) == 1)
-        self.row_actions["restore"].setEnabled(bool(self.history.deleted))
         resume = self.row_actions["resume"]
         resume.setText("Resume…" if len(runs) == 1 and runs[0].state == "finished" else "Resume")
         resume.setEnabled(len(runs) == 1 and runs[0].state in RESUMABLE)
         self.row_actions["compare"].setEnabled(2 <= len(runs) <= MOST_COMPARED)
 
     # ---- what can be done ----
-
-    def _restore(self) -> None:
-        self.history.restore()
-        self._on_chosen()
 
     def _one(self) -> RunSummary | None:
         runs = self.table.selected

@@ -79,15 +79,15 @@ class BlockCommands:
             self._shell.show_error("The block cannot be renamed", str(error))
 
     def remove(self, entry: UserBlock) -> None:
-        """Move a block to the bin; where there is none, ask and delete it permanently."""
+        """Move a block to the trash; where there is none, ask and delete it permanently."""
         shell = self._shell
-        if self.library.to_bin(entry.name):
-            shell.hint(f"{entry.name} is in the bin now.")
+        if self.library.move_to_trash(entry.name):
+            shell.hint(f"{entry.name} is in the trash now.")
             return
         if self.library.find(entry.name) is None:
             return
         question = f"Delete your block '{entry.name}'?"
-        text = "It cannot be moved to a bin here, so it is lost. Networks that use it keep their copies."
+        text = "It cannot be moved to the trash here, so it is lost. Networks that use it keep their copies."
         if messages.ask(shell.dialog_parent, question, text, "Delete"):
             try:
                 self.library.remove(entry.name)

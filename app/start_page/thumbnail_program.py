@@ -116,7 +116,7 @@ def make_thumbnail(path: Path) -> Thumbnail:
     if len(data) > LARGEST_BYTES:
         return Thumbnail(size="a very large network")
     key = hashlib.sha256(f"{FORMAT} {VERSION}\n".encode() + data).hexdigest()[:32]
-    cached = cache_folder() / f"{key}.json"
+    cached = thumbnail_folder() / f"{key}.json"
     if (known := _read(cached)) is not None:
         return known
     try:
@@ -145,15 +145,17 @@ def size_in_words(network: "Network") -> str:
     return f"{layers} · {short_count(learnables) if learnables >= 1_000_000 else f'{learnables:,}'} learnables"
 
 
-def cache_folder() -> Path:
+def thumbnail_folder() -> Path:
     """Return where thumbnails are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netwright" / "sketches"
+    from engine.core.folders import cache_folder
+
+    return cache_folder() / "sketches"
 
 
 def tidy_cache() -> None:
     """Remove the oldest thumbnails, where there are many."""
     with contextlib.suppress(OSError):
-        files = sorted(cache_folder().glob("*.json"), key=lambda path: path.stat().st_mtime)
+        files = sorted(thumbnail_folder().glob("*.json"), key=lambda path: path.stat().st_mtime)
         for path in files[:-MOST_KEPT]:
             path.unlink()
 

@@ -27,7 +27,7 @@ _MODULES = {
     "queue": ("queue",),
     "control": ("stop", "pause", "checkpoint", "validate", "set", "watch"),
     "follow": ("follow",),
-    "runs": ("runs", "note", "tag", "delete", "restore", "curves"),
+    "runs": ("runs", "note", "tag", "delete", "curves"),
     "export": ("export",),
     "trials": ("advise", "largest-batch", "measure"),
     "devices": ("devices",),

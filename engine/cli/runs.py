@@ -1,4 +1,4 @@
-"""`runs`, `note`, `tag`, `delete`, `restore` and `curves`: the runs of a folder or a project."""
+"""`runs`, `note`, `tag`, `delete` and `curves`: the runs of a folder or a project."""
 
 import argparse
 import sys
@@ -11,13 +11,13 @@ from engine.cli.common import Commands, print_json, table
 from engine.core.errors import EXIT_DONE, UserError
 from engine.core.fields import printable
 from engine.core.text import format_duration
-from engine.runs.bin import discard, restore
 from engine.runs.create import runs_beside
 from engine.runs.folder import open_run
 from engine.runs.history import list_runs
 from engine.runs.notes import read_notes, write_notes
 from engine.runs.query import as_csv, matching, order_by
 from engine.runs.summary import RunSummary, format_metric
+from engine.runs.trash import move_run_to_trash
 
 LONGEST_CHANGES = 60
 LONGEST_CELL = 200
@@ -138,14 +138,10 @@ def run_tag(arguments: argparse.Namespace) -> int:
 
 def register_delete(commands: Commands) -> None:
     """Add the commands."""
-    text = "Move runs to the bin, from where `restore` or the desktop brings them back. A run at work is refused."
-    command = commands.add_parser("delete", help="move runs to the bin", description=text)
+    text = "Move runs to the trash, from where the desktop restores them. A run that is at work is refused."
+    command = commands.add_parser("delete", help="move runs to the trash", description=text)
     command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder of a run")
-    command.set_defaults(run=partial(_run, lambda path: discard(open_run(path)), "moved to the bin"))
-    text = "Bring runs back from the bin, to where they were."
-    command = commands.add_parser("restore", help="bring runs back from the bin", description=text)
-    command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="the folder that the run had")
-    command.set_defaults(run=partial(_run, restore, "brought back"))
+    command.set_defaults(run=partial(_run, lambda path: move_run_to_trash(open_run(path)), "moved to the trash"))
 
 
 def _run(do: Callable[[Path], None], done: str, arguments: argparse.Namespace) -> int:

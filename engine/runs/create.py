@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.core.errors import RunError, UserError
 from engine.core.files import ROOT, write_atomically, write_json
+from engine.core.folders import data_folder
 from engine.runs.folder import RunFolder
 from engine.runs.info import RunInfo
 
@@ -36,7 +37,7 @@ def new_path(project_path: Path | None, name: str) -> Path:
     stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
     bases = [runs_beside(project_path)] if project_path and not is_shipped(project_path) else []
     with contextlib.suppress(RuntimeError):  # nobody's home, as in some containers
-        bases.append(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "netwright" / "runs")
+        bases.append(data_folder() / "runs")
     for base in bases:
         with contextlib.suppress(OSError):
             base.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,6 @@ Only the coordinator writes here, except for requests in `control/`.
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from engine.core import locks
 from engine.core.errors import RunError, UserError
 from engine.core.fields import quoted
 from engine.core.files import read_file, write_json
@@ -109,19 +109,7 @@ class RunFolder:
 
     def is_alive(self) -> bool:
         """Whether a coordinator holds the lock."""
-        try:
-            descriptor = os.open(self.lock, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:  # a file system without locks: nothing can be told
-            return False
-        finally:
-            os.close(descriptor)
-        return False
+        return locks.is_locked(self.lock)
 
     def state(self) -> str:
         """The state now: what `run.json` says, or `lost` where it says alive and nobody holds the lock."""
@@ -208,25 +196,12 @@ def take_lock(folder: RunFolder) -> int:
     """
     _refuse_links(folder)
     try:
-        descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return locks.take_lock(folder.lock, patience_s=LOCK_PATIENCE_S)
+    except locks.LockHeldError:
+        raise RunError(f"Another engine is already at work on the run in {folder.path}.") from None
     except OSError as error:
-        raise RunError(f"The run in {folder.path} cannot be locked: {error.strerror}.") from None
-    deadline = time.monotonic() + LOCK_PATIENCE_S
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
-        except BlockingIOError:
-            if time.monotonic() < deadline:
-                time.sleep(0.01)
-                continue
-            os.close(descriptor)
-            raise RunError(f"Another engine is already at work on the run in {folder.path}.") from None
-        except OSError as error:
-            os.close(descriptor)
-            raise RunError(
-                f"The run in {folder.path} cannot be locked: {error.strerror}. Name a folder on another disk."
-            ) from None
+        way_out = "" if error.filename else " Name a folder on another disk."
+        raise RunError(f"The run in {folder.path} cannot be locked: {error.strerror}.{way_out}") from None
 
 
 def _refuse_links(folder: RunFolder) -> None:

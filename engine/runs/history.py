@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.core.errors import UserError
 from engine.core.fields import is_unicode
+from engine.core.folders import cache_folder, data_folder
 from engine.runs.create import is_shipped, runs_beside
 from engine.runs.folder import RunFolder
 from engine.runs.summary import (
@@ -39,8 +40,8 @@ class Known:
 
 
 def index_folder() -> Path:
-    """Where indexes are kept. Raises `RuntimeError` where the user has no home."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netwright" / "runs"
+    """Return where indexes are kept. Raises `RuntimeError` where the user has no home."""
+    return cache_folder() / "runs"
 
 
 def index_path(folder: Path) -> Path:
@@ -199,7 +200,7 @@ def own_runs() -> Path | None:
     """The folder of runs in the user's data directory: of projects without a file, of shipped ones, and of those beside
     which nobody may write."""
     with contextlib.suppress(RuntimeError):
-        return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "netwright" / "runs"
+        return data_folder() / "runs"
     return None
 
 

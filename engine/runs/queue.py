@@ -7,10 +7,8 @@ entry was trained, so that none is trained twice, whatever dies when. Who change
 """
 
 import contextlib
-import fcntl
 import json
 import os
-import secrets
 import subprocess
 import sys
 import time
@@ -21,6 +19,8 @@ from typing import Any
 
 from engine.core.errors import RunError, UserError
 from engine.core.files import ROOT, read_file, write_atomically, write_json
+from engine.core.folders import state_folder
+from engine.core.locks import LockHeldError, is_locked, take_lock
 from engine.runs.events import ENDS
 from engine.runs.folder import RunFolder
 
@@ -65,10 +65,9 @@ class Entry:
 def queue_folder() -> Path:
     """Where the user's queue is. Raises `UserError` where the user has no home."""
     try:
-        base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        return state_folder() / "queue"
     except RuntimeError:
         raise UserError("There is no place for a queue: you have no home folder. Set XDG_STATE_HOME.") from None
-    return Path(base) / "netwright" / "queue"
 
 
 class Claim:
@@ -130,11 +129,11 @@ class Queue:
 
     def is_held(self, id: int) -> bool:
         """Whether somebody changes or trains an entry."""
-        return _is_locked(self.folder / f"{id}.lock")
+        return is_locked(self.folder / f"{id}.lock")
 
     def is_worked(self) -> bool:
         """Whether a process goes through the queue."""
-        return _is_locked(self.folder / "work.lock")
+        return is_locked(self.folder / "work.lock")
 
     # ---- changing ----
 
@@ -266,44 +265,19 @@ def _is_entry(name: str) -> bool:
     return name.endswith(".json") and _is_number(name[:-5])
 
 
-def _is_locked(path: Path) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return False
-
-
 @contextlib.contextmanager
 def _locked(path: Path, patience_s: float, busy: str) -> Iterator[None]:
-    """Hold a lock; readers have it for an instant only. Raises `RunError` with what is said where it stays taken."""
+    """Hold a lock. Raises `RunError` with the text `busy` where somebody else keeps it, `UserError`."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = take_lock(path, patience_s=patience_s)
+    except LockHeldError:
+        raise RunError(busy) from None
     except OSError as error:
         raise UserError(f"{path} cannot be locked: {error.strerror}.") from None
     try:
-        deadline = time.monotonic() + patience_s
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise RunError(busy) from None
-                time.sleep(0.01 + 0.01 * secrets.randbelow(3))
-            except OSError as error:
-                raise UserError(f"{path} cannot be locked: {error.strerror}.") from None
         yield
     finally:
-        os.close(descriptor)
+        os.close(lock)
 
 
 # Kept so that Python does not complain of processes that are meant to outlive it.

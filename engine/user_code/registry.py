@@ -19,6 +19,7 @@ from typing import Any
 from engine.core.errors import UserError
 from engine.core.fields import JSON, quoted
 from engine.core.files import write_json
+from engine.core.folders import cache_folder
 from engine.core.types import Size, Sizes, Symbol, TensorType
 from engine.user_code import trust
 from engine.user_code.signature import Named, Signature, parse, read_functions, signatures_in
@@ -291,8 +292,7 @@ def _read(path: Path, name: str, before: CodeFile | None) -> CodeFile:
 
 
 def _cache(sha256: str) -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "netwright" / "sizes" / f"{sha256}.json"
+    return cache_folder() / "sizes" / f"{sha256}.json"
 
 
 def _from_disk(sha256: str) -> dict[Question, Measured]:

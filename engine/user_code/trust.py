@@ -11,18 +11,13 @@ from pathlib import Path
 
 from engine.core.errors import UserError
 from engine.core.files import write_json
+from engine.core.folders import config_folder
 
 GRANTS = "NETWRIGHT_TRUSTED"
 MEANING = (
     "Code that runs has all your rights: it can read, change and delete your files, and reach the network. "
     "Trust a folder only if you know who wrote the code in it."
 )
-
-
-def config_folder() -> Path:
-    """Where the user's configuration is."""
-    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(base) / "netwright"
 
 
 def trusted_folders() -> tuple[Path, ...]:

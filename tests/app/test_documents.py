@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.documents import EXAMPLES, Documents, state_folder
+from app.documents import EXAMPLES, Documents
 from engine.core.errors import UserError
+from engine.core.folders import state_folder
 from engine.network.arrangement import arrange
 from engine.network.layout import Layout
 from engine.project.data import DataOptions

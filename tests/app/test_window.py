@@ -9,12 +9,13 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolButton
 
 from app import messages
-from app.documents import EXAMPLES, state_folder
+from app.documents import EXAMPLES
 from app.frame.actions import ACTIONS, MENUS
 from app.frame.help_dialogs import CommandFinder
 from app.runs.monitor import Monitor
 from app.window import MainWindow
 from designer import theme
+from engine.core.folders import state_folder
 from engine.project.file import load, save
 from engine.project.project import Project
 from tests.app.fake_server import FakeServer

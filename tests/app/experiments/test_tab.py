@@ -199,20 +199,14 @@ def test_the_folder_is_opened(tab: ExperimentsTab, runs: list[RunFolder], monkey
     assert [Path(url.toLocalFile()) for url in opened] == [runs[0].path]
 
 
-def test_runs_go_to_the_bin_after_a_question(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
-    before = names(tab)
+def test_runs_go_to_the_trash_after_a_question(qtbot: QtBot, tab: ExperimentsTab, runs: list[RunFolder]) -> None:
     tab.table.select([runs[0].path, runs[1].path])
     with Modal(press("Cancel")):
         tab.row_actions["delete"].trigger()
-    with Modal(press("Move to bin")):
+    with Modal(press("Move to trash")):
         tab.row_actions["delete"].trigger()
     qtbot.waitUntil(lambda: names(tab) == ["c"])
     assert not runs[0].path.exists()
-    assert tab.row_actions["restore"].isEnabled()
-    tab.row_actions["restore"].trigger()
-    qtbot.waitUntil(lambda: names(tab) == before)
-    assert not tab.row_actions["restore"].isEnabled()
-    assert runs[0].info.is_file()
 
 
 def test_a_run_at_work_is_not_deleted(qtbot: QtBot, window: MainWindow, project: Path, tmp_path: Path) -> None:

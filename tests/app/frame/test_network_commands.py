@@ -209,7 +209,7 @@ def test_where_there_is_no_bin_deleting_is_asked_about(
 ) -> None:
     keep(window, qtbot, "Mine")
     (entry,) = window.blocks.library.entries
-    monkeypatch.setattr(window.blocks.library, "to_bin", lambda name: False)
+    monkeypatch.setattr(window.blocks.library, "move_to_trash", lambda name: False)
     with Modal(answer("Cancel")):
         window.blocks.remove(entry)
     assert own(window) == ["Mine"]

@@ -10,7 +10,7 @@ import pytest
 
 from app.documents import EXAMPLES
 from app.start_page import thumbnail_program
-from app.start_page.thumbnail_program import Thumbnail, cache_folder, make_thumbnail, size_in_words
+from app.start_page.thumbnail_program import Thumbnail, make_thumbnail, size_in_words, thumbnail_folder
 from engine.layers.base import LayerType
 from engine.network import edits
 from engine.network.block import Block
@@ -80,7 +80,7 @@ def test_the_same_bytes_are_drawn_once(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "net.netwright"
     path.write_bytes(DIGITS.read_bytes())
     found = make_thumbnail(path)
-    assert len(list(cache_folder().iterdir())) == 1
+    assert len(list(thumbnail_folder().iterdir())) == 1
     with monkeypatch.context() as patched:
         patched.setattr("engine.project.file.loads", lambda text: pytest.fail("it was read again"))
         assert make_thumbnail(path) == found
@@ -90,7 +90,7 @@ def test_the_same_bytes_are_drawn_once(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_damaged_cache_is_made_again() -> None:
     found = make_thumbnail(DIGITS)
-    (kept,) = cache_folder().iterdir()
+    (kept,) = thumbnail_folder().iterdir()
     for damage in ("", "[]", '{"bars": [[1]]}', "{"):
         kept.write_text(damage)
         assert make_thumbnail(DIGITS) == found
@@ -105,7 +105,7 @@ def test_only_the_newest_thumbnails_are_kept(monkeypatch: pytest.MonkeyPatch, tm
         save(Project(deep(count + 1)), tmp_path / "net.netwright")
         make_thumbnail(tmp_path / "net.netwright")
     thumbnail_program.tidy_cache()
-    assert len(list(cache_folder().glob("*.json"))) == 2
+    assert len(list(thumbnail_folder().glob("*.json"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_cannot_be_drawn_says_why(tmp_path: Path, content: bytes, said: str
     path = tmp_path / "bad.netwright"
     path.write_bytes(content)
     assert said in make_thumbnail(path).problem
-    assert not cache_folder().exists()
+    assert not thumbnail_folder().exists()
     assert "cannot be read" in make_thumbnail(tmp_path / "none.netwright").problem
     assert "cannot be read" in make_thumbnail(tmp_path).problem
 

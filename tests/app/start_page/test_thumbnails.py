@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.documents import EXAMPLES
 from app.start_page import thumbnails
-from app.start_page.thumbnail_program import Thumbnail, cache_folder, make_thumbnail
+from app.start_page.thumbnail_program import Thumbnail, make_thumbnail, thumbnail_folder
 from app.start_page.thumbnails import ThumbnailLoader
 
 DIGITS, WAVES = EXAMPLES / "digits.netwright", EXAMPLES / "waves.netwright"
@@ -67,13 +67,13 @@ def test_what_is_known_is_told_at_once_and_drawn_again_when_it_has_changed(
     loader.load([path, WAVES])
     qtbot.waitUntil(lambda: loader.is_done)
     first = told.take()
-    for kept in cache_folder().iterdir():
+    for kept in thumbnail_folder().iterdir():
         kept.write_text("damaged, and would be made anew")
     loader.load([path, WAVES])
     assert told.take() == first
     qtbot.waitUntil(lambda: loader.is_done)
     assert told.take() == first
-    assert all(kept.read_text().startswith("damaged") for kept in cache_folder().iterdir()), "they were drawn again"
+    assert all(kept.read_text().startswith("damaged") for kept in thumbnail_folder().iterdir()), "they were drawn again"
     path.write_bytes(WAVES.read_bytes())
     loader.load([path])
     assert told.take()[path] == first[path]

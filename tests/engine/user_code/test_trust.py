@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.folders import config_folder
 from engine.user_code import trust
 
 
@@ -45,7 +46,7 @@ def test_a_grant_is_for_this_process_and_its_children_and_is_not_remembered(
 
 @pytest.mark.parametrize("text", ["", "{}", "[1, null]", '["relative"]', "[" * 100_000])
 def test_a_damaged_list_trusts_nothing(text: str, tmp_path: Path):
-    trust.config_folder().mkdir(parents=True)
-    (trust.config_folder() / "trusted.json").write_text(text)
+    config_folder().mkdir(parents=True)
+    (config_folder() / "trusted.json").write_text(text)
     assert trust.trusted_folders() == ()
     assert not trust.is_trusted(tmp_path)

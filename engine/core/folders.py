@@ -1,0 +1,44 @@
+"""The folders of the user that Netwright keeps its files in, where each platform expects them.
+
+On Linux they follow the XDG base directories: `$XDG_CONFIG_HOME/netwright`, else `~/.config/netwright`, and so on.
+All functions raise `RuntimeError` for a user without a home folder, as in some containers. platformdirs is imported
+when a folder is first needed: most commands need none.
+"""
+
+from pathlib import Path
+
+_NAME = "netwright"
+
+
+def config_folder() -> Path:
+    """Return the folder of settings."""
+    from platformdirs import user_config_dir
+
+    return _checked(user_config_dir(_NAME, appauthor=False))
+
+
+def data_folder() -> Path:
+    """Return the folder of what the user has made: runs of projects without a file, presets, blocks."""
+    from platformdirs import user_data_dir
+
+    return _checked(user_data_dir(_NAME, appauthor=False))
+
+
+def state_folder() -> Path:
+    """Return the folder of what outlives a restart without being the user's work: the queue, recovery files."""
+    from platformdirs import user_state_dir
+
+    return _checked(user_state_dir(_NAME, appauthor=False))
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be computed again."""
+    from platformdirs import user_cache_dir
+
+    return _checked(user_cache_dir(_NAME, appauthor=False))
+
+
+def _checked(path: str) -> Path:
+    if path.startswith("~"):
+        raise RuntimeError("The user has no home folder.")
+    return Path(path)

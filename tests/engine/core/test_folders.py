@@ -1,0 +1,37 @@
+"""The user's folders are those of the XDG base directories on Linux, the same as in every version before."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.core.folders import cache_folder, config_folder, data_folder, state_folder
+
+FOLDERS = {
+    config_folder: ("XDG_CONFIG_HOME", ".config"),
+    data_folder: ("XDG_DATA_HOME", ".local/share"),
+    state_folder: ("XDG_STATE_HOME", ".local/state"),
+    cache_folder: ("XDG_CACHE_HOME", ".cache"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the platform has folders of its own")
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folders_follow_xdg(folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable, default = FOLDERS[folder]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
+    assert folder() == tmp_path / "elsewhere" / "netwright"
+    for empty in ("", None):
+        if empty is None:
+            monkeypatch.delenv(variable)
+        else:
+            monkeypatch.setenv(variable, empty)
+        assert folder() == tmp_path / default / "netwright"
+
+
+def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    with pytest.raises(RuntimeError, match="home"):
+        data_folder()

@@ -1,0 +1,30 @@
+"""Locks are held by one at a time, until they are closed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from engine.core.locks import LockHeldError, is_locked, take_lock
+
+
+def test_one_at_a_time_holds_a_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    assert not is_locked(path)
+    lock = take_lock(path)
+    assert not os.get_inheritable(lock)
+    assert is_locked(path)
+    with pytest.raises(LockHeldError):
+        take_lock(path, patience_s=0.05)
+    os.close(lock)
+    assert not is_locked(path)
+    os.close(take_lock(path, create=False))
+
+
+def test_a_file_that_cannot_be_opened_has_no_lock(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        take_lock(tmp_path / "absent", create=False)
+    with pytest.raises(OSError, match="Is a directory"):
+        take_lock(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    assert not is_locked(tmp_path / "pipe")
