@@ -1,4 +1,4 @@
-"""Arranging: at once where it is done in the blink of an eye, else in a process, which can be cancelled."""
+"""Automatic layout: at once for small networks, else in a process that can be cancelled; and alignment of layers."""
 
 import os
 import sys
@@ -25,21 +25,21 @@ from engine.network.layout import Flow, Position
 from engine.network.network import Network
 
 MANY = 800
-"""From so many layers on the window would stand still."""
+"""Networks of this many layers are laid out in a process: the window would freeze."""
 _PATIENCE_MS = 1000
 _ROOT = Path(arrange_program.__file__).parents[2]
 _WORDS: dict[Flow | None, str] = {None: "Arrange", "down": "Arrange top-down", "right": "Arrange left to right"}
 
 
 class AutoLayout(QObject):
-    """Arranges the network of an editor, one at a time."""
+    """Lays out the network of an editor; one layout runs at a time."""
 
     took_long = Signal(str)
-    """What is still going on after a second, in words."""
+    """A message, when the layout takes more than a second."""
     arranged = Signal(object)
-    """It is done; the `Layout` from before."""
+    """The layout was applied; the `Layout` from before."""
     ended = Signal()
-    """What was going on is over, whatever came of it."""
+    """The process ended, with or without a layout."""
 
     def __init__(self, editor: Editor, parent: QObject | None = None, *, many: int = MANY) -> None:
         super().__init__(parent)
@@ -54,7 +54,7 @@ class AutoLayout(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a process is at work."""
+        """Whether a process is running."""
         return self._process is not None
 
     def arrange(self, flow: Flow | None = None) -> None:
@@ -81,7 +81,7 @@ class AutoLayout(QObject):
         process.closeWriteChannel()
 
     def cancel(self) -> bool:
-        """Give up what is going on; whether anything was."""
+        """Cancel the running process; return whether there was one."""
         process, self._process = self._process, None
         if process is None:
             return False
@@ -141,19 +141,19 @@ DIRECTIONS: tuple[Direction, ...] = ("horizontally", "vertically")
 
 
 def align_selection(editor: Editor, edge: Edge) -> None:
-    """Put the selected layers in line."""
+    """Align the selected layers."""
     if len(editor.selection) > 1:
         _move(editor, f"Align {edge}", align(editor.layout, editor.selection, edge))
 
 
 def distribute_selection(editor: Editor, direction: Direction) -> None:
-    """Put the selected layers at equal steps."""
+    """Distribute the selected layers evenly."""
     if len(editor.selection) > 2:
         _move(editor, f"Distribute {direction}", distribute(editor.layout, editor.selection, direction))
 
 
 def arrange_selection(editor: Editor) -> None:
-    """Lay only the selected layers out in rows, where they are."""
+    """Lay out only the selected layers, where they are."""
     if len(editor.selection) > 1:
         _move(editor, "Arrange selection", arrange_part(editor.network, editor.layout, editor.selection))
 

@@ -58,7 +58,7 @@ def parse(text: str) -> tuple[Network, Layout]:
 
 @dataclass(frozen=True)
 class Piece:
-    """What is to be added as one layer: its type, and for a block of the user's own its name and what it looks like
+    """A layer to be added: its type, and for a block of the user's own its name and the layout
     inside."""
 
     type: LayerType
@@ -67,7 +67,7 @@ class Piece:
 
 
 def piece(what: str | Piece) -> Piece:
-    """A layer type by its key, with its default values; a piece as it is. Raises `UserError` for an unknown key."""
+    """Return a new layer of the type with a key, or a piece unchanged. Raises `UserError` for an unknown key."""
     return Piece(layer_type(what)()) if isinstance(what, str) else what
 
 

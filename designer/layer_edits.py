@@ -203,7 +203,7 @@ def delete(here: Project, selection: Selection, *, heal: bool) -> LayerEdit:
 
 
 def part(here: Project, selection: Selection) -> tuple[Network, Layout]:
-    """What is selected alone, as it is copied."""
+    """Return the selected layers, frames and comments alone, as they are copied."""
     frames, comments = annotations.part(here.layout, selection.marks)
     layout = replace(here.layout.part(selection.layers), frames=frames, comments=comments)
     return edits.part(here.network, selection.layers), layout

@@ -1,4 +1,4 @@
-"""Where new layers go on the canvas. Pure functions of a layout."""
+"""The placement of new layers on the canvas. Pure functions of a layout."""
 
 from collections.abc import Collection
 
@@ -16,23 +16,23 @@ _NUDGE = 32.0
 
 
 def snapped(at: Position) -> Position:
-    """The nearest place on the grid that moving and dropping use."""
+    """Snap a position to the grid."""
     return round(at[0] / GRID) * GRID, round(at[1] / GRID) * GRID
 
 
 def around(middle: Position) -> Position:
-    """Where a layer goes whose middle is at a point."""
+    """The place of a layer whose middle is at a point."""
     return snapped((middle[0] - NODE_WIDTH / 2, middle[1] - NODE_HEIGHT / 2))
 
 
 def with_port_at(at: Position, count: int, *, is_output: bool, flow: Flow = "down") -> Position:
-    """Where a layer goes whose first of so many inputs, or outputs, is at a point."""
+    """The place of a layer whose first input, or output, is at a point; `count` is the number of these ports."""
     x, y = routes.port_point((0.0, 0.0), 0, count, is_input=not is_output, flow=flow)
     return snapped((at[0] - x, at[1] - y))
 
 
 def behind(layout: Layout, id: str) -> Position:
-    """Where a layer goes that follows another one."""
+    """The place of a layer that follows another one."""
     x, y = layout.at(id)
     if layout.flow == "down":
         return free_place(layout, (x, y + ROW))
@@ -60,7 +60,7 @@ def free_place(layout: Layout, at: Position) -> Position:
 
 
 def beside(layout: Layout, placed: Collection[Position]) -> tuple[float, float]:
-    """How far to shift what is pasted, layers, frames and comments, so that nothing hides what is there."""
+    """The shift of pasted layers, frames and comments that leaves all others visible."""
     written = (one.at for one in annotations.every(layout))
     taken = {snapped(at) for at in (*layout.positions.values(), *written)}
     shift = 0.0
@@ -88,12 +88,12 @@ def inserted(network: Network, layout: Layout, into: Connection, id: str, at: Po
 
 
 def _behind(network: Network, start: str) -> set[str]:
-    """A layer and all that it feeds, near and far."""
-    found = {start}
+    """A layer and all layers that depend on it."""
+    layers = {start}
     waiting = [start]
     while waiting:
         for connection in network.outgoing[waiting.pop()]:
-            if connection.target.layer not in found:
-                found.add(connection.target.layer)
+            if connection.target.layer not in layers:
+                layers.add(connection.target.layer)
                 waiting.append(connection.target.layer)
-    return found
+    return layers

@@ -47,7 +47,7 @@ class Palette:
     on_primary: QColor
 
     def family(self, name: str) -> QColor:
-        """The colour of a layer family; one nobody declared gets that of utilities."""
+        """The colour of a layer family; an unknown family gets that of utilities."""
         return QColor(colours.family(name))
 
     def stage(self, number: int) -> QColor:
@@ -66,12 +66,12 @@ class Palette:
 
     @property
     def selected(self) -> QColor:
-        """The ground of a selected row in the view that has the keyboard."""
+        """The background of a selected row in the view that has the keyboard focus."""
         return self.mixed(self.accent, self.panel, 0.22 if self.is_dark else 0.12)
 
     @property
     def hover(self) -> QColor:
-        """The ground of what lies under the pointer."""
+        """The background of what is under the pointer."""
         return self.mixed(self.text, self.raised, 0.07 if self.is_dark else 0.05)
 
     @property
@@ -102,7 +102,7 @@ def light() -> Palette:
 
 
 class _Theme(QObject):
-    """What is applied now. One object, made when first asked for."""
+    """The applied scheme and palette. One object, made on first use."""
 
     changed = Signal()
 
@@ -146,7 +146,7 @@ changed = _Changed()
 
 
 def current() -> Palette:
-    """The palette that holds; the light one before any was applied."""
+    """The palette in use; the light one before any was applied."""
     return _theme().palette or light()
 
 
@@ -266,10 +266,10 @@ def sheet(palette: Palette, arrows: dict[str, str]) -> str:
 
 
 def mixtures(palette: Palette) -> dict[str, QColor]:
-    """The colours made from those of the table: of edges, and of what is hovered, pressed or cannot be used."""
+    """The colours mixed from those of the palette: edges, and hovered, pressed or disabled widgets."""
     mixed = palette.mixed
     deep = palette.background if palette.is_dark else palette.text
-    found = {
+    values = {
         "faint": mixed(palette.muted, palette.panel, 0.6),
         "edge": mixed(palette.muted, palette.panel, 0.4),
         "outline": mixed(palette.muted, palette.panel, 0.8),
@@ -282,8 +282,8 @@ def mixtures(palette: Palette) -> dict[str, QColor]:
         "primary_down": mixed(deep, palette.primary, 0.22),
         "primary_off": mixed(palette.primary, palette.panel, 0.45),
     }
-    found["on_primary_off"] = mixed(palette.on_primary, found["primary_off"], 0.5 if palette.is_dark else 0.85)
-    return found
+    values["on_primary_off"] = mixed(palette.on_primary, values["primary_off"], 0.5 if palette.is_dark else 0.85)
+    return values
 
 
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished

@@ -1,1 +1,1 @@
-"""The canvas: what draws a network, and shows the difference when it changes."""
+"""The canvas: the view of the network, its keyboard, menus and tools, and the widgets over it."""

@@ -43,7 +43,7 @@ HELP = (
 
 
 class KeyCanvas(Canvas, Protocol):
-    """What the keyboard asks of the view, beyond what a gesture does."""
+    """What the keyboard uses of the view, beyond what a gesture does."""
 
     def cancel(self) -> bool:
         """Cancel the gesture in progress; return whether there was one."""
@@ -224,10 +224,10 @@ class Keyboard:
         here = next((id for id in reversed(self._trail) if id in chosen), None)
         if here is None:
             here = next(id for id in editor.network.layers if id in chosen)
-        found = neighbours.step(editor.network, editor.layout, here, direction, self._trail)
-        if found is not None:
-            self._trail = [*(id for id in self._trail[-_TRAIL:] if id not in (here, found)), here, found]
-            self._show(found, chosen | {found} if extends else {found})
+        target = neighbours.step(editor.network, editor.layout, here, direction, self._trail)
+        if target is not None:
+            self._trail = [*(id for id in self._trail[-_TRAIL:] if id not in (here, target)), here, target]
+            self._show(target, chosen | {target} if extends else {target})
 
     def _show(self, id: str, selection: set[str] | frozenset[str]) -> None:
         self._editor.set_selection(selection)
@@ -243,10 +243,10 @@ class Keyboard:
 
     def _announce_annotation(self, mark: Mark) -> None:
         """Announce a frame or a comment, and what is in it."""
-        found = annotations.find(self._editor.layout, mark)
-        if found is None:
+        annotation = annotations.find(self._editor.layout, mark)
+        if annotation is None:
             return
-        written = annotations.words(found)
+        written = annotations.words(annotation)
         words = [mark.kind.capitalize(), written or ("without a title" if mark.kind == "frame" else NOTHING)]
         if mark.kind == "frame":
             count = len(annotations.standing_in(self._editor.layout, {mark})[0])
@@ -270,10 +270,10 @@ class Keyboard:
         if editor.selection or len(editor.selected_marks) != 1:
             return False
         (mark,) = editor.selected_marks
-        found = annotations.find(editor.layout, mark)
-        if found is not None:
-            size = (found.size[0] + dx * placement.GRID, found.size[1] + dy * placement.GRID)
-            layout = annotations.resize(editor.layout, mark, found.at, size)
+        annotation = annotations.find(editor.layout, mark)
+        if annotation is not None:
+            size = (annotation.size[0] + dx * placement.GRID, annotation.size[1] + dy * placement.GRID)
+            layout = annotations.resize(editor.layout, mark, annotation.at, size)
             editor.apply_here(f"Resize {mark.kind}", layout=layout, merge=f"grow {mark.kind} {mark.id}")
         return True
 

@@ -1,4 +1,4 @@
-"""Says what layers are tinted by, up to which figure, and lets another figure be chosen."""
+"""Legends over the canvas: of the tint by a figure, of health badges, and of pipeline stages."""
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -126,7 +126,7 @@ class TintLegend(QFrame):
         self.move(_MARGIN, max(0, self._view.overlays.zoom_chip.y() - self.height() - _GAP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """It goes where the zoom goes."""
+        """Follow the zoom chip."""
         if watched is self._view.overlays.zoom_chip and event.type() == QEvent.Type.Move:
             self._place()
         return super().eventFilter(watched, event)
@@ -150,7 +150,7 @@ class _Sample(QWidget):
         self.setFixedSize(QSize(12, 12))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """As on a layer."""
+        """Paint the badge as on a layer."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_badge(painter, self._state, QPointF(6, 6))
@@ -186,7 +186,7 @@ class HealthLegend(QFrame):
         self.hide()
 
     def show_at(self, iteration: int) -> None:
-        """The marks are of this iteration."""
+        """Show the iteration that the badges are of."""
         self.at.setText(f"Iteration {iteration:,}")
         self.show()
         self._place()
@@ -198,7 +198,7 @@ class HealthLegend(QFrame):
         self.move(chip.x(), max(0, below.y() - self.height() - _HEALTH_LEGEND_GAP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """It goes where the zoom goes."""
+        """Follow the zoom chip."""
         if watched is self._view.overlays.zoom_chip and event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
             self._place()
         return super().eventFilter(watched, event)
@@ -211,7 +211,7 @@ MOST_ROWS = 8
 
 
 def unused_because(environment: EnvironmentOptions) -> str:
-    """Why a run has no stages, in words."""
+    """Why a run of these options has no stages."""
     if environment.target not in SEVERAL:
         return f"the execution environment is {environment.target}"
     return f"the strategy is {environment.strategy if environment.strategy != 'auto' else 'data-parallel'}"
@@ -322,21 +322,21 @@ class StageLegend(QFrame):
         self.setVisible(self._stages.is_on)
         if not self._stages.is_on:
             return
-        found = self._stages.found
-        self.how.setText("automatic" if found.is_automatic else "by hand")
-        self._show_rows(found.stages)
-        said = [found.refusal] if found.refusal else []
-        rest = (found.stages.count if found.stages else 0) - MOST_ROWS
+        shown = self._stages.current
+        self.how.setText("automatic" if shown.is_automatic else "by hand")
+        self._show_rows(shown.stages)
+        said = [shown.refusal] if shown.refusal else []
+        rest = (shown.stages.count if shown.stages else 0) - MOST_ROWS
         if rest > 0:
             said.append(f"And {plural(rest, 'stage')} more.")
         if not self._stages.is_used:
             said.append(f"A run does not use them: {unused_because(self._view.editor.project.environment)}.")
-        elif found.stages and (why := wrong_count(found.stages.count, self._stages.workers)):
+        elif shown.stages and (why := wrong_count(shown.stages.count, self._stages.workers)):
             said.append(why[:1].upper() + why[1:])
-        elif not found.refusal:
+        elif not shown.refusal:
             said.append("Keys 1 to 9 move what is selected.")
         self.words.setText(" ".join(said))
-        self.clear_button.setEnabled(not found.is_automatic)
+        self.clear_button.setEnabled(not shown.is_automatic)
         self.use_button.setVisible(not self._stages.is_used)
         self._place()
         self._soon.start()
@@ -370,7 +370,7 @@ class StageLegend(QFrame):
 
     @property
     def lines(self) -> list[str]:
-        """What the rows say."""
+        """The texts of the rows."""
         return [f"{layers.text()}: {takes.text()}" for chip, layers, takes in self._rows if not chip.isHidden()]
 
     def _place(self) -> None:
@@ -381,7 +381,7 @@ class StageLegend(QFrame):
         self.move(_STAGE_LEGEND_MARGIN, max(0, chip.y() - self.height() - _STAGE_LEGEND_GAP))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """It goes where the zoom goes."""
+        """Follow the zoom chip."""
         if watched is self._view.overlays.zoom_chip and event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
             self._place()
         return super().eventFilter(watched, event)

@@ -1,4 +1,4 @@
-"""The context menus of the canvas: for layers, for a connection, for the empty ground."""
+"""The context menus of the canvas: for layers, frames and comments, a connection, and the empty canvas."""
 
 from collections.abc import Callable, Collection
 
@@ -73,7 +73,7 @@ def layer_menu(
 def stage_menu(staging: PipelineStages, parent: QWidget) -> QMenu | None:
     """The stages of a pipeline that the selected layers can be put into, and one more; None while nobody looks at
     stages or uses them, and where there are none."""
-    shown = staging.found.stages if staging.is_on or staging.is_used else None
+    shown = staging.current.stages if staging.is_on or staging.is_used else None
     if shown is None:
         return None
     menu = QMenu("Stage", parent)
@@ -88,7 +88,7 @@ def stage_menu(staging: PipelineStages, parent: QWidget) -> QMenu | None:
 
 
 def _chip(number: int, *, is_current: bool) -> QIcon:
-    """The number of a stage on its colour, with a ring around the one that holds."""
+    """An icon with the number of a stage on its colour, and a ring if it is the current one."""
     picture = QPixmap(64, 64)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
@@ -119,15 +119,15 @@ def _block_entries(menu: QMenu, editor: Editor, keep: object) -> None:
 
 
 def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -> QMenu:
-    """For the selected frames and comments; `mark` is the one under the pointer."""
+    """The menu of the selected frames and comments; `mark` is the one under the pointer."""
     menu = QMenu(parent)
     chosen = editor.selected_marks
     words = "Edit title" if mark.kind == "frame" else "Edit text"
     _add(menu, words, "", "F2", edit)
     colour = menu.addMenu("Colour")
-    found = annotations.find(editor.layout, mark)
+    annotation = annotations.find(editor.layout, mark)
     for tone in TONES:
-        is_current = found is not None and found.tone == tone
+        is_current = annotation is not None and annotation.tone == tone
         action = colour.addAction(_square(tone, is_current=is_current), tone.capitalize())
         action.setCheckable(True)
         action.setChecked(is_current)
@@ -150,7 +150,7 @@ def annotation_menu(editor: Editor, parent: QWidget, mark: Mark, edit: object) -
 
 
 def _square(tone: Tone, *, is_current: bool) -> QIcon:
-    """The colour, with a ring around the one that holds: Qt shows no check mark beside an icon."""
+    """An icon of a colour, with a ring if it is the current one: Qt shows no check mark beside an icon."""
     picture = QPixmap(32, 32)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
@@ -176,7 +176,7 @@ def _reorder(editor: Editor, text: str, change: Callable[[Layout, Collection[Mar
 
 
 def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> QMenu:
-    """For one connection."""
+    """The menu of a connection."""
     menu = QMenu(parent)
     layers = editor.network.layers
     source, target = layers[connection.source.layer], layers[connection.target.layer]
@@ -190,7 +190,7 @@ def connection_menu(editor: Editor, parent: QWidget, connection: Connection) -> 
 def canvas_menu(
     editor: Editor, parent: QWidget, at: QPointF, fit: object, add: object, arrange: object, comment: object
 ) -> QMenu:
-    """For the ground beside all layers."""
+    """The menu of the empty canvas."""
     menu = QMenu(parent)
     _add(menu, "Add a layer…", "plus", "A", add)
     _add(menu, "Add a comment", "", "Ctrl+Shift+M", comment)

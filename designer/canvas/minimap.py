@@ -1,4 +1,4 @@
-"""The whole network in a corner, with a frame around what is visible; a click goes there."""
+"""The minimap: the whole network with a frame around what is visible; a click goes there."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap

@@ -55,7 +55,7 @@ class ZoomChip(QFrame):
 
 
 class Hint(QLabel):
-    """A few words beside the pointer while something is drawn or dropped."""
+    """A hint beside the pointer while a gesture is in progress."""
 
     _WIDTH = 320
 
@@ -68,7 +68,7 @@ class Hint(QLabel):
         self.hide()
 
     def say(self, text: str, at: QPoint) -> None:
-        """Say this below a point, inside the parent; nothing hides it."""
+        """Show a text below a point of the parent; an empty text hides it."""
         self.setVisible(bool(text))
         if not text:
             return
@@ -85,7 +85,7 @@ class Hint(QLabel):
 
 
 class EmptyState(QWidget):
-    """Says what to do first, and offers it as a button."""
+    """Shown on an empty canvas: what to do first, as buttons."""
 
     example_requested = Signal()
     add_input_requested = Signal()
@@ -126,7 +126,7 @@ class EmptyState(QWidget):
 
 
 class BusyCard(QFrame):
-    """What is going on, a bar without an end, and Cancel."""
+    """A message, an indeterminate progress bar, and Cancel."""
 
     cancelled = Signal()
 
@@ -151,7 +151,7 @@ class BusyCard(QFrame):
         self.hide()
 
     def say(self, text: str) -> None:
-        """Show this, at the top in the middle of the canvas."""
+        """Show a message at the top of the canvas."""
         self._text.setText(text)
         self.adjustSize()
         self.place()
@@ -159,7 +159,7 @@ class BusyCard(QFrame):
         self.raise_()
 
     def place(self) -> None:
-        """Stay in the middle when the canvas has another size."""
+        """Centre the card when the canvas is resized."""
         over = self.parentWidget()
         if over is not None:
             self.move((over.width() - self.width()) // 2, 16)

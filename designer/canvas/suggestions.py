@@ -299,7 +299,7 @@ class QuickAdd(QFrame):
 
 
 def _groups(suggestions: SuggestedTypes | None) -> dict[str, list[str]] | None:
-    """What fits, then what does not; None, that is families, where nothing is said or all is alike."""
+    """The types that fit, then those that do not; None, which means families, without suggestions."""
     if suggestions is None:
         return None
     fits = [key for key, why in suggestions.items() if not why]

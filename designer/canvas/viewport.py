@@ -37,7 +37,7 @@ class Viewport(QGraphicsView):
         self._scene = scene
         self._lowest = LOWEST_ZOOM
         self.keeps_fit = False
-        """Whether the whole network is shown and stays so in another size: until somebody zooms, pans or goes on."""
+        """Whether the view keeps showing the whole network when it is resized: until the user zooms or scrolls."""
         self.setScene(scene)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -85,24 +85,24 @@ class Viewport(QGraphicsView):
         return self.mapToScene(self.viewport().rect()).boundingRect()
 
     def zoom_in(self) -> None:
-        """A step nearer, around the middle."""
+        """Zoom in by one step, around the middle of the view."""
         self._zoom_at(self.viewport().rect().center(), ZOOM_STEP)
 
     def zoom_out(self) -> None:
-        """A step away, around the middle."""
+        """Zoom out by one step, around the middle of the view."""
         self._zoom_at(self.viewport().rect().center(), 1 / ZOOM_STEP)
 
     def zoom_reset(self) -> None:
-        """100 %, around the middle."""
+        """Zoom to 100 %, around the middle of the view."""
         self._zoom_at(self.viewport().rect().center(), 1 / self.zoom)
 
     def fit(self) -> None:
-        """Show the whole network, at most at 100 %; a deep one may need less than is otherwise offered."""
+        """Show the whole network, at most at 100 %; a deep one may need less than the smallest zoom."""
         self.fit_to(self._scene.content_box())
         self.keeps_fit = True
 
     def fit_to(self, box: QRectF) -> None:
-        """Show a part of the canvas whole, at most at 100 %."""
+        """Show a whole part of the canvas, at most at 100 %."""
         room = self.viewport().size()
         width, height = room.width() - 2 * _FIT_MARGIN, room.height() - 2 * _FIT_MARGIN
         zoom = 1.0
@@ -126,13 +126,13 @@ class Viewport(QGraphicsView):
         self.look_at(fixed + QPointF(middle) * (1 / self.zoom))
 
     def look(self, zoom: float, middle: QPointF) -> None:
-        """Show a part of the canvas at a zoom."""
+        """Centre a point of the canvas at a zoom."""
         self._lowest = min(self._lowest, zoom)
         self._set_zoom(zoom)
         self.look_at(middle)
 
     def look_at(self, middle: QPointF) -> None:
-        """Bring a point of the canvas to the middle of the window."""
+        """Centre a point of the canvas."""
         self.keeps_fit = False
         half = QPointF(self.viewport().width(), self.viewport().height()) * (1 / self.zoom)
         self.make_room(QRectF(middle - half, middle + half))
@@ -155,7 +155,7 @@ class Viewport(QGraphicsView):
             self.look_at(box.center())
 
     def make_room(self, wanted: object = None) -> None:
-        """The network can be pushed to any edge of the window, and a bit further."""
+        """Set the scene rectangle so that the network can be scrolled to any edge of the view."""
         visible = self.visible_area()
         box = self._scene.content_box()
         room = box.adjusted(-visible.width(), -visible.height(), visible.width(), visible.height()).united(visible)
@@ -170,7 +170,7 @@ class Viewport(QGraphicsView):
         self.viewport().update()
 
     def zoom_around(self, at: QPoint, factor: float) -> None:
-        """Zoom while one point stays where it is; until that ends, pictures of another zoom will do."""
+        """Zoom around a point of the view; until the zoom settles, pictures of another zoom are scaled."""
         self._scene.nodes.is_zooming = True
         self._settle.start()
         self._zoom_at(at, factor)
@@ -190,7 +190,7 @@ class Viewport(QGraphicsView):
         return super().viewportEvent(event)
 
     def tooltip_at(self, at: QPointF) -> str:
-        """What a port, a layer or a connection at a point of the canvas says beyond its picture."""
+        """The tooltip of the port, layer or connection at a point of the canvas."""
         scene, reach = self._scene, self.reach
         layers = scene.editor.network.layers
         if (port := scene.port_at(at, reach)) is not None:
@@ -210,7 +210,7 @@ class Viewport(QGraphicsView):
         return f"{ends}\n{type}" if type else ends
 
     def scroll_by(self, step: QPoint) -> None:
-        """Move what is visible by so many pixels."""
+        """Scroll by a number of pixels."""
         self.keeps_fit = False
         across, down = self.horizontalScrollBar(), self.verticalScrollBar()
         across.setValue(across.value() + step.x())

@@ -176,9 +176,9 @@ class Form(QWidget):
     def set_problems(self, messages: Mapping[str, str], warnings: Mapping[str, str] | None = None) -> None:
         """Show under their fields what is wrong with values for reasons that the record does not know, and what is to
         be told of values that will do."""
-        found = dict(messages), dict(warnings or {})
-        if found != (self._given, self._warnings):
-            self._given, self._warnings = found
+        texts = dict(messages), dict(warnings or {})
+        if texts != (self._given, self._warnings):
+            self._given, self._warnings = texts
             self._refresh(keep_typing=True)
 
     def search(self, text: str, *, only_changed: bool = False) -> int:
@@ -258,12 +258,12 @@ class Form(QWidget):
 
     def tab_stops(self) -> list[QWidget]:
         """What the Tab key goes through, from the top down: editors, and what stands under the rows of a group."""
-        found: list[QWidget] = []
+        stops: list[QWidget] = []
         for group, rows in groupby(self.rows.values(), key=lambda row: row.field.group):
             widgets = [row.widget for row in rows if row.is_made]
             for widget in (*widgets, *([self._below[group]] if group in self._below else ())):
-                found += _stops_in(widget)
-        return found
+                stops += _stops_in(widget)
+        return stops
 
     def _rows_of(self, group: str) -> Iterator[Row]:
         return (row for row in self.rows.values() if row.field.group == group)

@@ -96,12 +96,12 @@ class Connect(Gesture):
         return [(goal.port, held.port) if held.is_input else (held.port, goal.port) for held in self._held]
 
     def _is_ground(self, pointer: Pointer) -> bool:
-        """Whether nothing is under the pointer that could have been meant."""
+        """Whether neither a port nor a layer is near the pointer."""
         near = self.scene.port_at(pointer.scene, self.canvas.reach * 1.5)
         return near is None and self.scene.node_at(pointer.scene) is None
 
     def _goal(self, pointer: Pointer) -> PortHit | None:
-        """The port under the pointer, or the one that is meant by the layer under it."""
+        """The port under the pointer, or the first free one of the layer under it."""
         at: QPointF = pointer.scene
         hit = self.scene.port_at(at, self.canvas.reach * 1.5)
         if hit is not None and hit.is_input != self._holds_inputs:
@@ -122,7 +122,7 @@ class Connect(Gesture):
         return next((why for why in refusals if why is not None), None)
 
     def _warning(self, goal: PortHit) -> str:
-        """What will be wrong once it is connected: allowed, because a network is built in any order."""
+        """The shape error of the new connection. It is allowed: a network is built in any order."""
         return next(filter(None, (self._refusal_between(*ends) for ends in self._ends(goal))), "")
 
     def _refusal_between(self, source: Port, target: Port) -> str:
@@ -137,7 +137,7 @@ class Connect(Gesture):
         return ""
 
     def _is_easy(self, hit: PortHit) -> bool:
-        """Whether a port is to be lit: it is free and takes what would arrive."""
+        """Whether a port is highlighted: it is free and accepts the type."""
         if hit.is_input and hit.port.name in self._network.incoming[hit.port.layer]:
             return False
         return not self._warning(hit)

@@ -30,7 +30,7 @@ class ConnectByKeys(Connect):
         self.target: str | None = None
         """The layer that Enter would connect."""
         self.words = ""
-        """What is chosen and what it means, as a sentence."""
+        """The chosen connection, and what is wrong with it, as text."""
 
     def begin(self) -> str | None:
         """Choose the likeliest target; why there is none, in words."""
@@ -75,9 +75,9 @@ class ConnectByKeys(Connect):
         self._typed = typed
         layers = self.editor.network.layers
         words = {id: f"{layers[id].name} {layers[id].type.label}".lower() for id in self._able}
-        found = [id for id in self._able if words[id].startswith(typed)]
-        found += [id for id in self._able if typed in words[id]]
-        self._choose(found[0] if found else None)
+        matches = [id for id in self._able if words[id].startswith(typed)]
+        matches += [id for id in self._able if typed in words[id]]
+        self._choose(matches[0] if matches else None)
 
     def _choose(self, id: str | None) -> None:
         self.target = id

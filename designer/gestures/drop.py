@@ -52,7 +52,7 @@ class Drop(Gesture):
         self.canvas.hint("")
 
     def _target(self, at: QPointF) -> Connection | None:
-        """The connection under the pointer, for a layer that has an input at all."""
+        """The connection under the pointer, if the layer has an input."""
         if not self._type.input_ports():
             return None
         return self.scene.connection_at(at, max(_NEAR, self.canvas.reach))

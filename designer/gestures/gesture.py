@@ -11,7 +11,7 @@ from designer.scene.scene import PortHit, Scene
 
 @dataclass(frozen=True)
 class Pointer:
-    """Where the pointer is, on the canvas and in the window, and which keys are held."""
+    """Position of the pointer on the canvas and in the view, and the modifier keys."""
 
     scene: QPointF
     view: QPoint
@@ -24,33 +24,33 @@ class Pointer:
 
 
 class Canvas(Protocol):
-    """What a gesture needs of the view."""
+    """What a gesture uses of the view."""
 
     editor: Editor
 
     @property
     def network_scene(self) -> Scene:
-        """What draws the network."""
+        """The scene that draws the network."""
 
     @property
     def reach(self) -> float:
-        """How near is near enough, in canvas units."""
+        """The distance within which a port or a connection is hit, in canvas units."""
 
     def hint(self, text: str, at: QPointF | None = None) -> None:
-        """Say something beside the pointer, or beside a point of the canvas; nothing takes it away."""
+        """Show a hint beside the pointer, or beside a point of the canvas; an empty text hides it."""
 
     def reveal(self, id: str) -> None:
-        """Bring a layer into sight."""
+        """Scroll to a layer."""
 
     def suggest_at_port(self, port: PortHit, at: QPoint) -> None:
         """Suggest layers for the other end of a connection that was dropped at a point of the view."""
 
     def scroll_by(self, step: QPoint) -> None:
-        """Move what is visible by so many pixels."""
+        """Scroll by a number of pixels."""
 
 
 class Gesture:
-    """A gesture. What it shows while it lasts is gone after `release` and after `cancel`."""
+    """The base of gestures. The feedback it shows is gone after `release` and after `cancel`."""
 
     cursor = Qt.CursorShape.ArrowCursor
 
@@ -60,13 +60,13 @@ class Gesture:
         self.editor = canvas.editor
 
     def press(self, pointer: Pointer) -> None:
-        """The button goes down."""
+        """Handle the pressed button."""
 
     def move(self, pointer: Pointer) -> None:
-        """The pointer moves while the button is down."""
+        """Handle a move of the pointer while the button is down."""
 
     def release(self, pointer: Pointer) -> None:
-        """The button goes up: the gesture does what it is for."""
+        """Handle the released button: carry the gesture out."""
 
     def cancel(self) -> None:
-        """Escape: everything is as before."""
+        """Undo what the gesture has shown, after Escape."""

@@ -8,7 +8,7 @@ from designer.scene.feedback import Feedback
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 _STEP = 4.0
-"""How far the pointer goes, in pixels at 100 %, before the line gets a point more."""
+"""Distance between two points of the line, in pixels at 100 %."""
 
 
 class Lasso(Gesture):

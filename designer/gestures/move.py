@@ -73,7 +73,7 @@ class Move(Gesture):
         self.editor.set_selection(*self._before)
 
     def _moved(self, at: QPointF) -> Layout:
-        """What is under the pointer goes to the grid; the others keep their distance to it."""
+        """Snap what is under the pointer to the grid; the others keep their distance to it."""
         layout, step = self.editor.layout, at - self._start
         x, y = self._corner()
         to_x, to_y = placement.snapped((x + step.x(), y + step.y()))
@@ -84,5 +84,5 @@ class Move(Gesture):
     def _corner(self) -> Position:
         if isinstance(self._grip, str):
             return self._from[self._grip]
-        found = annotations.find(self.editor.layout, self._grip)
-        return found.at if found is not None else (0.0, 0.0)
+        annotation = annotations.find(self.editor.layout, self._grip)
+        return annotation.at if annotation is not None else (0.0, 0.0)

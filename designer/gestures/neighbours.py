@@ -9,9 +9,9 @@ from engine.network.network import Network
 Direction = Literal["left", "right", "up", "down"]
 _STEPS: dict[Direction, tuple[int, int]] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 ENDS: dict[Flow, tuple[Direction, Direction]] = {"down": ("up", "down"), "right": ("left", "right")}
-"""The keys against the flow of the network and with it."""
+"""The directions against the flow of the network and with it."""
 _ASIDE = 2.0
-"""How much further a layer seems that is not straight in the direction of the key."""
+"""Weight of the distance across the direction, against the distance along it."""
 _LEVEL = 30.0
 
 

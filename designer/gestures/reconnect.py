@@ -6,7 +6,7 @@ from designer.scene.scene import PortHit
 from engine.network.network import Connection
 
 _NEAR = 3.0
-"""How near to its end a connection is taken hold of, in reaches of the pointer."""
+"""Distance from its end within which a connection is grabbed, in multiples of the reach."""
 _MOST = 64
 """More connections of one port lie upon each other beside it."""
 
@@ -30,7 +30,7 @@ class Reconnect(Connect):
 
 
 def near_end(canvas: Canvas, pointer: Pointer) -> tuple[Connection, PortHit] | None:
-    """The connection under the pointer and the end of it that is near, if one is. Cheap enough for every move."""
+    """The connection under the pointer and its end nearby, or None. Cheap enough for every move."""
     scene = canvas.network_scene
     end = scene.port_at(pointer.scene, _NEAR * canvas.reach)
     if end is None or scene.node_at(pointer.scene) is not None:

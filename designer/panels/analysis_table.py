@@ -65,14 +65,14 @@ class Line:
     activations: int | None
 
     def text(self, column: int) -> str:
-        """What stands in a cell."""
+        """The text of a cell."""
         number = {3: self.parameters, 4: self.flops, 5: self.activations}.get(column)
         if column in _NUMBERS:
             return "" if number is None else format_bytes(number) if column == 5 else f"{number:,}"
         return (self.name, self.type, self.output)[column]
 
     def key(self, column: int) -> tuple[float | str, ...]:
-        """What a column is sorted by: words by the alphabet, sizes and numbers by how many they are."""
+        """The sort key of a column: texts by the alphabet, sizes and numbers by value."""
         if column < 2:
             return (self.text(column).lower(), self.name)
         numbers = {2: self.count, 3: self.parameters, 4: self.flops, 5: self.activations}
@@ -244,7 +244,7 @@ class LayersView(QTableView):
         self._fit_columns()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The columns share the room, until somebody has drawn one wider."""
+        """Share the width among the columns, until the user resizes one."""
         super().resizeEvent(event)
         self._fit_columns()
 
@@ -289,7 +289,7 @@ class LayersView(QTableView):
 
 
 def widths_in(room: int) -> list[int]:
-    """The widths of the columns: what they need, then what is better, and the rest for names and types."""
+    """The widths of the columns: the least, then the preferred ones, and the rest for names and types."""
     spare, wanted = room - sum(_LEAST_WIDTHS), sum(_WIDTHS) - sum(_LEAST_WIDTHS)
     share = min(1.0, max(0.0, spare / wanted))
     widths = [least + int(share * (best - least)) for least, best in zip(_LEAST_WIDTHS, _WIDTHS, strict=True)]
@@ -353,7 +353,7 @@ class AnalysisTable(QWidget):
             self._show_lines()
 
     def showEvent(self, event: object) -> None:
-        """What changed while the table was hidden is worked out when it is seen."""
+        """Show what has changed while the table was hidden."""
         self._show_lines()
 
     def _show_lines(self) -> None:

@@ -50,10 +50,10 @@ class UserBlock:
 
 def families() -> dict[str, list[str]]:
     """The keys of the layer types of each family."""
-    found: dict[str, list[str]] = {}
+    keys_by_family: dict[str, list[str]] = {}
     for key, type in catalog().items():
-        found.setdefault(type.family, []).append(key)
-    return found
+        keys_by_family.setdefault(type.family, []).append(key)
+    return keys_by_family
 
 
 class LibraryModel(QStandardItemModel):
@@ -213,14 +213,14 @@ class LibraryModel(QStandardItemModel):
     def matches(self, words: Sequence[str]) -> dict[int, list[int]]:
         """The rows that have all of these words, below the row of their heading. What stands above the families too is
         left out: a search finds each type once."""
-        found: dict[int, list[int]] = {}
+        rows_by_heading: dict[int, list[int]] = {}
         for at in range(self.rowCount()):
             title = self.item(at).text()
             if title not in (FAVOURITES, RECENT):
                 texts = map(self._words_of, self._below.get(title, ()))
                 if rows := [row for row, text in enumerate(texts) if all(word in text for word in words)]:
-                    found[at] = rows
-        return found
+                    rows_by_heading[at] = rows
+        return rows_by_heading
 
     def _words_of(self, one: str | UserBlock) -> str:
         if isinstance(one, UserBlock):
@@ -251,8 +251,8 @@ class LibraryFilter(QSortFilterProxyModel):
         """Look for other words."""
         words = text.lower().split()
         self.beginFilterChange()
-        found = self._model.matches(words) if words else None
-        self._found = None if found is None else {heading: frozenset(rows) for heading, rows in found.items()}
+        rows = self._model.matches(words) if words else None
+        self._found = None if rows is None else {heading: frozenset(rows) for heading, rows in rows.items()}
         self.endFilterChange(QSortFilterProxyModel.Direction.Rows)
 
     def filterAcceptsRow(self, row: int, parent: QModelIndex | QPersistentModelIndex) -> bool:

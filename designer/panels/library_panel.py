@@ -74,8 +74,8 @@ class LibraryMemory(QObject):
 
     def _read(self, name: str) -> tuple[str, ...]:
         """Whatever lies in the settings: a list of one comes back as a text, an empty one as nothing."""
-        found = self._settings.value(f"library/{name}", []) if self._settings is not None else []
-        words = [found] if isinstance(found, str) else found if isinstance(found, list) else []
+        value = self._settings.value(f"library/{name}", []) if self._settings is not None else []
+        words = [value] if isinstance(value, str) else value if isinstance(value, list) else []
         return tuple(dict.fromkeys(word for word in words if isinstance(word, str) and word))[:_LIMIT]
 
     def _write(self, name: str, words: Sequence[str]) -> None:

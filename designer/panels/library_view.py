@@ -45,20 +45,20 @@ from engine.network.edits import default_name
 
 
 class LibraryView(QTreeView):
-    """The tree of the library."""
+    """The library as a tree view."""
 
     chosen = Signal(str)
     """The key of the layer type to add."""
     user_block_chosen = Signal(object)
     """The `UserBlock` to add."""
     user_block_renamed = Signal(object)
-    """The `UserBlock` that shall have another name."""
+    """The `UserBlock` to rename."""
     user_block_removed = Signal(object)
-    """The `UserBlock` that shall go."""
+    """The `UserBlock` to delete."""
     dragged = Signal(str)
     """The key of a layer type that was dropped somewhere."""
     starred = Signal(str, bool)
-    """The key of a layer type, and whether it shall be a favourite."""
+    """The key of a layer type, and whether it is to be a favourite."""
 
     def __init__(self, *, has_stars: bool = False) -> None:
         super().__init__()
@@ -184,7 +184,7 @@ class LibraryView(QTreeView):
             super().mouseDoubleClickEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with a row, by name; with the menu key too."""
+        """Open the context menu of a row, at the pointer or for the menu key."""
         is_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if is_key else self.indexAt(event.pos())
         menu = self.menu_of(index)
@@ -229,7 +229,7 @@ class LibraryView(QTreeView):
             self.dragged.emit(key)
 
     def end_hover(self) -> None:
-        """The pointer left during a drag, of which the list is told nothing."""
+        """Clear the hover: Qt does not tell the list that the pointer left during a drag."""
         QApplication.sendEvent(self.viewport(), QEvent(QEvent.Type.Leave))
 
     def make_drag(self) -> QDrag | None:
@@ -260,7 +260,7 @@ def is_star_key(event: QKeyEvent) -> bool:
 
 
 def node_picture(type: LayerType, scale: float) -> QPixmap:
-    """The layer as the canvas will show it."""
+    """The picture of a layer as the canvas draws it."""
     detail = " · ".join(filter(None, (type.label, type.short_value())))
     return _picture(new_layer_content(type, default_name(type), detail), scale)
 
@@ -286,16 +286,16 @@ def star_rect(row: QRect) -> QRect:
 
 
 def onnx_badge_rect(row: QRect) -> QRect:
-    """Where the mark of a type without ONNX form is: before the place of the star."""
+    """The box of the badge for types without ONNX form: left of the star."""
     return star_rect(row).translated(-_MARK - _GAP, 0)
 
 
 class LibraryDelegate(QStyledItemDelegate):
-    """Paints the marks over what the style paints, and keeps the name off them."""
+    """Paints star and ONNX badge over what the style paints, and elides the name before them."""
 
     has_stars = True
     outdent = 0
-    """How far rows below a heading stand back to the left, so that their squares are below its first letter."""
+    """How far rows below a heading are shifted to the left, so that their squares are below its first letter."""
     _row: QSize | None = None
     """The size of a row, which is the same for all but the headings: Qt asks for each of them after each letter."""
 
@@ -308,7 +308,7 @@ class LibraryDelegate(QStyledItemDelegate):
         return self._row
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """The name, elided before the marks."""
+        """Elide the name before the badges."""
         super().initStyleOption(option, index)
         if self.outdent and index.parent().isValid():
             option.rect = option.rect.adjusted(-self.outdent, 0, 0, 0)
@@ -321,7 +321,7 @@ class LibraryDelegate(QStyledItemDelegate):
         option.text = elided
 
     def _badge_count(self, option: QStyleOptionViewItem, index: Index) -> int:
-        """How many places at the end of the row are taken."""
+        """The number of badges at the end of a row."""
         if index.data(ONNX_ROLE):
             return 2 if self.has_stars else 1
         return 1 if self.has_stars and self._shows_star(option, index) else 0
@@ -334,7 +334,7 @@ class LibraryDelegate(QStyledItemDelegate):
         return bool(index.data(FAVOURITE_ROLE)) or bool(state & near)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """The row, then its marks. A heading that has the keyboard shows it by a frame."""
+        """Paint the row, then its badges. A heading with the keyboard focus has a frame."""
         super().paint(painter, option, index)
         palette = theme.current()
         rect: QRect = option.rect

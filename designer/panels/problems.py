@@ -1,4 +1,4 @@
-"""The list of problems: what is wrong, where, and what can be done about it with one click."""
+"""The list of problems: what is wrong, where, and a fix in one click."""
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -43,7 +43,7 @@ from engine.project.training import TrainingOptions
 
 Index = QModelIndex | QPersistentModelIndex
 WAYS = {"data": "Choose data…", "training": "Training options…", "environment": "Training options…"}
-"""Where problems are put right that no edit repairs, by section of the project."""
+"""What the link beside a problem without a fix says, by section of the project."""
 OPTIONS: dict[str, type[Record]] = {"training": TrainingOptions, "environment": EnvironmentOptions}
 PROBLEM_ROLE = Qt.ItemDataRole.UserRole
 _ROOT = QModelIndex()
@@ -92,7 +92,7 @@ def unbroken(text: str) -> str:
 
 
 def where(problem: Problem) -> str:
-    """What the problem is about: a layer by its name, an option by its label, or a section of the project."""
+    """The subject of a problem: the name of a layer, the label of an option, or a section of the project."""
     if problem.name:
         return problem.name
     option = problem.field.partition(".")[2]
@@ -104,7 +104,7 @@ def where(problem: Problem) -> str:
 
 
 def link_text(problem: Problem) -> str:
-    """What a link beside the problem does, or nothing: its fix, or the place where it can be put right."""
+    """The text of the link beside a problem: its fix, or the dialog where it can be solved; empty without one."""
     if problem.fix is not None:
         return problem.fix.label
     return WAYS.get(section(problem), "") if not problem.layer else ""
@@ -116,9 +116,9 @@ def section(problem: Problem) -> str:
 
 
 def _underlined(font: QFont) -> QFont:
-    found = QFont(font)
-    found.setUnderline(True)
-    return found
+    underlined = QFont(font)
+    underlined.setUnderline(True)
+    return underlined
 
 
 def draw_severity(painter: QPainter, severity: str, box: QRectF) -> None:
@@ -289,7 +289,7 @@ class ProblemsView(QListView):
 
 
 class ProblemsPanel(QWidget):
-    """The problems of the project on screen. A click leads to the layer, a link repairs."""
+    """The problems of the project. A click goes to the layer, a link applies the fix."""
 
     go_to = Signal(str)
     """The id of a layer that should come into view."""
@@ -318,7 +318,7 @@ class ProblemsPanel(QWidget):
 
     @property
     def title(self) -> str:
-        """What a tab says: the word and the count."""
+        """The title of the tab, with the number of problems."""
         count = len(self.model.problems)
         return f"Problems {count:,}" if count else "Problems"
 

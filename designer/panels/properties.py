@@ -1,4 +1,4 @@
-"""The panel at the right: the selected layers' fields, what the analysis says about them, or the whole network."""
+"""The properties panel: fields and analysis of the selected layers, or a summary of the whole network."""
 
 from collections.abc import Iterator
 
@@ -178,10 +178,10 @@ class Properties(QScrollArea):
 
     def _field_problems(self) -> dict[str, str]:
         ids = set(self._ids)
-        found = [
+        problems = [
             p for p in self._editor.check_result_here.problems if p.layer in ids and p.severity == "error" and p.field
         ]
-        return {problem.field: problem.message for problem in reversed(found)}
+        return {problem.field: problem.message for problem in reversed(problems)}
 
     def _show_layer(self, layer: Layer, keep_typing: bool) -> None:
         kind = layer.type
@@ -214,7 +214,7 @@ class Properties(QScrollArea):
         self._hint("" if facts else problems[0].message if problems else "Solve the problems of the layers before it.")
 
     def _outputs(self, kind: LayerType, facts: LayerShapes | None) -> Iterator[tuple[str, str]]:
-        """What leaves each port."""
+        """The output size of each port."""
         ports = kind.output_ports() or ("",)
         for port in ports:
             known = facts and (facts.at(port) if port in facts.ports else facts.output)
@@ -277,7 +277,7 @@ class Properties(QScrollArea):
         )
 
     def _memory_lines(self) -> list[tuple[str, str]]:
-        """What a training step takes, part by part."""
+        """The memory of a training step, part by part."""
         if not self._editor.analysis.shapes:
             return []
         memory = memory_of(self._editor.here, self._editor.analysis, self._editor.dataset_info)

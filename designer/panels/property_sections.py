@@ -1,4 +1,4 @@
-"""What the properties say of a block beside its fields: a way into it, and its ports, whose names are edited here."""
+"""Sections of the properties panel beside the form: ports of a block, help of a layer type, pipeline stage."""
 
 import html
 import re
@@ -206,7 +206,7 @@ class LayerHelp(QWidget):
 
 
 def as_html(type: type[LayerType]) -> str:
-    """The help as the label shows it. Formulas keep their lines and break where they must."""
+    """The help of a layer type as HTML. Formulas keep their lines."""
     parts = paragraphs(type.help()) or [(type.summary(), False)]
     lines = [_formula(words) if is_formula else f"<p>{_prose(words)}</p>" for words, is_formula in parts]
     names = [f"MATLAB: {type.matlab}"] if type.matlab else []
@@ -218,7 +218,7 @@ def as_html(type: type[LayerType]) -> str:
 
 
 def _prose(words: str) -> str:
-    """What stands between backticks is a value or a name."""
+    """Escape a paragraph; text between backticks is set in italics."""
     return re.sub(r"`([^`]*)`", r"<i>\1</i>", html.escape(words))
 
 
@@ -266,12 +266,12 @@ class StageRow(QWidget):
     def refresh(self) -> None:
         """Show the stage that the selected layers are in."""
         staging = self._staging
-        found = staging.found if staging.is_used and self._editor.selection else None
-        self.setVisible(found is not None)
-        if found is None:
+        shown = staging.current if staging.is_used and self._editor.selection else None
+        self.setVisible(shown is not None)
+        if shown is None:
             return
         stage = staging.selected
-        can_edit = found.stages is not None and not self._editor.scope
+        can_edit = shown.stages is not None and not self._editor.scope
         self.form.setVisible(can_edit)
         if can_edit:
             self.form.set_record(_Staged(stage=1 if stage is None else stage + 1), keep_typing=False)
@@ -279,14 +279,14 @@ class StageRow(QWidget):
         self.words.setText(self._said(stage))
 
     def _said(self, stage: int | None) -> str:
-        found = self._staging.found
-        if found.stages is None:
-            return found.refusal
+        shown = self._staging.current
+        if shown.stages is None:
+            return shown.refusal
         if self._editor.scope:
             block = self._editor.project.network.layers[self._editor.scope[0]].name
             return f"{block} is in stage {(stage or 0) + 1} as a whole."
-        how = "balanced by the engine" if found.is_automatic else "put by hand"
-        return f"{found.stages.count:,} stages, {how}."
+        how = "balanced by the engine" if shown.is_automatic else "put by hand"
+        return f"{shown.stages.count:,} stages, {how}."
 
     def _on_edited(self, field: str) -> None:
         self._staging.put(getattr(self.form.record, field) - 1)

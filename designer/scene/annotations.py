@@ -18,7 +18,7 @@ from engine.network.layout import Comment, Frame, Layout, Tone
 TITLES_BELOW = 0.45
 """The zoom below which titles stand on tabs of a fixed size on the screen, above all layers."""
 _READABLE = 0.45
-"""The zoom below which the text of a comment would be dust."""
+"""The zoom below which the text of a comment cannot be read."""
 _CORNER, _SHEET_CORNER = 10.0, 6.0
 _TITLE_PIXELS, _TAB_PIXELS, _TEXT_PIXELS = 13, 12, 12
 _LEAST_PIXELS = 11.0
@@ -33,7 +33,7 @@ NOTHING = "Double click to write"
 
 
 def box(annotation: Annotation) -> QRectF:
-    """Where one is."""
+    """The box of a frame or a comment."""
     return QRectF(*annotation.at, *annotation.size)
 
 
@@ -179,23 +179,23 @@ def lines(text: str, width: float, height: float) -> tuple[str, ...]:
     font = pictures.font(_TEXT_PIXELS)
     metrics = QFontMetricsF(font)
     most = max(1, int((height + metrics.leading() + 1) / metrics.lineSpacing()))
-    found: list[str] = []
+    lines: list[str] = []
     for paragraph in text.split("\n"):
-        if len(found) > most:
+        if len(lines) > most:
             break
         # No line takes more than this, so a long text costs no more than what can be seen of it.
         shown = paragraph[: most * max(8, int(width))]
         layout = QTextLayout(shown, font)
         layout.setTextOption(_WRAPPED)
         layout.beginLayout()
-        while len(found) <= most and (line := layout.createLine()).isValid():
+        while len(lines) <= most and (line := layout.createLine()).isValid():
             line.setLineWidth(width)
-            found.append(_cut(shown, line.textStart(), line.textLength()))
+            lines.append(_cut(shown, line.textStart(), line.textLength()))
         layout.endLayout()
-    if len(found) > most:
-        last = metrics.elidedText(f"{found[most - 1]} …", Qt.TextElideMode.ElideRight, width)
-        found = [*found[: most - 1], last]
-    return tuple(found)
+    if len(lines) > most:
+        last = metrics.elidedText(f"{lines[most - 1]} …", Qt.TextElideMode.ElideRight, width)
+        lines = [*lines[: most - 1], last]
+    return tuple(lines)
 
 
 def _cut(text: str, start: int, length: int) -> str:
@@ -232,7 +232,7 @@ class Titles(QGraphicsItem):
 
     def _placed(self, zoom: float) -> dict[str, QRectF]:
         metrics = QFontMetricsF(pictures.font(_TAB_PIXELS, bold=True))
-        found: dict[str, QRectF] = {}
+        tabs: dict[str, QRectF] = {}
         for frame in sorted(self._annotations.layout.frames, key=lambda one: -one.size[0]):
             if not frame.title:
                 continue
@@ -244,9 +244,9 @@ class Titles(QGraphicsItem):
                 width = min(wanted, _WIDEST_TAB)
                 corner = QPointF(-width - _GAP, 0)
             tab = QRectF(QPointF(*frame.at) + corner * (1 / zoom), QSizeF(width, _TAB_HEIGHT) * (1 / zoom))
-            if not any(tab.intersects(other) for other in found.values()):
-                found[frame.id] = tab
-        return found
+            if not any(tab.intersects(other) for other in tabs.values()):
+                tabs[frame.id] = tab
+        return tabs
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         transform = painter.worldTransform()

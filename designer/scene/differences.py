@@ -20,7 +20,7 @@ _TOKENS = {"+": "good", "-": "error", "~": "warning"}
 
 
 def colour_of(sign: str) -> QColor:
-    """What came is good, what went is an error, what changed a warning: only in colour, the sign says which."""
+    """The colour of a sign: that of good for added, of an error for removed, of a warning for changed."""
     colour: QColor = getattr(theme.current(), _TOKENS[sign])
     return colour
 
@@ -58,7 +58,7 @@ class DifferenceItem(QGraphicsItem):
                 self._paint_layer(painter, geometry.node_rect(self._scene.nodes.index.positions[id]), sign, width)
 
     def _paint_line(self, painter: QPainter, edge: Edge, sign: str, width: float) -> None:
-        """The curve, and what it would cover: its ports and its size."""
+        """Paint the curve, and again what it covers: its ports and its size."""
         style = Qt.PenStyle.DashLine if sign == "-" else Qt.PenStyle.SolidLine
         painter.setPen(QPen(colour_of(sign), width, style))
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -39,7 +39,7 @@ class Edge:
     is_tag: bool = False
 
     def label_box(self) -> QRectF:
-        """Where the size stands, or the name."""
+        """The box of the size label or of the tag."""
         size = pictures.tag_size if self.is_tag else pictures.label_size
         return QRectF(self.corner, QSizeF(*size(self.text)))
 
@@ -66,7 +66,7 @@ class Edges(QGraphicsItem):
         self.edges: dict[Connection, Edge] = {}
         self.selected: frozenset[Connection] = frozenset()
         self.target: Connection | None = None
-        """The connection that what is being dropped would go into."""
+        """The connection into which a layer would be dropped."""
         self._tiles: dict[Tile, _Gathered] = {}
         self._bounds = QRectF()
 
@@ -254,7 +254,7 @@ def make_tag(connection: Connection, name: str, port: QPointF, index: int, count
 
 
 def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
-    """Where a size can stand: right or left of an upright piece of the curve, on a sloping one."""
+    """Candidate corners of a size label: beside an upright piece of the curve, on a sloping one."""
     first = path.elementAt(0)
     start, end = QPointF(first.x, first.y), path.currentPosition()
     if path.elementCount() == 2:
@@ -274,7 +274,7 @@ def _corners(path: QPainterPath, width: float, height: float) -> Iterator[QPoint
 
 
 def _corners_above(path: QPainterPath, width: float, height: float) -> Iterator[QPointF]:
-    """Where a size can stand where the flow is to the right: above or below a level piece, beside a steep one."""
+    """The same for a flow to the right: above or below a level piece of the curve, beside a steep one."""
     first, end = path.elementAt(0), path.currentPosition()
     if abs(end.y() - first.y) < _SLIGHT and 0 < end.x() - first.x < 2 * width:
         yield QPointF((first.x + end.x() - width) / 2, min(first.y, end.y()) - height - 2)

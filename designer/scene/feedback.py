@@ -1,4 +1,4 @@
-"""What a gesture shows above the network while it lasts: a loose connection, a frame, a layer about to be dropped."""
+"""What a gesture shows above the network: a loose connection, a rubber band, the ghost of a layer to be dropped."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class LooseConnection:
 
 @dataclass(frozen=True)
 class Ghost:
-    """A layer that is not yet there."""
+    """The preview of a layer that is to be added."""
 
     at: Position
     content: Content
@@ -33,7 +33,7 @@ class Ghost:
 
 @dataclass(frozen=True)
 class Feedback:
-    """Everything a gesture shows. A new value takes the place of the old one."""
+    """Everything a gesture shows. A new value replaces the old one."""
 
     hover: QPointF | None = None
     lit: tuple[QPointF, ...] = ()

@@ -1,4 +1,4 @@
-"""Where ports, curves and sizes are on the canvas, in Qt's form. Drawings without a screen have the same from
+"""Positions of ports, curves and labels on the canvas as Qt objects. Drawings without a screen use the same from
 `engine.drawing.routes`, which reckons for both."""
 
 from itertools import pairwise
@@ -63,7 +63,7 @@ def path_of(curve: Curve) -> QPainterPath:
 
 
 def tag(port: QPointF, index: int, count: int, width: float, flow: Flow) -> tuple[QPainterPath, QPointF]:
-    """The short line at an input that is fed by what is only named there, and the corner of the name."""
+    """The short line at an input whose source is named by a tag, and the corner of the tag."""
     curve, corner = routes.tag(port.toTuple(), index, count, width, flow)
     return path_of(curve), QPointF(*corner)
 

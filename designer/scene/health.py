@@ -1,4 +1,4 @@
-"""How layers do in training, as a badge on each: good, worth a look, or broken, and why in words.
+"""Health badges of layers in training: good, worth a look, or broken, with the reason as text.
 
 Three shapes as well as three colours: a disc, a triangle, a diamond.
 """
@@ -29,7 +29,7 @@ VANISHING = 1e-4
 
 @dataclass(frozen=True)
 class HealthBadge:
-    """How a layer does. Worse badges are greater."""
+    """The health of a layer in training."""
 
     state: State
     words: str
@@ -66,7 +66,7 @@ def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Seque
     """The badges of the layers that are seen inside the block at a path of ids, or outside all. `network` is the whole
     one. A block, and a layer of which there are copies, has the worst badge of what it holds."""
     largest = max((figures[0] for figures in layers.values() if math.isfinite(figures[0])), default=0.0)
-    found: dict[str, HealthBadge] = {}
+    badges_by_id: dict[str, HealthBadge] = {}
     for path, figures in layers.items():
         ids, names = _without_copies(path.split("/"), network)
         if len(figures) != 3 or len(ids) <= len(scope) or ids[: len(scope)] != list(scope):
@@ -75,9 +75,9 @@ def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Seque
         if len(ids) > len(scope) + 1:
             badge = HealthBadge(badge.state, f"{' / '.join(names[len(scope) + 1 :])}: {badge.words}")
         id = ids[len(scope)]
-        if id not in found or badge.rank > found[id].rank:
-            found[id] = badge
-    return found
+        if id not in badges_by_id or badge.rank > badges_by_id[id].rank:
+            badges_by_id[id] = badge
+    return badges_by_id
 
 
 def _without_copies(path: list[str], network: Network) -> tuple[list[str], list[str]]:

@@ -20,7 +20,7 @@ _MANY = 120
 
 @dataclass
 class Node:
-    """A layer on the canvas: what it says, why it complains, and its picture."""
+    """A layer on the canvas: its content, the messages of its problems, and its picture."""
 
     id: str
     content: Content
@@ -31,7 +31,7 @@ class Node:
     scale: float = 0.0
 
     def show(self, content: Content) -> bool:
-        """Say something else; whether that changes the picture."""
+        """Set the content; return whether that changes the picture."""
         if content == self.content:
             return False
         self.content, self.pixmap = content, None
@@ -39,7 +39,7 @@ class Node:
 
 
 class Nodes(QGraphicsItem):
-    """The layers. Knows no network: the scene tells it what stands where."""
+    """All layers as one item. It knows no network: the scene tells it what is where."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Nodes(QGraphicsItem):
         return self._bounds
 
     def rect(self, id: str) -> QRectF:
-        """What has to be painted again when a layer changes."""
+        """The area to repaint when a layer changes."""
         m = pictures.MARGIN + 2
         return geometry.node_rect(self.index.positions[id]).adjusted(-m, -m, m, m)
 
@@ -128,7 +128,7 @@ class Nodes(QGraphicsItem):
         return node.pixmap
 
     def _paint_overview(self, painter: QPainter, exposed: QRectF) -> None:
-        """One call a colour for the whole network; selected and faulty layers stand out."""
+        """Paint all layers as boxes, one call per colour; selected and faulty layers stand out."""
         palette = theme.current()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(palette.canvas)
@@ -144,7 +144,7 @@ class Nodes(QGraphicsItem):
         self._paint_numbers(painter)
 
     def _paint_numbers(self, painter: QPainter) -> None:
-        """The number of each stage at the first of its boxes, as large as near by."""
+        """Paint the number of each stage at its first box, at a fixed size on the screen."""
         scale = 1 / painter.worldTransform().m11()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for kind, boxes in self.overview().items():
@@ -179,7 +179,7 @@ class Nodes(QGraphicsItem):
 
 
 def _box_kind(content: Content) -> str:
-    """What the colour of a box seen from afar stands for."""
+    """The key of a box's colour in the overview."""
     if content.stage is not None:
         return stage_colours.box_kind(content.stage)
     return content.family if content.heat is None else tint.box_kind(content.heat)
@@ -191,7 +191,7 @@ Cell = tuple[int, int]
 
 
 class Index:
-    """Positions of layers by id, found again by place."""
+    """Positions of layers by id, and by place in a grid of cells, so that a lookup need not go through all layers."""
 
     def __init__(self) -> None:
         self.positions: dict[str, Position] = {}
@@ -214,7 +214,7 @@ class Index:
             self._cells.setdefault(cell, {})[id] = None
 
     def drop(self, id: str) -> None:
-        """Forget a layer."""
+        """Remove a layer."""
         self._leave(id, _cells_of(self.positions.pop(id)))
         self._bounds = None
 
@@ -251,17 +251,17 @@ class Index:
         left, top, right, bottom = area.left(), area.top(), area.right(), area.bottom()
         first_x, last_x = int((left) // _WIDTH), int(right // _WIDTH)
         first_y, last_y = int((top) // _HEIGHT), int(bottom // _HEIGHT)
-        found: Iterable[str]
+        ids: Iterable[str]
         if (last_x - first_x + 1) * (last_y - first_y + 1) >= len(self._cells):
-            found = self.positions
+            ids = self.positions
         else:
-            found = dict.fromkeys(
+            ids = dict.fromkeys(
                 id
                 for cx in range(first_x, last_x + 1)
                 for cy in range(first_y, last_y + 1)
                 for id in self._cells.get((cx, cy), ())
             )
-        for id in found:
+        for id in ids:
             x, y = self.positions[id]
             if x <= right and y <= bottom and x + NODE_WIDTH >= left and y + NODE_HEIGHT >= top:
                 yield id

@@ -1,4 +1,4 @@
-"""How one layer looks: painted once for a content and a zoom, then only copied to the screen."""
+"""The pictures of layers: painted once per content and zoom, then copied to the screen."""
 
 from functools import lru_cache
 
@@ -22,7 +22,7 @@ from engine.drawing.routes import TAG_HEIGHT
 from engine.network.layout import NODE_HEIGHT, NODE_WIDTH
 
 MARGIN = 10.0
-"""What a picture shows around the box of its layer: ports and the sign of a problem."""
+"""Margin around the box of a layer, for ports and the badge of a problem."""
 
 _CORNER = 8.0
 _EDGE = 8.0
@@ -56,7 +56,7 @@ def _elided(text: str, width: int, pixels: int, *, bold: bool) -> str:
 
 
 def forget() -> None:
-    """Forget fonts and pictures, after the font or the colours changed."""
+    """Clear the cached fonts and pictures, after the font or the colours changed."""
     for cached in (font, _metrics, _elided, label_size, label, tag_size, tag, stage_colours.font):
         cached.cache_clear()
 
@@ -77,7 +77,7 @@ def _lines(content: Content) -> tuple[str, str]:
 
 
 def picture(content: Content, scale: float) -> QPixmap:
-    """The picture of a layer at so many device pixels a canvas unit."""
+    """The picture of a layer; `scale` is device pixels per canvas unit."""
     size = QSizeF(NODE_WIDTH + 2 * MARGIN, NODE_HEIGHT + 2 * MARGIN) * scale
     pixmap = QPixmap(round(size.width()), round(size.height()))
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -1,4 +1,4 @@
-"""The stages of a pipeline in the window: seen on the canvas, changed by hand, balanced, left to the engine again.
+"""The stages of a pipeline: shown on the canvas, changed by hand, balanced, or left to the engine.
 
 `engine.project.stage_edits` defines every edit of a stage; here they are shown and applied, one undo step each.
 """
@@ -21,7 +21,7 @@ SOON_MS = 60
 
 
 class _Key:
-    """What stages follow from: networks and analyses are compared by being the same, which costs nothing."""
+    """What stages depend on. Networks and analyses are compared by identity, which costs nothing."""
 
     def __init__(self, network: Network, analysis: Analysis, environment: EnvironmentOptions, workers: int) -> None:
         self._same, self._equal = (network, analysis), (environment, workers)
@@ -38,14 +38,14 @@ class PipelineStages(QObject):
     """The stages of the editor's project, on one canvas."""
 
     changed = Signal()
-    """Other stages, or they are shown, or no longer."""
+    """The stages have changed, or whether they are shown."""
 
     def __init__(self, editor: Editor, scene: Scene, parent: QObject) -> None:
         super().__init__(parent)
         self._editor, self._scene = editor, scene
         self.is_on = False
         self.workers_of: Callable[[Project], int] = lambda project: stage_edits.asked_workers(project.environment) or 2
-        """How many workers a project would have here; who knows the machine sets it."""
+        """Returns the number of workers a project would have here; the window sets it, which knows the machine."""
         self._known: tuple[_Key, Shown] | None = None
         self._was_used = False
         self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
@@ -72,7 +72,7 @@ class PipelineStages(QObject):
         return self._editor.check_result.analysis
 
     @property
-    def found(self) -> Shown:
+    def current(self) -> Shown:
         """The stages of the project as it is now."""
         project, analysis, workers = self._editor.project, self.analysis, self.workers
         key = _Key(project.network, analysis, project.environment, workers)
@@ -82,7 +82,7 @@ class PipelineStages(QObject):
 
     def stage_of(self, ids: Collection[str]) -> int | None:
         """The one stage that these layers of the open network are in, from 0, or None."""
-        stages = self.found.stages
+        stages = self.current.stages
         if stages is None:
             return None
         if self._editor.scope:
@@ -96,22 +96,22 @@ class PipelineStages(QObject):
         return self.stage_of(self._editor.selection)
 
     def look_again(self, _: object = None) -> None:
-        """Something is different; what is computed of a large network is computed once it rests."""
+        """Compute the stages soon: a large network is computed once edits pause."""
         if self.is_on or self.is_used or self._was_used:
             self._soon.start()
 
     def refresh(self) -> None:
         """Draw the stages as they are now."""
-        found: dict[str, int] = {}
-        stages = self.found.stages if self.is_on else None
+        shown: dict[str, int] = {}
+        stages = self.current.stages if self.is_on else None
         if stages is not None:
             outer = self._editor.scope[:1]
             inside = stages.of.get(outer[0]) if outer else None
-            found = dict(stages.of) if not outer else {}
+            shown = dict(stages.of) if not outer else {}
             if inside is not None:
-                found = dict.fromkeys(self._editor.network.layers, inside)
+                shown = dict.fromkeys(self._editor.network.layers, inside)
         self._was_used = self.is_used
-        self._scene.show_stages(found)
+        self._scene.show_stages(shown)
         self.changed.emit()
 
     def switch(self) -> None:

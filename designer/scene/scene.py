@@ -63,15 +63,15 @@ class Scene(QGraphicsScene):
         self._selected: frozenset[str] = frozenset()
         self.tint = Tint()
         self.health: Mapping[str, HealthBadge] = {}
-        """How layers do in training, where that is shown."""
+        """The health badges of layers in training, where they are shown."""
         self.stages: Mapping[str, int] = {}
         """The stages of a pipeline, from 0, where they are shown."""
         self._stale: list[QRectF] = []
         self._dragged: dict[str, Position] = {}
         self._repeats: frozenset[Connection] = frozenset()
-        """What is shown as a name at the input."""
+        """The connections that are drawn as a tag at their input."""
         self._lanes: dict[Port, float] = {}
-        """Where the connections that leave a port pass other layers; they do so together."""
+        """The lane in which all connections of a port pass other layers."""
         editor.project_changed.connect(self.show_project)
         editor.analysis_changed.connect(self.show_check_result)
         editor.selection_changed.connect(self.show_selection)
@@ -84,7 +84,7 @@ class Scene(QGraphicsScene):
 
     @property
     def flow(self) -> Flow:
-        """Where the network goes on the canvas."""
+        """The direction in which the network flows."""
         return self._project.layout.flow
 
     # Drawing differences
@@ -120,7 +120,7 @@ class Scene(QGraphicsScene):
         self._repaint()
 
     def _look_for_repeats(self, before: Network, now: Network) -> dict[Connection, None]:
-        """The connections that are shown as names from now on, or no longer."""
+        """The connections that are drawn as tags from now on, or no longer."""
         was = self._repeats
         if before.connections is not now.connections:
             self._repeats = repeated(now)
@@ -240,7 +240,7 @@ class Scene(QGraphicsScene):
         self._repaint()
 
     def show_feedback(self, feedback: Feedback) -> None:
-        """Draw what a gesture has to show."""
+        """Draw the feedback of a gesture."""
         self.feedback.show_feedback(replace(feedback, flow=self.flow))
 
     def show_target(self, connection: Connection | None) -> None:
@@ -306,12 +306,12 @@ class Scene(QGraphicsScene):
 
     def _attached(self, ids: Collection[str]) -> dict[Connection, None]:
         network = self._project.network
-        found: dict[Connection, None] = {}
+        attached: dict[Connection, None] = {}
         for id in ids:
-            found.update(dict.fromkeys(network.outgoing.get(id, ())))
+            attached.update(dict.fromkeys(network.outgoing.get(id, ())))
             for name, source in network.incoming.get(id, {}).items():
-                found[Connection(source, Port(id, name))] = None
-        return found
+                attached[Connection(source, Port(id, name))] = None
+        return attached
 
     def _refresh_edges(self, connections: Iterable[Connection]) -> None:
         known = self._project.network.layers
@@ -437,10 +437,10 @@ class Scene(QGraphicsScene):
 
 def _complaints(result: CheckResult) -> dict[str, tuple[str, tuple[str, ...]]]:
     """The worst severity and all messages of each layer that has problems."""
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    complaints: dict[str, tuple[str, tuple[str, ...]]] = {}
     for problem in result.problems:
         if problem.layer:
-            severity, messages = found.get(problem.layer, ("", ()))
+            severity, messages = complaints.get(problem.layer, ("", ()))
             worst = max(severity, problem.severity, key=lambda s: _RANK.get(s, 0))
-            found[problem.layer] = (worst, (*messages, problem.message))
-    return found
+            complaints[problem.layer] = (worst, (*messages, problem.message))
+    return complaints
