@@ -1,5 +1,7 @@
-"""Utilization of what trains: the processors of the machine, or the GPU."""
+"""Utilization and memory of what trains: this process, the processors of the machine, or the GPU."""
 
+import contextlib
+import gc
 import math
 from collections.abc import Callable
 
@@ -49,3 +51,20 @@ class _OfGpu:
         except Exception:  # torch passes on whatever the library raises, which need not be there to be named
             self._is_known = False
             return math.nan
+
+
+def release_memory(device: torch.device) -> None:
+    """Return cached memory to the system or device."""
+    gc.collect()
+    if device.type != "cpu":
+        with contextlib.suppress(RuntimeError):  # not every kind of device can
+            torch.accelerator.empty_cache()
+
+
+def peak_memory_bytes(device: torch.device) -> int:
+    """Return the peak memory of the device, or the memory of this process now."""
+    if device.type in ("cuda", "xpu"):
+        return torch.accelerator.max_memory_allocated(device)
+    if device.type == "mps":
+        return int(torch.mps.driver_allocated_memory())
+    return int(psutil.Process().memory_info().rss)

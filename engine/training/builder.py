@@ -1,20 +1,17 @@
 """Builds the trainer of a job: network, data, loss, step, evaluation, checkpoints and reports, put together here."""
 
-import contextlib
 import copy
-import gc
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property, partial
 
-import psutil
 import torch
 from torch import fx, nn
 
 from engine.data.augmentation import Augmentation, augmentation_for
 from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, as_tuple
 from engine.data.datasets import inputs_of, resident
-from engine.hardware.utilization import utilization_of
+from engine.hardware.utilization import peak_memory_bytes, release_memory, utilization_of
 from engine.layers.weighted import ParameterOptions
 from engine.parallel import process_group
 from engine.parallel.process_group import SingleProcess
@@ -115,7 +112,7 @@ class TrainerBuilder:
             validation,
             test,
             schedule=self.schedule,
-            release_memory=partial(_release_memory, job.device),
+            release_memory=partial(release_memory, job.device),
             limits=limits_for(options, named(options.target_metric, metrics)),
         )
         reporter = self._reporter(step, metrics, plan.limits.time_s)
@@ -400,7 +397,7 @@ class TrainerBuilder:
         is_measured = is_measured and step.model.strategy.measures_communication
         clock = Clock(time_limit_s, lambda: job.group.communication_s if is_measured else math.nan)
         utilization = utilization_of(job.device, job.group.size)
-        recorder = Recorder(metrics, job.group, partial(_memory_bytes, job.device), clock, job.device, utilization)
+        recorder = Recorder(metrics, job.group, partial(peak_memory_bytes, job.device), clock, job.device, utilization)
         return Reporter(metrics, recorder, job.events, job.requests, clock, self.length.total_steps, step.watch)
 
     def _hooks(self, clock: Clock) -> FileHooks | None:
@@ -449,20 +446,3 @@ def _loading_note(job: TrainingJob) -> list[str]:
 def _seed_worker(job: TrainingJob) -> None:
     """Seed the random numbers of this worker."""
     torch.manual_seed(job.options.seed * 1_000_003 + 1 + job.group.rank)
-
-
-def _release_memory(device: torch.device) -> None:
-    """Return cached memory to the system or device."""
-    gc.collect()
-    if device.type != "cpu":
-        with contextlib.suppress(RuntimeError):  # not every kind of device can
-            torch.accelerator.empty_cache()
-
-
-def _memory_bytes(device: torch.device) -> int:
-    """Return the peak memory of the device, or the memory of this process now."""
-    if device.type in ("cuda", "xpu"):
-        return torch.accelerator.max_memory_allocated(device)
-    if device.type == "mps":
-        return int(torch.mps.driver_allocated_memory())
-    return int(psutil.Process().memory_info().rss)

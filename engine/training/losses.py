@@ -270,13 +270,22 @@ def loss_for(options: TrainingOptions, wanted: Sequence[Wanted], targets: Tensor
 
 @dataclass(frozen=True)
 class SingleOutputLoss:
-    """The loss of the first output, which is the only one."""
+    """The loss of a network with one output."""
 
     loss: OutputLoss
 
     def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
-        """The sum over samples."""
+        """Return the loss summed over samples."""
         return self.loss(outputs[0], targets[0])
+
+    @property
+    def formula(self) -> tuple[str, torch.Tensor | None]:
+        """Return the name and class weights of a loss whose gradient is known; an empty name for others."""
+        loss = self.loss
+        if isinstance(loss, partial) and loss.func is cross_entropy and not loss.keywords.get("smoothing"):
+            return "cross-entropy", loss.keywords.get("weight")
+        names: dict[OutputLoss, str] = {cross_entropy: "cross-entropy", half_mse: "half-mse", mse: "mse"}
+        return names.get(loss, ""), None
 
 
 class _Sum:

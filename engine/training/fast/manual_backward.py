@@ -17,10 +17,11 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from engine.data.batches import Batch
+from engine.data.batches import Batch, Tensors
 from engine.lowering.modules.normalization import Normalize
-from engine.training.losses import Loss, SingleOutputLoss, cross_entropy, half_mse, mse
 
+Loss = Callable[[Tensors, Tensors], torch.Tensor]
+"""Given outputs and targets: the loss summed over samples. A supported one has a `formula`: its name and weight."""
 aten = torch.ops.aten
 _SUM = 2
 """The reduction of torch's kernels for losses."""
@@ -144,14 +145,15 @@ def _mse(output: torch.Tensor, target: torch.Tensor, scale: torch.Tensor) -> tup
 
 def _loss_backward(loss: Loss) -> tuple[LossBackward, int] | None:
     """Return the loss with its gradient, and the number of dimensions of its targets; None for an unsupported loss."""
-    if not isinstance(loss, SingleOutputLoss):
-        return None
-    of_one = loss.loss
-    if isinstance(of_one, partial) and of_one.func is cross_entropy and not of_one.keywords.get("smoothing"):
-        return partial(_cross_entropy, weight=of_one.keywords.get("weight")), 1
-    known: dict[Any, tuple[LossBackward, int]] = {cross_entropy: (_cross_entropy, 1), half_mse: (_half_mse, 2)}
-    known[mse] = (_mse, 2)
-    return known.get(of_one)
+    name, weight = getattr(loss, "formula", ("", None))
+    match name:
+        case "cross-entropy":
+            return partial(_cross_entropy, weight=weight), 1
+        case "half-mse":
+            return _half_mse, 2
+        case "mse":
+            return _mse, 2
+    return None
 
 
 @dataclass(frozen=True)
@@ -317,12 +319,21 @@ def refusal() -> str:
     return f"torch {torch.__version__} computes {', '.join(wrong)} in another way" if wrong else ""
 
 
+class _CrossEntropy:
+    """The loss that the kernels are tried with."""
+
+    formula = ("cross-entropy", None)
+
+    def __call__(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
+        return functional.cross_entropy(outputs[0], targets[0], reduction="sum")
+
+
 def _equals_autograd(kind: type[nn.Module]) -> bool:
     """Return whether a chain with such a layer gives the same bits both ways."""
     layer = nn.Linear(8, 8) if kind is nn.Linear else nn.Dropout(0.5) if kind is nn.Dropout else kind()
     network = nn.Sequential(nn.Linear(4, 8), layer, nn.Linear(8, 3))
     x, classes = torch.randn(16, 4), torch.arange(16) % 3
-    batch, loss = Batch((x,), (classes,), len(x), len(x)), SingleOutputLoss(cross_entropy)
+    batch, loss = Batch((x,), (classes,), len(x), len(x)), _CrossEntropy()
 
     def by_autograd() -> LossAndOutput:
         output = network(x)
