@@ -1,4 +1,4 @@
-"""Convolution: plain, grouped and transposed, over sequences (1-D), images (2-D) and volumes (3-D).
+"""Plain and grouped convolution over sequences (1-D), images (2-D) and volumes (3-D).
 
 Each idea is one class with fields for images; the classes for one and three dimensions only declare the lengths of
 their sizes. Padding `same` may need an odd number of zeros: the odd one goes after, as a call of its own.
@@ -8,13 +8,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from engine.core import types
 from engine.core.errors import FieldError, ShapeError
 from engine.core.fields import Bool, Choice, Int
 from engine.core.list_fields import Padding, Size
-from engine.core.types import Sizes, TensorType, derive
+from engine.core.types import Sizes, TensorType
 from engine.layers import windows
-from engine.layers.base import LENGTHS, Call, Lowered, as_chain, channels_first, expect, function, masked, module
+from engine.layers.base import Call, Lowered, as_chain, channels_first, expect, masked, module
 from engine.layers.padding import MODES, TORCH_MODES, padded, refuse_wide
 from engine.layers.weighted import WithWeightsAndBias
 
@@ -26,8 +25,8 @@ CAUSAL_HELP = PADDING_HELP + "; or causal: as same, all of them in front, so tha
 
 
 def kernel_field(dims: int, default: int = 3) -> Size:
-    """The extent of a window."""
-    return Size(default, length=dims, high=100_000, help=f"Extent of the window. {KERNEL_HELP[dims]}")
+    """Return the field for the size of a window."""
+    return Size(default, length=dims, high=100_000, help=f"Size of the window. {KERNEL_HELP[dims]}")
 
 
 def stride_field(dims: int, default: int = 1) -> Size:
@@ -64,8 +63,8 @@ def bias_field() -> Bool:
     return Bool(True, help="Adds a learned number to each output channel")
 
 
-class _Sliding(WithWeightsAndBias):
-    """What plain, grouped and transposed convolution share."""
+class SlidingWindow(WithWeightsAndBias):
+    """Base of plain, grouped and transposed convolution."""
 
     dims: ClassVar[int] = 2
 
@@ -75,8 +74,8 @@ class _Sliding(WithWeightsAndBias):
         return x.channels
 
 
-class _Convolution(_Sliding):
-    """What plain and grouped convolution share. Grouped ones answer `_groups` and `_filters` in their way."""
+class _Convolution(SlidingWindow):
+    """Base of plain and grouped convolution, which override `_groups` and `_filters`."""
 
     filters = filters_field()
     kernel = kernel_field(2)
@@ -137,13 +136,13 @@ class _Convolution(_Sliding):
             "out_channels": self._filters(channels),
             "kernel_size": windows.compact(self.kernel),
         }
-        conv |= _unless(1, stride=self.stride, dilation=self.dilation)
+        conv |= unless_default(1, stride=self.stride, dilation=self.dilation)
         if self._groups(channels) > 1:
             conv["groups"] = self._groups(channels)
         if not self.bias:
             conv["bias"] = False
         if windows.is_symmetric(sides):
-            conv |= _unless(0, padding=tuple(before for before, _ in sides))
+            conv |= unless_default(0, padding=tuple(before for before, _ in sides))
             if "padding" in conv and self.padding_mode != "zeros":
                 conv["padding_mode"] = CONVOLUTION_MODES[self.padding_mode]
             return channels_first(x, module(f"Conv{self.dims}d", **conv))
@@ -165,8 +164,8 @@ def pad(sides: windows.Borders, mode: str = "zeros") -> Call:
     return Call(call.target, kwargs=call.kwargs, name="pad")
 
 
-def _unless(usual: int, **sizes: Sizes) -> dict[str, Any]:
-    """The arguments that are not what torch takes anyway."""
+def unless_default(usual: int, **sizes: Sizes) -> dict[str, Any]:
+    """Return the arguments that differ from torch's default."""
     return {name: windows.compact(value) for name, value in sizes.items() if set(value) != {usual}}
 
 
@@ -304,161 +303,4 @@ class GroupedConv3d(GroupedConvolution):
     kernel = kernel_field(3)
     stride = stride_field(3)
     padding = padding_field(3)
-    dilation = dilation_field(3)
-
-
-CROPPING_HELP = "Cut from both sides of the result, or same: the output is as large as the input times the stride"
-ENDING_HELP = "Kept at the end of each axis although it would be cut; below the stride or the dilation"
-
-
-def _cropping(dims: int) -> Padding:
-    return Padding("same", length=dims, help=CROPPING_HELP)
-
-
-def _output_padding(dims: int) -> Size:
-    return Size(0, length=dims, low=0, help=ENDING_HELP, visible_when=lambda layer: layer.cropping != "same")
-
-
-class TransposedConvolution(_Sliding):
-    """Spreads each input place over a learned window: the reverse of a convolution's sizes."""
-
-    filters = filters_field()
-    kernel = kernel_field(2)
-    stride = stride_field(2, default=2)
-    cropping = _cropping(2)
-    output_padding = _output_padding(2)
-    dilation = dilation_field(2)
-    bias = bias_field()
-
-    def output(self, x: TensorType) -> TensorType:
-        self._channels(x)
-        sizes = {axis: self._size(x[axis], axis, i) for i, axis in enumerate(x.spatial)}
-        return x.with_sizes(C=self.filters, **sizes)
-
-    def _cut(self, i: int) -> tuple[int, int]:
-        """What torch calls padding and output padding, for one axis."""
-        if not isinstance(self.cropping, str):
-            return self.cropping[i], self.output_padding[i]
-        surplus = windows.reach_of(self.kernel[i], self.dilation[i]) - self.stride[i]
-        cut = max(0, math.ceil(surplus / 2))
-        return cut, 2 * cut - surplus
-
-    def _size(self, size: types.Size, axis: str, i: int) -> types.Size:
-        reach = windows.reach_of(self.kernel[i], self.dilation[i])
-        cut, kept = self._cut(i)
-        if kept >= max(self.stride[i], self.dilation[i]):
-            self._refuse_ending(axis, i, kept)
-
-        def rule(n: int) -> int:
-            result = (n - 1) * self.stride[i] + reach - 2 * cut + kept
-            if result < 1:
-                raise ShapeError(
-                    f"Nothing is left along axis {axis}: {result + 2 * cut:,} less {cut:,} on both sides. Crop less.",
-                    field="cropping",
-                )
-            return result
-
-        return derive(rule, size)
-
-    def _refuse_ending(self, axis: str, i: int, kept: int) -> None:
-        if self.cropping == "same":
-            raise ShapeError(
-                f"A kernel of {self.kernel[i]:,} with a stride of 1 cannot keep the size of axis {axis}: "
-                "it would crop half a place. Use an odd kernel, a larger stride, or cropping in numbers.",
-                field="kernel",
-            )
-        limit = max(self.stride[i], self.dilation[i])
-        raise ShapeError(
-            f"The output padding must be below the stride or the dilation. Expected less than {limit:,} along "
-            f"axis {axis}, received {kept:,}.",
-            field="output_padding",
-        )
-
-    def weights(self, x: TensorType) -> dict[str, Sizes]:
-        weight: dict[str, Sizes] = {"weight": (x.channels, self.filters, *self.kernel)}
-        return {**weight, "bias": (self.filters,)} if self.bias else weight
-
-    def flops(self, x: TensorType) -> int:
-        return 2 * x.count * self.filters * math.prod(self.kernel) if x.count else 0
-
-    def lower(self, x: TensorType) -> Lowered:
-        cuts = [self._cut(i) for i in range(self.dims)]
-        conv: dict[str, Any] = {
-            "in_channels": x.channels,
-            "out_channels": self.filters,
-            "kernel_size": windows.compact(self.kernel),
-        }
-        conv |= _unless(1, stride=self.stride, dilation=self.dilation)
-        conv |= _unless(0, padding=tuple(cut for cut, _ in cuts), output_padding=tuple(kept for _, kept in cuts))
-        if not self.bias:
-            conv["bias"] = False
-        return channels_first(x, module(f"ConvTranspose{self.dims}d", **conv))
-
-    def lower_padded(self, x: TensorType) -> Lowered:
-        return masked(self.lower(x))
-
-    def lengths_after(self, x: TensorType) -> Call:
-        cut, kept = self._cut(0)
-        grown = windows.reach_of(self.kernel[0], self.dilation[0]) - 2 * cut + kept - self.stride[0]
-        return function(f"{LENGTHS}linear_lengths", factor=self.stride[0], added=grown)
-
-    def short_value(self) -> str:
-        return f"{self.filters:,} filter{'s' * (self.filters > 1)}"
-
-
-class TransposedConv1d(TransposedConvolution):
-    """Makes a sequence longer with learned filters.
-
-        size = (n - 1) · stride + dilation · (kernel - 1) + 1 - 2 · cropping + output padding
-
-    Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
-    respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
-
-    Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
-    convolution arithmetic for deep learning, 2016.
-    """
-
-    key, label, family, dims = "transposed_conv1d", "1-D transposed convolution", "Convolution", 1
-    matlab = "transposedConv1dLayer"
-    kernel = kernel_field(1)
-    stride = stride_field(1, default=2)
-    cropping = _cropping(1)
-    output_padding = _output_padding(1)
-    dilation = dilation_field(1)
-
-
-class TransposedConv2d(TransposedConvolution):
-    """Makes an image larger with learned filters.
-
-        size = (n - 1) · stride + dilation · (kernel - 1) + 1 - 2 · cropping + output padding
-
-    Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
-    respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
-
-    Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
-    convolution arithmetic for deep learning, 2016.
-    """
-
-    key, label, family, dims = "transposed_conv2d", "2-D transposed convolution", "Convolution", 2
-    matlab = "transposedConv2dLayer"
-
-
-class TransposedConv3d(TransposedConvolution):
-    """Makes a volume larger with learned filters.
-
-        size = (n - 1) · stride + dilation · (kernel - 1) + 1 - 2 · cropping + output padding
-
-    Each input place adds its multiple of the filters to the output, `stride` apart: the gradient of a convolution with
-    respect to its input, not its inverse. Where `same` crops an odd number, the odd one goes before.
-
-    Source: Zeiler, Krishnan, Taylor, Fergus: Deconvolutional networks, 2010. Sizes: Dumoulin, Visin: A guide to
-    convolution arithmetic for deep learning, 2016.
-    """
-
-    key, label, family, dims = "transposed_conv3d", "3-D transposed convolution", "Convolution", 3
-    matlab = "transposedConv3dLayer"
-    kernel = kernel_field(3)
-    stride = stride_field(3, default=2)
-    cropping = _cropping(3)
-    output_padding = _output_padding(3)
     dilation = dilation_field(3)
