@@ -36,8 +36,8 @@ _CTRL, _SHIFT, _ALT = (
 HELP = (
     "Tab goes from layer to layer, arrow keys go along the connections. Enter edits, F2 renames, C connects, "
     "A adds a layer, Del removes. Alt with Down opens a block, Alt with Up leaves it. "
-    "While stages of a pipeline are shown, 1 to 9 put what is selected into one. "
-    "Ctrl with an arrow key moves what is selected. Frames and comments follow the layers: Enter edits their words, "
+    "While stages of a pipeline are shown, 1 to 9 move the selection into one. "
+    "Ctrl with an arrow key moves the selection. Frames and comments follow the layers: Enter edits their text, "
     "Alt and Shift with an arrow key changes their size, the menu key offers colours."
 )
 

@@ -41,7 +41,6 @@ class TitleField(QLineEdit):
         self.setMaxLength(TITLE_LIMIT)
         self.setText(_text_of(editor, mark))
         self.selectAll()
-        self.returnPressed.connect(self.finish)
 
     def finish(self, *, applies: bool = True) -> None:
         """Close the field; apply its text or discard it."""
@@ -56,8 +55,10 @@ class TitleField(QLineEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.finish(applies=False)
-            return
-        super().keyPressEvent(event)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.finish()  # Qt's own handling leaves the event to the canvas, where Enter opens the field again
+        else:
+            super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)

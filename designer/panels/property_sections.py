@@ -285,7 +285,7 @@ class StageRow(QWidget):
         if self._editor.scope:
             block = self._editor.project.network.layers[self._editor.scope[0]].name
             return f"{block} is in stage {(stage or 0) + 1} as a whole."
-        how = "balanced by the engine" if shown.is_automatic else "put by hand"
+        how = "balanced by the engine" if shown.is_automatic else "set by hand"
         return f"{shown.stages.count:,} stages, {how}."
 
     def _on_edited(self, field: str) -> None:

@@ -48,5 +48,5 @@ def test_a_project_with_stages_has_their_field_at_once(window: MainWindow, qtbot
     row = window.design.properties.findChild(StageRow)
     assert row is not None
     window.editor.set_selection({"id3"})
-    assert row.words.text() == "2 stages, put by hand."
+    assert row.words.text() == "2 stages, set by hand."
     assert window.design.canvas.network_scene.stages == {}

@@ -157,8 +157,9 @@ def test_a_double_click_edits_a_title_and_a_text(framed: Hand) -> None:
     assert field.text() == "Hidden"
     assert field.accessibleName()
     framed.qtbot.keyClicks(field, "Stem")
-    framed.qtbot.keyClick(field, Qt.Key.Key_Return)
+    framed.qtbot.keyClick(framed.view.window().windowHandle(), Qt.Key.Key_Return)
     assert framed.editor.layout.frames[0].title == "Stem"
+    assert framed.view.hasFocus()  # and Enter does not open the field again
     undone_and_redone(framed, before)
     framed.double_click(spot(framed, comment(framed), 60, 40))
     sheet = framed.view.findChild(CommentField)

@@ -124,7 +124,7 @@ def test_the_field_of_the_properties_is_there_where_a_run_has_stages(staged: Han
     row.form.set_value("stage", 2)
     row.form.changed.emit("stage")
     assert text(staged) == "fc_1: 2"
-    assert row.words.text() == "2 stages, put by hand."
+    assert row.words.text() == "2 stages, set by hand."
 
 
 def test_what_is_inside_a_block_is_in_its_stage(make_hand: Callable[[Network], Hand], qtbot) -> None:
