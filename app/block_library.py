@@ -1,4 +1,4 @@
-"""The user's own blocks: one JSON file a block in the user's data directory, as on the clipboard, shared by all windows
+"""The user's own blocks: one JSON file per block in the user's data folder, as on the clipboard, shared by all windows
 of this user."""
 
 import contextlib
@@ -22,17 +22,17 @@ _LATE_MS = 100
 
 
 def library_folder() -> Path:
-    """Where the blocks of this user are."""
+    """Return the folder of this user's blocks."""
     return data_folder() / "blocks"
 
 
 class BlockLibrary(QObject):
-    """The blocks in a folder. Files that hold none are skipped and named; nothing is ever run from one."""
+    """The blocks in a folder. Files that hold none are skipped and reported; no code is ever run from one."""
 
     changed = Signal()
-    """The entries are others now."""
+    """The entries have changed."""
     broken = Signal(str)
-    """Which files are skipped and why, in words; each is told once."""
+    """A file is skipped, with the reason; each is reported once."""
 
     def __init__(self, folder: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,32 +45,33 @@ class BlockLibrary(QObject):
         self._watcher.directoryChanged.connect(self._late.start)
 
     def start(self) -> None:
-        """Read the folder and follow it. It is made where there is none, so that the first block which another window
-        saves is seen too."""
+        """Read the folder and watch it. It is created if it does not exist, so that the first block that another window
+        saves is seen, too."""
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.refresh()
 
     def refresh(self) -> None:
-        """Look at the folder: files that are new or written since are read."""
-        before, told = self.entries, {path for path, (_, found) in self._known.items() if isinstance(found, str)}
-        known: dict[Path, tuple[tuple[int, int], UserBlock | str]] = {}
+        """Read the files that are new or have changed."""
+        before = self.entries
+        reported = {path for path, (_, entry) in self._known.items() if isinstance(entry, str)}
+        files: dict[Path, tuple[tuple[int, int], UserBlock | str]] = {}
         for path in self._files():
             with contextlib.suppress(OSError):
                 stamp = path.stat().st_mtime_ns, path.stat().st_size
                 same = self._known.get(path)
-                known[path] = same if same is not None and same[0] == stamp else (stamp, _read(path))
-                if same is not known[path]:
-                    told.discard(path)
-        self._known = known
-        found = (entry for _, entry in known.values() if isinstance(entry, UserBlock))
-        self.entries = tuple(sorted(found, key=lambda entry: entry.name.casefold()))
+                files[path] = same if same is not None and same[0] == stamp else (stamp, _read(path))
+                if same is not files[path]:
+                    reported.discard(path)
+        self._known = files
+        entries = (entry for _, entry in files.values() if isinstance(entry, UserBlock))
+        self.entries = tuple(sorted(entries, key=lambda entry: entry.name.casefold()))
         if str(self.folder) not in self._watcher.directories() and self.folder.is_dir():
             self._watcher.addPath(str(self.folder))
         if self.entries != before:
             self.changed.emit()
-        for path, (_, why) in known.items():
-            if isinstance(why, str) and path not in told:
+        for path, (_, why) in files.items():
+            if isinstance(why, str) and path not in reported:
                 self.broken.emit(f"{path.name} in {self.folder} is not one of your blocks: {why}")
 
     def _files(self) -> list[Path]:
@@ -82,11 +83,11 @@ class BlockLibrary(QObject):
             return []
 
     def find(self, name: str) -> UserBlock | None:
-        """The entry of this name; upper and lower case are one, as some file systems have it."""
+        """Return the entry of this name, ignoring case as some file systems do."""
         return next((entry for entry in self.entries if entry.name.casefold() == name.casefold()), None)
 
     def save(self, name: str, block: Block, inside: Layout) -> None:
-        """Write a block; one of this name is replaced. Raises `UserError`."""
+        """Write a block; one of the same name is replaced. Raises `UserError`."""
         content = clipboard.write_block(name, block, inside)
         if len(content) > SIZE_LIMIT:
             raise UserError(f"The block takes {len(content):,} bytes; one of your blocks has at most {SIZE_LIMIT:,}.")
@@ -99,7 +100,7 @@ class BlockLibrary(QObject):
         self.refresh()
 
     def rename(self, old: str, new: str) -> None:
-        """Give a block another name. Raises `UserError`."""
+        """Rename a block. Raises `UserError`."""
         if old == new:
             return
         if (other := self.find(new)) is not None and other.name != old:
@@ -114,7 +115,7 @@ class BlockLibrary(QObject):
         self.refresh()
 
     def piece(self, name: str) -> Piece:
-        """The block of this name. Raises `UserError`."""
+        """Return the block of this name. Raises `UserError`."""
         entry = self.find(name)
         if entry is None:
             raise UserError(f"There is no block '{name}' any more.")
@@ -127,7 +128,7 @@ class BlockLibrary(QObject):
         return bool(done[0] if isinstance(done, tuple) else done)
 
     def remove(self, name: str) -> None:
-        """Remove a block for good. Raises `UserError`."""
+        """Delete a block permanently. Raises `UserError`."""
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
@@ -135,7 +136,7 @@ class BlockLibrary(QObject):
         self.refresh()
 
     def _path(self, name: str) -> Path:
-        """The file of a block: where it was found, else by its name."""
+        """Return the file of a block: where it was read, else by its name."""
         for path, (_, entry) in self._known.items():
             if isinstance(entry, UserBlock) and entry.name.casefold() == name.casefold():
                 return path
@@ -143,7 +144,7 @@ class BlockLibrary(QObject):
 
 
 def _read(path: Path) -> UserBlock | str:
-    """The entry of a file, or why it has none."""
+    """Return the entry of a file, or the reason why it has none."""
     try:
         with path.open("rb") as file:
             content = file.read(SIZE_LIMIT + 1)

@@ -1,4 +1,4 @@
-"""The document behind the window: where it came from, saving, what was open lately, and recovery after a crash."""
+"""The open document: its file, saving, recent projects, and recovery after a crash."""
 
 import contextlib
 import hashlib
@@ -23,14 +23,14 @@ AUTOSAVE_MS = 20_000
 
 
 def examples() -> list[Path]:
-    """The shipped examples."""
+    """Return the shipped examples."""
     return sorted(EXAMPLES.glob(f"*{SUFFIX}"))
 
 
 class Documents(QObject):
-    """Knows the path of the open project, and reads and writes it. `changed` tells of another path or title.
+    """Knows the file of the open project, and reads and writes it. `changed` is emitted when path or title change.
 
-    A shipped example or template is opened as a copy without a path, so that saving asks where to; its data is still
+    A shipped example or template is opened as a copy without a path, so that saving asks for one; its data is still
     found, because relative data paths start at `base`.
     """
 
@@ -51,7 +51,7 @@ class Documents(QObject):
 
     @property
     def title(self) -> str:
-        """What the window calls the document."""
+        """The name of the document, as the window shows it."""
         if self.path:
             return self.path.name
         return self.origin.stem if self.origin else "untitled"
@@ -70,14 +70,14 @@ class Documents(QObject):
 
     @property
     def folder(self) -> Path:
-        """Where dialogs that ask for a file start: the project's folder; for one that has none, that of the project
-        used last, or the home folder."""
+        """Where file dialogs start: the project's folder; for a project without one, that of the most recent project,
+        or the home folder."""
         if self.path is not None:
             return self.base
         return next((path.parent for path in self.recent()), Path.home())
 
     def new(self) -> None:
-        """Another document, without a path."""
+        """Become a document without a path."""
         self._become(None, None)
 
     def open(self, path: Path) -> Opened:
@@ -93,14 +93,14 @@ class Documents(QObject):
         return opened
 
     def open_copy(self, path: Path, origin: Path) -> Opened:
-        """Read a project from a file that shall stay as it is, such as a run's: a copy without a path, whose data is
+        """Read a project from a file that must not be changed, such as a run's: as a copy without a path, whose data is
         found from where `origin` lies. Raises `UserError`; the open document is then untouched."""
         opened = load(path)
         self._become(None, origin)
         return opened
 
     def save(self, path: Path | None = None) -> Project:
-        """Write the project to its path or to another one. Returns it as saved: a relative data path may have changed.
+        """Write the project to its path or to another one. Return it as saved: a relative data path may have changed.
 
         Raises `UserError`; the old file is then untouched.
         """
@@ -120,12 +120,12 @@ class Documents(QObject):
 
     @property
     def is_changed_elsewhere(self) -> bool:
-        """Whether another program or window has written the file since it was read or saved here: saving would lose
-        what it wrote."""
+        """Whether another program or window has written the file since it was read or saved here: saving would
+        overwrite those changes."""
         return self.path is not None and _digest(self.path) not in (b"", self._seen)
 
     def _moved(self, project: Project, target: Path) -> Project:
-        """The project with its paths relative to the new folder, where they were relative before."""
+        """Return the project with its relative paths made relative to the new folder."""
         project = moved_project(project, self.base, target.parent)
         data = project.data
         if not data.path or Path(data.path).is_absolute() or target.parent == self.base:
@@ -134,22 +134,23 @@ class Documents(QObject):
         return replace(project, data=data.replace(path=Path(where).as_posix()))
 
     def known(self) -> list[Path]:
-        """Projects that were opened or saved lately, newest first, also those that are gone."""
+        """Return the projects that were opened or saved recently, newest first, including those that no longer
+        exist."""
         names = self._settings.value("recent", [])
         listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
         return [Path(name) for name in listed]
 
     def recent(self) -> list[Path]:
-        """Projects that were opened or saved lately and are still there."""
+        """Return the recent projects that still exist."""
         return [path for path in self.known() if path.is_file()]
 
     def _remember(self, path: Path) -> None:
-        others = [known for known in self.known() if known != path]
+        others = [other for other in self.known() if other != path]
         self._settings.setValue("recent", [str(p) for p in [path, *others][:MOST_RECENT]])
 
     def forget(self, path: Path) -> None:
-        """Take a project from the list of recent ones; the file stays."""
-        self._settings.setValue("recent", [str(known) for known in self.known() if known != path])
+        """Remove a project from the list of recent ones; the file stays."""
+        self._settings.setValue("recent", [str(other) for other in self.known() if other != path])
 
     def _become(self, path: Path | None, origin: Path | None, seen: bytes = b"") -> None:
         self.forget_recovery()
@@ -157,7 +158,7 @@ class Documents(QObject):
         self.changed.emit()
 
     def autosave(self) -> None:
-        """Write unsaved work beside, for `recoverable` after a crash. Failing to do so disturbs nobody."""
+        """Write unsaved work beside, for recovery after a crash. A failure is ignored."""
         if not self._is_modified():
             self.forget_recovery()
             return
@@ -171,13 +172,14 @@ class Documents(QObject):
             write_atomically(self._recovery.with_suffix(".where"), note.encode(), mode=0o600)
 
     def forget_recovery(self) -> None:
-        """The work is saved, or given up on purpose."""
+        """Remove the recovery file: the work is saved, or was discarded."""
         if self._recovery is not None:
             _remove(self._recovery)
             self._recovery = None
 
     def recover(self) -> tuple[Project, str] | None:
-        """Unsaved work of a window that crashed: the newest one, with the name it had. Older ones are kept."""
+        """Return the latest unsaved work of a window that crashed, with its title; None if there is none. Older work is
+        kept."""
         for file in sorted((state_folder() / "recovery").glob(f"*{SUFFIX}"), key=_age):
             if _is_running(file):
                 continue
@@ -192,13 +194,13 @@ class Documents(QObject):
         return None
 
     def close(self) -> None:
-        """No more autosaves."""
+        """Stop autosaving."""
         self._timer.stop()
         self.forget_recovery()
 
 
 def _digest(file: Path) -> bytes:
-    """What tells the content of a file from another one; nothing, where it cannot be read."""
+    """Return a digest of a file's content; empty if the file cannot be read."""
     with contextlib.suppress(OSError), open_file(file) as content:
         return hashlib.file_digest(content, "sha256").digest()
     return b""
@@ -217,7 +219,7 @@ def _where(file: Path) -> list[str]:
 
 
 def _is_running(file: Path) -> bool:
-    """Whether the window that wrote this recovery file is still there."""
+    """Return whether the window that wrote this recovery file is still running."""
     try:
         os.kill(int(file.name.partition("_")[0]), 0)
     except (ValueError, ProcessLookupError):

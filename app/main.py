@@ -1,4 +1,4 @@
-"""`netwright [PROJECT]`: makes the application object and the main window, wires them, nothing else."""
+"""`netwright [PROJECT]`: makes the application object and the main window, and runs the event loop."""
 
 # isort: off
 from app import startup  # before all others: it says why
@@ -27,7 +27,7 @@ THEMES: tuple[theme.Scheme, ...] = ("system", "light", "dark")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line of the window."""
+    """Return the parser of the window's command line."""
     command = argparse.ArgumentParser(prog="netwright", description="Design, train and understand neural networks.")
     command.add_argument("project", nargs="?", type=Path, metavar="PROJECT", help="a project file to open")
     command.add_argument("--template", metavar="NAME", help="start with a copy of a template, such as resnet18")
@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Show the window until it is closed. Returns the exit code."""
+    """Show the window until it is closed. Return the exit code."""
     arguments = _arguments(argv)
     app = QApplication.instance() or QApplication([sys.argv[0]])
     assert isinstance(app, QApplication)
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """What was asked for; a template has become the project to open."""
+    """Return the parsed arguments; a template has become the project to open."""
     command = parser()
     arguments = command.parse_args(argv)
     if arguments.template is not None:
@@ -67,8 +67,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run(app: QApplication, arguments: argparse.Namespace) -> int:
-    """The window's life. Plots that are alive when the interpreter ends crash it (pyqtgraph on Python 3.11), so
-    everything is taken down here, in order."""
+    """Run the window. Plots that are alive when the interpreter ends crash it (pyqtgraph on Python 3.11), so everything
+    is taken down here, in order."""
     startup.begin()
     tab = "start" if arguments.project is None else "design"
     window = MainWindow(arguments.theme, tab=tab, start_engine=not arguments.startup_report)
@@ -96,7 +96,7 @@ def _report_start(window: MainWindow) -> None:
 
 
 def _process_age_s() -> float:
-    """Seconds since the process was started, from the kernel; else since Python was."""
+    """Return the seconds since the process was started, as the kernel knows them; else since Python was."""
     try:
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         uptime = float(Path("/proc/uptime").read_text().split()[0])
@@ -106,7 +106,7 @@ def _process_age_s() -> float:
 
 
 def _memory_bytes() -> int:
-    """Resident memory now, from the kernel; else the most there was."""
+    """Return the resident memory, as the kernel knows it; else its peak."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""Questions and messages that have to be answered before going on."""
+"""Questions and messages that have to be answered before the user can go on."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ SHEET = "QLabel#qt_msgbox_label { font-weight: 600; } QLabel#qt_msgbox_informati
 
 
 def ask_to_save(parent: QWidget, title: str) -> Answer:
-    """What shall become of unsaved work."""
+    """Ask what to do with unsaved work."""
     box = _box(parent, f"Save the changes to {title}?", "Without saving they are lost.", "save")
     buttons = QMessageBox.StandardButton
     box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
@@ -32,11 +32,11 @@ Leaving = Literal["keep", "stop", "cancel"]
 
 
 def ask_to_leave_training(parent: QWidget, name: str, waiting: int = 0) -> Leaving:
-    """What shall become of a run that is under way when the window closes."""
-    text = "It can go on in the background: the next window shows it. What it has learned is kept either way."
+    """Ask what to do with a run that is under way when the window closes."""
+    text = "It can continue in the background: the next window shows it. The trained weights are kept either way."
     if waiting:
         runs = plural(waiting, "run")
-        text += f" In the queue: {runs}, trained after it if it goes on; else the queue stays for another time."
+        text += f" In the queue: {runs}, trained after it if it continues; otherwise the queue is kept for later."
     box = _box(parent, f"{name} is training.", text, "warning")
     keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
     stop = box.addButton("Stop it", QMessageBox.ButtonRole.DestructiveRole)
@@ -49,7 +49,7 @@ def ask_to_leave_training(parent: QWidget, name: str, waiting: int = 0) -> Leavi
 
 
 def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
-    """Whether something shall be done that cannot be undone; the button that does it says what it does."""
+    """Ask for confirmation of something that cannot be undone. The button that confirms is labelled with `do_it`."""
     box = _box(parent, title, text, "warning")
     yes = box.addButton(do_it, QMessageBox.ButtonRole.AcceptRole)
     no = box.addButton(QMessageBox.StandardButton.Cancel)
@@ -61,14 +61,14 @@ def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
 
 
 def show_error(parent: QWidget, title: str, text: str) -> None:
-    """A message that has to be read before going on."""
+    """Show a message that has to be confirmed."""
     box = _box(parent, title, text if len(text) <= LONGEST else text[:LONGEST] + " …", "warning")
     box.exec()
     box.deleteLater()
 
 
 def breakable(text: str) -> str:
-    """The text with places to break, which are not seen, in words longer than a line: paths and names of files."""
+    """Return the text with invisible places to break in words longer than a line: paths and names of files."""
     return re.sub(rf"\S{{{LONG_WORD},}}", lambda word: re.sub(r"([/\\_.-]+|[^\W_]{36})", "\\1\u200b", word[0]), text)
 
 
@@ -85,7 +85,7 @@ def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
 
 MOST_NAMES = 6
 LONGEST_NAME = 44
-"""As much as stands in one line of the box."""
+"""What fits on one line of the box."""
 WORDS = (
     "To learn the sizes of layers, to train and to export, Netwright has to run it. "
     "Code that runs has all your rights: it can read, change and delete your files, and reach the network.\n\n"
@@ -94,7 +94,7 @@ WORDS = (
 
 
 def ask_to_trust(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> bool:
-    """Whether these folders, which the named files and expressions belong to, are to be trusted from now on."""
+    """Ask whether to trust these folders, which the named files and expressions belong to, from now on."""
     box = make_box(parent, names, folders)
     box.exec()
     is_trusted = box.clickedButton() is box.property("trust")
@@ -103,7 +103,7 @@ def ask_to_trust(parent: QWidget, names: Sequence[str], folders: Sequence[Path])
 
 
 def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> QMessageBox:
-    """The question. Not to trust is what Return and Escape mean."""
+    """Make the question. Return and Escape mean not to trust."""
     shown = [f"    {_short(name)}" for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         shown.append(f"    and {len(names) - MOST_NAMES} more")
@@ -126,11 +126,11 @@ def make_box(parent: QWidget, names: Sequence[str], folders: Sequence[Path]) -> 
 
 
 def _clean(text: str) -> str:
-    """Without characters that could change how the rest reads."""
+    """Return the text without characters that could change how the rest reads."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _short(text: str) -> str:
-    """A name of a bearable length."""
+    """Shorten a name to `LONGEST_NAME` characters."""
     clean = _clean(text)
     return clean if len(clean) <= LONGEST_NAME else f"{clean[:16]} … {clean[-24:]}"

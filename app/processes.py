@@ -1,7 +1,9 @@
-"""A process of this installation that the window starts and talks with in lines: what all that it asks begins with.
+"""Processes of this installation that the window starts: children that talk in lines, the engine server, and single
+commands.
 
 No QProcess: its destructor kills the child, and a run that was handed over has to outlive the window. Pipes are read
-and written when the event loop says that there is room; nothing here blocks but an end, and nothing needs a thread.
+and written when the event loop says that they are ready; nothing here blocks except ending a process, and nothing needs
+a thread.
 """
 
 import contextlib
@@ -25,18 +27,18 @@ ENDING_S = 0.5
 
 
 def engine_command(module: str, arguments: Sequence[str] = ()) -> list[str]:
-    """The command line of a process of this installation."""
+    """Return the command line of a process of this installation."""
     return [sys.executable, "-m", module, *arguments]
 
 
 def environment() -> dict[str, str]:
-    """Ours, in which a process finds this installation."""
+    """Return our environment, with this installation on the path."""
     paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-class Lines(QObject):
-    """The lines that come out of a pipe, as they come."""
+class PipeReader(QObject):
+    """Emits the lines that come out of a pipe."""
 
     received = Signal(object)
     closed = Signal()
@@ -65,21 +67,21 @@ class Lines(QObject):
             self.received.emit(line)
 
     def stop(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._notifier.setEnabled(False)
 
 
-class Child(QObject):
-    """One process and the lines that it prints; `say` gives it some. It is over with `end` or `let_go`.
+class ChildProcess(QObject):
+    """A process, the lines that it prints, and the lines that it is sent with `say`. `end` or `let_go` must be called.
 
-    `hears` it if it is to be told anything, `is_leader` if it is ended together with what it starts. Raises `OSError`
-    where the system gives no process.
+    `hears` opens its standard input; `is_leader` makes it the leader of a process group that is killed together with
+    it. Raises `OSError` if the process cannot be started.
     """
 
     received = Signal(object)
-    """A line, in bytes."""
+    """A line, as bytes."""
     closed = Signal()
-    """It prints no more: it has ended by itself."""
+    """The output was closed: the process has ended by itself."""
 
     def __init__(
         self, command: Sequence[str], parent: QObject, *, hears: bool = False, is_leader: bool = False
@@ -105,22 +107,22 @@ class Child(QObject):
             self._writable.setEnabled(False)
             self._writable.activated.connect(self._send)
         assert process.stdout is not None
-        self._lines = Lines(process.stdout.fileno(), self)
+        self._lines = PipeReader(process.stdout.fileno(), self)
         self._lines.received.connect(self.received)
         self._lines.closed.connect(self.closed)
 
     @property
     def is_behind(self) -> bool:
-        """Whether it has not taken yet what it was told."""
+        """Whether it has not read all yet that it was sent."""
         return bool(self._unsaid)
 
     def say(self, line: bytes) -> None:
-        """Tell it a line, as soon as it takes it."""
+        """Send a line, as soon as the pipe takes it."""
         self._unsaid += line + b"\n"
         self._send()
 
     def _send(self) -> None:
-        """Write what the pipe takes; the rest when it can take more."""
+        """Write what the pipe takes, and the rest when it can take more."""
         if self._writable is None or self.process.stdin is None:
             return
         try:
@@ -133,14 +135,14 @@ class Child(QObject):
         self._writable.setEnabled(bool(self._unsaid))
 
     def let_go(self) -> "subprocess.Popen[bytes]":
-        """Neither listen to it nor tell it anything any more: it goes on alone."""
+        """Close the pipes and let the process go on alone. Return it."""
         self._say_no_more()
         self._close_output()
         return self.process
 
     def end(self, patience_s: float = 0.0) -> None:
-        """End it: where it has not ended by itself after so many seconds without hearing anything, by force. One that
-        leads others is ended at once, with them."""
+        """End the process: by force, if it has not ended by itself within the patience after its input was closed. A
+        group leader is killed at once, with its group."""
         self._say_no_more()
         if self._is_leader:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -169,44 +171,45 @@ class Child(QObject):
         self.deleteLater()
 
 
-class ThrowAway(QObject):
-    """`said` gives each JSON object that it prints; `ended` comes when it has ended by itself, or could not begin."""
+class DisposableProcess(QObject):
+    """A process that can be killed at any time, with all that it has started. `said` carries each JSON object that it
+    prints; `ended` is emitted when it has ended by itself."""
 
     said = Signal(object)
     ended = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
 
     @property
     def process(self) -> "subprocess.Popen[bytes] | None":
-        """The one that is at work."""
+        """The process, while it runs."""
         return self._child.process if self._child is not None else None
 
     @property
     def is_running(self) -> bool:
-        """Whether it is at work."""
+        """Whether the process runs."""
         return self._child is not None
 
     def start(self, command: Sequence[str]) -> None:
-        """Begin anew. Raises `OSError` where the system gives no process."""
+        """Start the process, in place of one that still runs. Raises `OSError` if it cannot be started."""
         self.stop()
-        self._child = Child(command, self, is_leader=True)  # ended together with the processes that it starts
+        self._child = ChildProcess(command, self, is_leader=True)  # ended together with the processes that it starts
         self._child.received.connect(self._take)
         self._child.closed.connect(self._on_closed)
 
     def stop(self) -> None:
-        """End it, if it is at work."""
+        """Kill the process, if it runs."""
         child, self._child = self._child, None
         if child is not None:
             child.end()
 
     def _take(self, line: bytes) -> None:
-        """Pass on what is a JSON object; a library that prints is passed over."""
+        """Pass on JSON objects; other output, such as that of a library, is ignored."""
         with contextlib.suppress(ValueError, RecursionError):
-            if isinstance(told := json.loads(line), dict):
-                self.said.emit(told)
+            if isinstance(message := json.loads(line), dict):
+                self.said.emit(message)
 
     def _on_closed(self) -> None:
         self.stop()
@@ -221,8 +224,8 @@ GONE = "The engine process ended before it answered. It is started anew; try aga
 
 
 @dataclass(frozen=True)
-class Request:
-    """What was asked, and who waits for the answer."""
+class PendingRequest:
+    """A request, and the callbacks that wait for its answer."""
 
     do: str
     given: dict[str, Any]
@@ -233,8 +236,8 @@ class Request:
 class EngineServer(QObject):
     """A `serve` process with torch imported, and the requests that wait for its answers.
 
-    After a `train` or `resume` request it has become the coordinator of that run; what was asked behind it and every
-    later request goes to a fresh one. One that dies fails its requests in words and is started again, a few times.
+    After a `train` or `resume` request it has become the coordinator of that run; pending and later requests go to a
+    new process. When a process dies its requests fail with a message, and it is started again, a few times.
     """
 
     ready = Signal()
@@ -243,9 +246,9 @@ class EngineServer(QObject):
     def __init__(self, parent: QObject | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
         self._command = list(command or engine_command("engine.cli.serve"))
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._handed_over: list[subprocess.Popen[bytes]] = []
-        self._waiting: dict[int, Request] = {}
+        self._waiting: dict[int, PendingRequest] = {}
         self._last_id = 0
         self._restarts = 0
         self.is_ready = False
@@ -253,11 +256,11 @@ class EngineServer(QObject):
         self._reaper.timeout.connect(self._reap)
 
     def start(self) -> None:
-        """Start the process if it does not run yet."""
+        """Start the process, unless it runs."""
         if self._child is not None:
             return
         try:
-            self._child = Child(self._command, self, hears=True)
+            self._child = ChildProcess(self._command, self, hears=True)
         except OSError as error:
             self.failed.emit(f"The engine cannot be started: {error.strerror}.")
             return
@@ -265,13 +268,13 @@ class EngineServer(QObject):
         self._child.closed.connect(self._on_closed)
 
     def request(self, do: str, given: dict[str, Any], on_result: OnResult, on_error: OnError) -> None:
-        """Ask for something; exactly one of the two functions is called later, from the event loop."""
+        """Send a request; exactly one of the two callbacks is called later, from the event loop."""
         self.start()
         if self._child is None:
             QTimer.singleShot(0, self, lambda: on_error("The engine cannot be started."))
             return
         self._last_id += 1
-        self._waiting[self._last_id] = Request(do, given, on_result, on_error)
+        self._waiting[self._last_id] = PendingRequest(do, given, on_result, on_error)
         self._child.say(json.dumps({"id": self._last_id, "do": do, "with": given}, ensure_ascii=False).encode())
 
     def _take(self, line: bytes) -> None:
@@ -297,7 +300,7 @@ class EngineServer(QObject):
         request.on_result(message["result"])
 
     def _let_go(self) -> None:
-        """The process is a coordinator now: forget it, but reap it when it ends; start the next one."""
+        """Leave the process alone, which has become a coordinator, but reap it when it ends; start the next one."""
         if self._child is not None:
             self._handed_over.append(self._child.let_go())
             self._reaper.start()
@@ -309,7 +312,7 @@ class EngineServer(QObject):
             self.request(request.do, request.given, request.on_result, request.on_error)
 
     def _on_closed(self) -> None:
-        """The process has died by itself."""
+        """Fail the pending requests, and start again: the process has died."""
         child, self._child = self._child, None
         if child is not None:
             child.end()
@@ -340,7 +343,7 @@ class EngineServer(QObject):
 
 
 class EngineCommand(QObject):
-    """One `netwright-engine COMMAND --json` in a process of its own: an export, say. It can be cancelled."""
+    """One `netwright-engine COMMAND --json` in a process of its own, such as an export. It can be cancelled."""
 
     finished = Signal(object)
     failed = Signal(str)
@@ -361,7 +364,7 @@ class EngineCommand(QObject):
         self._errors: list[bytes] = []
         self._open = 2
         for pipe, sink in ((self._process.stdout, self._out), (self._process.stderr, self._errors)):
-            lines = Lines(pipe.fileno(), self)
+            lines = PipeReader(pipe.fileno(), self)
             lines.received.connect(sink.append)
             lines.closed.connect(self._on_closed)
 
@@ -379,17 +382,17 @@ class EngineCommand(QObject):
                 pass
         text = b"\n".join(self._errors).decode(errors="replace").removeprefix("netwright-engine: ").strip()
         last = text.splitlines()[-1] if code == 1 and text else text
-        self.failed.emit(last or f"The engine process ended with code {code} and said nothing.")
+        self.failed.emit(last or f"The engine process ended with code {code} without a message.")
 
     def cancel(self) -> None:
-        """End the process now; `failed` is not emitted for it."""
+        """Kill the process; `failed` is not emitted."""
         self.blockSignals(True)
         self._process.kill()
         self._process.wait()
         self._close_pipes()
 
     def _close_pipes(self) -> None:
-        for lines in self.findChildren(Lines):
+        for lines in self.findChildren(PipeReader):
             lines.stop()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:

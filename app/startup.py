@@ -1,7 +1,7 @@
-"""Comes before everything else of the window, because what a start costs is in the order of things.
+"""Tunes the start of the window: the order of imports, and garbage collection. Imported before everything else.
 
-Modules without Qt come before Qt, whose import hook reads the source of each module that comes after it. No garbage is
-looked for before the window is on screen: there is none yet, and looking took a tenth of the time.
+Modules without Qt come before Qt, whose import hook reads the source of each module that is imported after it. Garbage
+is not collected before the window is on screen: there is none yet, and looking took a tenth of the time.
 """
 
 import gc
@@ -16,24 +16,24 @@ from engine.project import check, user_code  # noqa: E402, F401
 
 
 def imported() -> None:
-    """Everything is imported: garbage is looked for again."""
+    """Collect garbage again: everything is imported."""
     if _collects:
         gc.enable()
 
 
 def begin() -> None:
-    """The window is about to be made."""
+    """Pause garbage collection: the window is about to be made."""
     gc.disable()
 
 
 def shown() -> None:
-    """The window is on screen. What is there now stays: garbage is looked for only among what comes later, which keeps
-    the window from standing still meanwhile."""
+    """Collect garbage again: the window is on screen. Objects that exist now are frozen, so that later collections are
+    short and the window does not stall."""
     gc.freeze()
     gc.enable()
 
 
 def over() -> None:
-    """The window is gone, and takes what it held with it."""
+    """Unfreeze and collect: the window is gone."""
     gc.unfreeze()
     gc.collect()

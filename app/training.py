@@ -18,7 +18,7 @@ from engine.project.file import SUFFIX, dumps
 
 if TYPE_CHECKING:  # what follows a run is imported with the first run: a start of the window does not pay for it
     from app.runs.monitor import Monitor
-    from app.runs.supervisor import Outcome, Supervisor
+    from app.runs.run_follower import Outcome, RunFollower
     from engine.runs.folder import RunFolder
 
 
@@ -40,7 +40,7 @@ class Training(QObject):
         super().__init__(shell.dialog_parent)
         self._shell, self._dataset, self._user_code, self._notifier = shell, dataset, user_code, notifier
         self._monitor: Monitor | None = None
-        self._supervisor: Supervisor | None = None
+        self._follower: RunFollower | None = None
         self._lifecycle = Lifecycle()
         self._run_name = ""
         self.queue_follower = QueueFollower(shell, self, self)
@@ -65,7 +65,7 @@ class Training(QObject):
     @property
     def run_folder(self) -> "RunFolder | None":
         """The run that is shown."""
-        return self._supervisor.folder if self._supervisor else None
+        return self._follower.folder if self._follower else None
 
     def _take(self, *steps: Step) -> None:
         for step in steps:
@@ -97,11 +97,11 @@ class Training(QObject):
     def show_project(self) -> None:
         """Another project was opened: its last run is shown once the Train tab is seen. A run under way stays there."""
         if self._is_under_way:
-            self._shell.hint(f"The run of {self._run_name} goes on: the Train tab shows it.")
+            self._shell.hint(f"The run of {self._run_name} continues: the Train tab shows it.")
             if self._monitor is not None:
-                self._monitor.facts.add_line("", f"This run of {self._run_name} goes on, another project is open.")
+                self._monitor.facts.add_line("", f"This run of {self._run_name} continues, another project is open.")
             return
-        self._drop_supervisor()
+        self._drop_follower()
         self._lifecycle.take(Step.PROJECT_OPENED)
         self.queue_follower.forget()
         self.queue_follower.find_alive()
@@ -114,7 +114,7 @@ class Training(QObject):
     @property
     def _is_under_way(self) -> bool:
         """Whether a run is prepared, or the one that is shown goes on."""
-        return self.phase.is_preparing or (self._supervisor is not None and _is_alive(self._supervisor))
+        return self.phase.is_preparing or (self._follower is not None and _is_alive(self._follower))
 
     def catch_up(self) -> None:
         """The Train tab is seen: show the last run of the project, if another project was opened meanwhile."""
@@ -189,28 +189,28 @@ class Training(QObject):
 
     def follow(self, folder: "RunFolder") -> None:
         """Show a run, from its first event on, and follow it if it is alive."""
-        from app.runs.supervisor import Supervisor
+        from app.runs.run_follower import RunFollower
 
         monitor = self.monitor
-        self._drop_supervisor()
-        self._supervisor = Supervisor(folder, self)
-        self._lifecycle.take(Step.LIVE_RUN_SHOWN if _is_alive(self._supervisor) else Step.ENDED_RUN_SHOWN)
+        self._drop_follower()
+        self._follower = RunFollower(folder, self)
+        self._lifecycle.take(Step.LIVE_RUN_SHOWN if _is_alive(self._follower) else Step.ENDED_RUN_SHOWN)
         self._run_name = folder.path.name
         monitor.show_run(folder)
         self.run_shown.emit()
-        self._supervisor.received.connect(monitor.take)
-        self._supervisor.received.connect(self.received)
-        self._supervisor.received.connect(self._take_state)
-        self._supervisor.ended.connect(self._on_ended)
-        self._supervisor.start()
+        self._follower.received.connect(monitor.take)
+        self._follower.received.connect(self.received)
+        self._follower.received.connect(self._take_state)
+        self._follower.ended.connect(self._on_ended)
+        self._follower.start()
         self.queue_follower.show_current()
         self.state_changed.emit()
 
-    def _drop_supervisor(self) -> None:
-        if self._supervisor is not None:
-            self._supervisor.close()
-            self._supervisor.deleteLater()
-            self._supervisor = None
+    def _drop_follower(self) -> None:
+        if self._follower is not None:
+            self._follower.close()
+            self._follower.deleteLater()
+            self._follower = None
 
     def _take_state(self, event: object) -> None:
         from engine.runs.events import StateChanged
@@ -235,9 +235,9 @@ class Training(QObject):
             self._lifecycle.take(Step.STOP_AFTER_EPOCH_REQUESTED if after_epoch else Step.STOP_REQUESTED)
             self.monitor.show_stopping(after_epoch=after_epoch)
             return
-        if self._supervisor is None or self._supervisor.outcome is not None:
+        if self._follower is None or self._follower.outcome is not None:
             return
-        why = self._supervisor.stop_run(after_epoch=after_epoch)
+        why = self._follower.stop_run(after_epoch=after_epoch)
         if why:
             self._shell.show_error("The run cannot be stopped", why)
         else:
@@ -248,10 +248,10 @@ class Training(QObject):
         values of `set` are asked for in a dialog."""
         if name == "set":
             values = self._ask_for_change()
-        if self._supervisor is None or self._supervisor.outcome is not None or (name == "set" and not values):
+        if self._follower is None or self._follower.outcome is not None or (name == "set" and not values):
             return
         try:
-            self._supervisor.folder.request(name, **(values or {}))
+            self._follower.folder.request(name, **(values or {}))
         except UserError as error:
             self._shell.show_error("The run cannot be asked", str(error))
             return
@@ -275,13 +275,13 @@ class Training(QObject):
         """Let a paused run go on, or resume one that has ended, in its folder."""
         if self.phase is Phase.PAUSED:
             self.request("resume")
-        elif self.phase.can_resume and self._supervisor is not None:
-            self.resume_run(self._supervisor.folder)
+        elif self.phase.can_resume and self._follower is not None:
+            self.resume_run(self._follower.folder)
 
     def take_offer(self, setting: str) -> None:
         """Resume the run that failed, with the setting that is expected to help."""
-        if self._supervisor is not None:
-            self.resume_run(self._supervisor.folder, [setting])
+        if self._follower is not None:
+            self.resume_run(self._follower.folder, [setting])
 
     def resume_run(self, folder: "RunFolder", settings: list[str] | None = None) -> None:
         """Resume a run that has ended, in its folder, with other values of some options; one that is complete is given
@@ -289,12 +289,12 @@ class Training(QObject):
         from app.runs.change_run import ask_for_more
 
         if self.is_running:
-            self._shell.hint("Another run is shown that is under way. Stop it first, or resume this one later.")
+            self._shell.hint("Another run is under way. Stop it first, or resume this one later.")
             return
         try:
             settings = settings or ask_for_more(self._shell.dialog_parent, folder)
         except UserError as error:
-            self._shell.show_error("The run cannot go on", str(error))
+            self._shell.show_error("The run cannot be resumed", str(error))
             return
         if settings is None:
             return
@@ -310,7 +310,7 @@ class Training(QObject):
         self.monitor.facts.resume.setEnabled(True)
         self.monitor.facts.offer.setEnabled(True)
         self._take(Step.REFUSED)
-        self._shell.show_error("The run cannot go on", message)
+        self._shell.show_error("The run cannot be resumed", message)
 
     # ---- opening and leaving ----
 
@@ -347,13 +347,13 @@ class Training(QObject):
 
     def close(self) -> None:
         """Stop following; the run goes on, and the queue too."""
-        if self._supervisor is not None:
-            self._supervisor.close()
+        if self._follower is not None:
+            self._follower.close()
         self.queue_follower.close()
 
 
-def _is_alive(supervisor: "Supervisor") -> bool:
+def _is_alive(follower: "RunFollower") -> bool:
     """Return whether the run itself goes on. All events of a run that has ended may not have been read yet."""
     from engine.runs.events import ENDS
 
-    return supervisor.outcome is None and supervisor.folder.state() not in ENDS
+    return follower.outcome is None and follower.folder.state() not in ENDS

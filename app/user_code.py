@@ -1,7 +1,8 @@
-"""Code of the user's, seen from the window: its text is read here, it runs elsewhere, and only in trusted folders.
+"""The user's own Python code, seen from the window: its text is read here, it runs elsewhere, and only in trusted
+folders.
 
 Reads the files of custom layers when the project or a file changes, asks for a file when such a layer is added, asks
-whether a folder is trusted, and has an engine process measure the layers whose sizes are not known.
+whether a folder is trusted, and has an engine process measure layers of unknown sizes.
 """
 
 import contextlib
@@ -43,13 +44,13 @@ class UserCodeTracker(QObject):
         self._documents = documents
         self._window = window
         self._seen: tuple[Network, tuple[str, ...]] | None = None
-        """The network and the files of code that were looked at."""
+        """The network and the code files at the last look."""
         self._here: tuple[tuple[str, ...], Network] | None = None
         self._asked: set[tuple[str, ...]] = set()
         self._command: EngineCommand | None = None
         self._file: Path | None = None
         self._tried: set[Question] = set()
-        """What was asked before: an answer that did not come is not asked for again and again."""
+        """Questions that were sent to the engine: one without an answer is not sent again."""
         self._is_started = False
         self.ask_to_trust: Callable[[QWidget, Sequence[str], Sequence[Path]], bool] = ask_to_trust
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
@@ -58,7 +59,7 @@ class UserCodeTracker(QObject):
         documents.changed.connect(self.refresh)
 
     def start(self) -> None:
-        """From now on code is measured, and files are read again when the window is come back to."""
+        """Measure code from now on, and read files again whenever the window becomes active."""
         self._is_started = True
         app = QApplication.instance()
         if isinstance(app, QApplication):
@@ -69,7 +70,7 @@ class UserCodeTracker(QObject):
         self.refresh()
 
     def _on_project_changed(self, _project: object = None) -> None:
-        """Told before the project is checked, so what is learnt here is in the check."""
+        """Read code of the project. Called before the project is checked, so that the check knows it."""
         project, editor = self._editor.project, self._editor
         before, self._here = self._here, (editor.scope, editor.network)
         files = user_code.files(project.training)
@@ -85,7 +86,7 @@ class UserCodeTracker(QObject):
             QTimer.singleShot(0, self, lambda: self._choose_for_new(inside))
 
     def refresh(self) -> None:
-        """Read the files again: they may have changed, and so may the folder of the project."""
+        """Read the files again: they, or the folder of the project, may have changed."""
         project = self._editor.project
         if user_code.has_code(project) and user_code.look(project, self._documents.base):
             registry.forget_failures()
@@ -101,7 +102,7 @@ class UserCodeTracker(QObject):
         return not user_code.untrusted(self._editor.project)
 
     def ask(self) -> bool:
-        """Ask whether the project's folder is trusted, unless it is. Returns whether all code may run now."""
+        """Ask whether the project's folder is trusted, unless it is. Return whether all code may run now."""
         project = self._editor.project
         names = user_code.untrusted(project)
         if not names:
@@ -124,7 +125,7 @@ class UserCodeTracker(QObject):
         return True
 
     def review(self) -> None:
-        """The menu's way to `ask`. Where there is nothing to ask it says so, and tries again what failed."""
+        """Ask for trust, from the menu. Where there is nothing to ask, say so and measure again what failed."""
         if not self.is_trusted():
             self.ask()
             return
@@ -137,7 +138,8 @@ class UserCodeTracker(QObject):
             self.measure()
 
     def _ask_once(self) -> None:
-        """Ask about what was not asked about before: a project that was opened, a layer that was added."""
+        """Ask for trust in code that was not asked about before: of a project that was opened, or a layer that was
+        added."""
         names = user_code.untrusted(self._editor.project)
         key = (str(self._documents.base), *names)
         if names and key not in self._asked and self._documents.path is not None:
@@ -147,7 +149,7 @@ class UserCodeTracker(QObject):
     # Sizes
 
     def measure(self) -> None:
-        """Have the sizes measured that are not known and may be. One engine process at a time."""
+        """Have the unknown sizes measured that may be, by one engine process at a time."""
         if not self._is_started or self._command is not None:
             return
         project = self._editor.project
@@ -200,7 +202,7 @@ class UserCodeTracker(QObject):
             self._file = None
 
     def close(self) -> None:
-        """End what is measured now."""
+        """Cancel the measurement."""
         self._is_started = False
         self._delay.stop()
         if self._command is not None:
@@ -210,7 +212,7 @@ class UserCodeTracker(QObject):
     # Choosing
 
     def _choose_for_new(self, before: Network) -> None:
-        """Ask for the file of a custom layer that was just added, and for the class where another file was chosen."""
+        """Ask for the file of a custom layer that was just added, and for the class if another file was chosen."""
         editor = self._editor
         if editor.stack.index() != editor.stack.count() or not editor.stack.count():
             return  # undone, redone or opened: nobody wants to be asked
@@ -227,7 +229,8 @@ class UserCodeTracker(QObject):
                 return
 
     def choose_file(self, id: str) -> None:
-        """Ask for the file of a layer, and for what in it is meant. Without an answer a new layer goes again."""
+        """Ask for the file of a layer, and for the class or function in it. A new layer is removed if that is
+        cancelled."""
         start = str(self._documents.folder)
         name, _ = QFileDialog.getOpenFileName(self._window, "Choose the Python file of the layer", start, PYTHON)
         if not name:
@@ -236,48 +239,48 @@ class UserCodeTracker(QObject):
         self.choose_name(id, self._relative(Path(name)))
 
     def _relative(self, path: Path) -> str:
-        """As the project names it: from its folder where it lies in it."""
+        """Return a path as the project names it: relative to its folder if it lies inside."""
         base = self._documents.base
         if self._documents.path is not None and path.is_relative_to(base):
             return path.relative_to(base).as_posix()
         return str(path)
 
     def choose_name(self, id: str, file: str) -> None:
-        """Make it the layer for a class or function of a file: the one there is, or the one that is chosen."""
+        """Use a class or function of a file for the layer: the only one, or the one that the user chooses."""
         layer = self._editor.network.layers.get(id)
         if layer is None or not isinstance(layer.type, UserCode) or not file:
             return
         kind = "class" if isinstance(layer.type, Custom) else "function"
         try:
-            found = _offered(self._documents.base / file, file, kind)
+            signatures = _offered(self._documents.base / file, file, kind)
         except UserError as error:
             show_error(self._window, "The file cannot be used", str(error))
             return
-        chosen = next((one for one in found if one.name == layer.type.code_name), None)
-        chosen = chosen or (found[0] if len(found) == 1 else self._chosen(found, kind, file))
+        chosen = next((signature for signature in signatures if signature.name == layer.type.code_name), None)
+        chosen = chosen or (signatures[0] if len(signatures) == 1 else self._chosen(signatures, kind, file))
         if chosen is None:
             return
         type = layer.type.replace(file=file).with_signature(chosen)
         change = lambda network: user_code.with_type(network, id, type)  # noqa: E731  # one use, and short
         self._editor.edit_network(f"Use {chosen.name} of {os.path.basename(file)}", change)
 
-    def _chosen(self, found: Sequence[Signature], kind: str, file: str) -> Signature | None:
-        names = [one.name for one in found]
+    def _chosen(self, signatures: Sequence[Signature], kind: str, file: str) -> Signature | None:
+        names = [signature.name for signature in signatures]
         what = f"{file} has several. Which {kind} is the layer?"
         name, is_chosen = QInputDialog.getItem(self._window, "Custom layer", what, names, 0, False)
-        return next((one for one in found if one.name == name), None) if is_chosen else None
+        return next((signature for signature in signatures if signature.name == name), None) if is_chosen else None
 
 
 def _offered(path: Path, file: str, kind: str) -> list[Signature]:
-    """What in a file can be a layer. Raises `UserError` where there is nothing."""
+    """Return what in a file can be a layer. Raises `UserError` if there is nothing."""
     try:
         text = registry.read_code(path, file).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(f"{file} is not UTF-8 text. Choose a Python file.") from None
-    of_kind = [one for one in read_signatures(text, file) if one.kind == kind]
-    found = [one for one in of_kind if not one.refusal]
-    if not found:
+    of_kind = [signature for signature in read_signatures(text, file) if signature.kind == kind]
+    signatures = [signature for signature in of_kind if not signature.refusal]
+    if not signatures:
         what = "class that is an nn.Module" if kind == "class" else "function"
         why = f" {of_kind[0].refusal}" if of_kind else ""
         raise UserError(f"{file} has no {what} that can be a layer.{why}")
-    return found
+    return signatures

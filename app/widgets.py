@@ -1,4 +1,4 @@
-"""A label that never needs more room than there is: long text is elided in the middle, and whole in the tooltip."""
+"""Small widgets that several parts of the window use."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -10,7 +10,8 @@ LEAST_WIDTH = 48
 
 
 class ElidedLabel(QLabel):
-    """One line of plain text. `note` is what the tooltip says instead of the text, such as a whole path."""
+    """A label of one line that never needs more room than there is: longer text is elided in the middle, and whole in
+    the tooltip. `note` replaces the text in the tooltip, such as a whole path."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -19,23 +20,23 @@ class ElidedLabel(QLabel):
         self.setText(text)
 
     def setText(self, text: str, note: str = "") -> None:
-        """Show another text."""
+        """Set the text, and what the tooltip shows instead of it."""
         self.note = note
         super().setText(text)
         self._update_tip()
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters are enough."""
+        """Return room for a few letters."""
         hint = super().minimumSizeHint()
         return QSize(min(hint.width(), LEAST_WIDTH), hint.height())
 
     @property
     def is_elided(self) -> bool:
-        """Whether a part of the text cannot be seen."""
+        """Whether the text is cut."""
         return self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The tooltip tells what the label cannot."""
+        """Update the tooltip, which shows elided text."""
         super().resizeEvent(event)
         self._update_tip()
 
@@ -43,7 +44,7 @@ class ElidedLabel(QLabel):
         self.setToolTip(self.note or (self.text() if self.is_elided else ""))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The text, or its beginning and end."""
+        """Paint the text, elided in the middle."""
         area = self.contentsRect()
         shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, area.width())
         painter = QPainter(self)
@@ -52,33 +53,33 @@ class ElidedLabel(QLabel):
         painter.end()
 
 
-class Line(QWidget):
-    """One pixel between two parts, whichever way they lie."""
+class Divider(QWidget):
+    """A line of one pixel between two parts, horizontal or vertical."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setMinimumSize(1, 1)
 
     def sizeHint(self) -> QSize:
-        """One pixel."""
+        """Return one pixel."""
         return QSize(1, 1)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The line's colour."""
+        """Fill the line."""
         QPainter(self).fillRect(self.rect(), theme.current().line)
 
 
 FRAME = QSize(16, 48)
-"""What a title bar and borders take of a screen."""
+"""What the title bar and borders of a window take of the screen."""
 
 
 def within_screen(widget: QWidget, width: int, height: int) -> QSize:
-    """The size, or as much of it as the screen has room for: below its edge nobody reaches the buttons."""
+    """Return the size, limited to the screen: buttons below its edge could not be reached."""
     return QSize(width, height).boundedTo(widget.screen().availableSize() - FRAME)
 
 
-class FactsTable(QWidget):
-    """Names at the left, values at the right."""
+class ValueTable(QWidget):
+    """A short table: names at the left, values at the right."""
 
     def __init__(self, title: str, names: tuple[str, ...]) -> None:
         super().__init__()
@@ -107,18 +108,18 @@ class FactsTable(QWidget):
             self.set(name, "")
 
     def set(self, name: str, value: str) -> None:
-        """Show a value; a row without one hides."""
+        """Show a value; a row without one is hidden."""
         self._values[name].setText(value)
         self._values[name].setVisible(bool(value))
         self._names[name].setVisible(bool(value))
 
     def explain(self, name: str, words: str) -> None:
-        """Say more where the pointer rests on a row."""
+        """Set the tooltip of a row."""
         for label in (self._names[name], self._values[name]):
             label.setToolTip(words)
 
     def text(self, name: str) -> str:
-        """What is shown."""
+        """Return the value that is shown."""
         return self._values[name].text()
 
     def clear(self) -> None:

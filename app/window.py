@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayou
 from app import documents, messages
 from app.data.dataset_tracker import DatasetTracker
 from app.frame.actions import WindowState
-from app.frame.bars import StatusLine, TopBar
 from app.frame.canvas_overlays import LayerHealthOverlay, StagesOverlay
 from app.frame.commands import CanvasCommands, DialogCommands, ThemeCommands
 from app.frame.document_commands import DocumentCommands
 from app.frame.menus import Menus
 from app.frame.tabs import DesignTab, Tabs
+from app.frame.window_bars import StatusLine, TopBar
 from app.notifier import Notifier
 from app.processes import EngineServer
 from app.runs.environment import ExecutionEnvironment
@@ -139,7 +139,7 @@ class MainWindow(QMainWindow):
         return tab
 
     def _make_experiments_tab(self) -> QWidget:
-        from app.experiments.actions import RunCommands
+        from app.experiments.run_commands import RunCommands
         from app.experiments.tab import ExperimentsTab
 
         tab = ExperimentsTab(self)
@@ -217,7 +217,7 @@ class MainWindow(QMainWindow):
         palette.user_block_removed.connect(lambda entry: self.blocks.remove(entry))
 
     def _on_docks_made(self, docks: list[QDockWidget]) -> None:
-        """Offer the panels in the menu, and put them where they were when a window was last closed."""
+        """Add the panels to the menu, and restore their places."""
         for dock in docks:
             self.menus.panels.addAction(dock.toggleViewAction())
         state = self.settings.value("docks")
@@ -363,7 +363,7 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The first time the rest of Design is made, and the engine is warmed once the window is up."""
+        """Fit the network, and warm the engine once the window is up."""
         super().showEvent(event)
         if self.design.is_made:
             QTimer.singleShot(0, self, self.design.canvas.fit)
@@ -388,7 +388,7 @@ class MainWindow(QMainWindow):
         self._preload = Preload(self)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Tells once that the window is on screen, and goes on with what did not have to be there."""
+        """Emit `painted` after the first paint, then make what is not visible yet."""
         super().paintEvent(event)
         if not self._was_painted:
             self._was_painted = True
@@ -418,7 +418,7 @@ class MainWindow(QMainWindow):
         event.accept()
 
     def shutdown(self) -> None:
-        """Let go of processes, plots and timers, in order."""
+        """Release processes, plots and timers, in order."""
         self._start_engine = False
         self._is_leaving = True
         self.documents.close()

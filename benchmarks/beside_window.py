@@ -75,13 +75,13 @@ def watch(project: Path, folder: Path) -> int:
 
     import app.main
     from app import startup
-    from app.runs.supervisor import Supervisor
+    from app.runs.run_follower import RunFollower
     from engine.runs.folder import RunFolder
 
     frames = Frames()
-    poll = Supervisor.poll
+    poll = RunFollower.poll
 
-    def timed(supervisor: Supervisor) -> None:
+    def timed(supervisor: RunFollower) -> None:
         began, busy = time.perf_counter(), time.thread_time()
         poll(supervisor)
         frames.note(began, busy)
@@ -103,7 +103,7 @@ def watch(project: Path, folder: Path) -> int:
     window.show()
     window.show_tab("train")
     application.processEvents()
-    Supervisor.poll = timed  # type: ignore[method-assign]  # from now on
+    RunFollower.poll = timed  # type: ignore[method-assign]  # from now on
     window.training.follow(RunFolder(folder))
     timer = QTimer(interval=500)
     timer.timeout.connect(lambda: None if window.training.is_running else application.quit())

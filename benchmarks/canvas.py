@@ -17,7 +17,7 @@ from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
-from app.dialogs.compare import CompareDialog
+from app.dialogs.compare_projects import CompareDialog
 from designer import theme
 from designer.canvas.view import CanvasView
 from designer.editor import Editor

@@ -1,1 +1,1 @@
-"""The Data tab: choosing data, looking at it, splitting it."""
+"""The Data tab: choosing data, previewing it, splitting it."""

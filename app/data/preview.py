@@ -1,4 +1,4 @@
-"""A look at data: how many samples each split and class has, and some samples as pictures, rows or series."""
+"""A preview of the data: the number of samples per split and class, and some samples as pictures, rows or series."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ LONGEST_LARGE, LONGEST_FIGURE, LARGE_HEIGHT = 10, 13, 32
 
 
 class Preview(QWidget):
-    """Made anew for each answer of the engine."""
+    """Shows one answer of the engine; its content is made anew for each."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Preview(QWidget):
         self.tiles: Tiles | None = None
 
     def show_answer(self, answer: dict[str, Any], facts: DatasetInfo) -> None:
-        """Show what `preview` of the engine answered. Images have a bar over them, which the caller fills."""
+        """Show the answer to the request `preview`. Images have a bar over them, which the caller fills."""
         self.content = QWidget()
         self.bar = AugmentedBar() if facts.inputs and facts.inputs[0].type.layout == "image" else None
         self.tiles = None
@@ -82,7 +82,7 @@ class Preview(QWidget):
         self._area.setWidget(self.content)
 
     def show_pictures(self, pictures: list[dict[str, Any]]) -> None:
-        """Show other pictures in the place of those that are there; all else stays."""
+        """Replace the pictures; all else stays."""
         if self.tiles is None or not pictures:
             return
         old, self.tiles = self.tiles, _pictures(pictures)
@@ -122,17 +122,17 @@ def _card(title: str, content: QWidget, corner: QWidget | None = None) -> QFrame
 
 
 def _size_of(number: str) -> str:
-    """The role of a figure: as large as it can be read whole."""
+    """Return the role of a figure: as large as it can be shown whole."""
     return "large" if len(number) <= LONGEST_LARGE else "figure" if len(number) <= LONGEST_FIGURE else "title"
 
 
 def _counts(facts: DatasetInfo) -> QHBoxLayout:
-    """The sizes of the three splits, and what comes in and goes out, as cards in a row."""
+    """Return the sizes of the three splits, and the inputs and targets, as cards in a row."""
     row = QHBoxLayout()
     row.setSpacing(12)
     shown = [(split.capitalize(), f"{facts.samples.get(split, 0):,}", "samples") for split in SPLITS]
-    sizes = ", ".join(given.short() for given in facts.inputs)
-    shown.append(("Input", sizes, " and ".join(given.type.layout for given in facts.inputs)))
+    sizes = ", ".join(input.short() for input in facts.inputs)
+    shown.append(("Input", sizes, " and ".join(input.type.layout for input in facts.inputs)))
     if len(facts.targets) == 1 and facts.targets[0].per == "sample" and facts.task in ("classes", "numbers"):
         is_class = facts.task == "classes"
         title, unit = ("Classes", "to tell apart") if is_class else ("Responses", "to predict")
@@ -171,7 +171,7 @@ def _series(series: list[dict[str, Any]]) -> QWidget:
 
 
 def _classes(classes: list[dict[str, Any]], *, is_coloured: bool) -> QWidget:
-    """How often each class is there; with its colour where samples above have colours."""
+    """Return the table of classes with their counts; with the colours that the samples above use."""
     heads = ["Class", "Training", "Validation", "Test"]
     rows = [[c["name"], *(c.get(split, 0) for split in SPLITS)] for c in classes[:MOST_CLASSES]]
     table = _table(heads, rows)
@@ -220,16 +220,16 @@ NOTHING_YET = "Training takes them as they are"
 
 
 def changes_of(project: Project) -> tuple[object, ...]:
-    """All that the changed samples of an epoch follow from, beside the data."""
+    """Return what the augmented samples of an epoch depend on, beside the data."""
     options = project.training
     return options.seed, *(getattr(options, name) for name in AUGMENTATION)
 
 
 class AugmentedBar(QWidget):
-    """A switch, the epoch whose changes are shown, and the way to the options."""
+    """A switch to show samples as augmented, the epoch, and a link to the options."""
 
     epoch_chosen = Signal(int)
-    """0: the samples as they are."""
+    """The epoch whose augmentation is shown; 0 for the samples as they are."""
     options_wanted = Signal()
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The Data tab: where the data comes from, how it is split, and a look at it."""
+"""The Data tab: the source of the data, its splits, and a preview."""
 
 import shutil
 import tempfile
@@ -24,7 +24,7 @@ from app.data.dataset_tracker import DatasetTracker
 from app.data.preview import Preview, changes_of
 from app.documents import Documents
 from app.processes import EngineServer, OnError, OnResult
-from app.widgets import Line
+from app.widgets import Divider
 from designer import theme
 from designer.editor import Editor
 from designer.forms.form import Form
@@ -38,20 +38,20 @@ MESSAGE_WIDTH = 480
 
 
 class DataTab(QWidget):
-    """Edits the section `data` of the project, and shows what the engine finds there."""
+    """Edits the section `data` of the project, and shows what the engine reads there."""
 
     augmentation_wanted = Signal()
-    """The options of random changes are asked for."""
+    """The user asks for the options of augmentation."""
 
     def __init__(self, editor: Editor, documents: Documents, server: EngineServer, dataset: DatasetTracker) -> None:
         super().__init__()
         self._editor, self._documents, self._server, self._dataset = editor, documents, server, dataset
         self._shown: tuple[DataOptions, str] | None = None
         self._epoch = 0
-        """Whose random changes of the samples are shown; 0: the samples as they are."""
+        """The epoch whose augmentation is shown; 0 for the samples as they are."""
         self._changes = changes_of(editor.project)
         self._looked: object = None
-        """What the samples were asked for last that are shown in the place of others."""
+        """The last request for samples that replace those shown."""
         self._folder = tempfile.mkdtemp(prefix="netwright-preview-")
         self.destroyed.connect(lambda _=None, folder=self._folder: shutil.rmtree(folder, ignore_errors=True))
         self.setAcceptDrops(True)
@@ -68,7 +68,7 @@ class DataTab(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self._make_side())
-        row.addWidget(Line())
+        row.addWidget(Divider())
         row.addWidget(self.pages, 1)
         editor.project_changed.connect(self._on_project_changed)
         dataset.changed.connect(self._on_info)
@@ -128,7 +128,7 @@ class DataTab(QWidget):
         return page
 
     def _make_message(self) -> QWidget:
-        """A card, because the colours of words are made for its ground."""
+        """Make the page for messages: a card, because the colours of text are made for its background."""
         page = QWidget()
         card = QFrame()
         theme.mark(card, "role", "card")
@@ -157,7 +157,7 @@ class DataTab(QWidget):
             self._use(source=source, path=self._short(Path(name)))
 
     def _short(self, path: Path) -> str:
-        """Relative to the project's folder where it lies below it, so that both can be moved together."""
+        """Return a path relative to the project's folder if it lies inside, so that both can be moved together."""
         if self._documents.path is not None and path.is_relative_to(self._documents.base):
             return path.relative_to(self._documents.base).as_posix()
         return str(path)
@@ -167,15 +167,15 @@ class DataTab(QWidget):
         self._editor.apply("Choose data", replace(project, data=project.data.replace(**values)))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take one folder or file that can be data."""
+        """Accept one folder or file that can be data."""
         if self._droppable(event) is not None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Use what was dropped."""
-        found = self._droppable(event)
-        if found is not None:
-            source, path = found
+        """Use the folder or file that was dropped."""
+        dropped = self._droppable(event)
+        if dropped is not None:
+            source, path = dropped
             self._use(source=source, path=self._short(path))
             event.acceptProposedAction()
 
@@ -273,14 +273,14 @@ class DataTab(QWidget):
             QTimer.singleShot(0, self, lambda: shutil.rmtree(folder, ignore_errors=True))
 
         project, base = self._editor.project, str(self._documents.base)
-        wanted = {"data": project.data.write(), "base": base, "folder": folder, "count": PREVIEW_SAMPLES}
-        wanted = {**wanted, "training": project.training.write(), **more}
-        self._server.request("preview", wanted, done, fail)
+        request = {"data": project.data.write(), "base": base, "folder": folder, "count": PREVIEW_SAMPLES}
+        request = {**request, "training": project.training.write(), **more}
+        self._server.request("preview", request, done, fail)
 
     # ---- samples as training changes them ----
 
     def _look_again(self, epoch: int) -> None:
-        """Show the samples as this epoch changes them, or as they are; if the options let it."""
+        """Show the samples as augmented in this epoch, or as they are, if the options allow it."""
         info, bar = self._dataset.info, self.preview.bar
         if info is None or bar is None:
             return

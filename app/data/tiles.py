@@ -1,4 +1,4 @@
-"""Samples side by side, in as many columns as there is room for."""
+"""Samples side by side, in as many columns as fit."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ PEN_FAMILIES = ("Convolution", "Activation", "Pooling", "Recurrent", "Normalisat
 
 
 class Tile(QWidget):
-    """One sample above its caption. `size` is the least it needs without the caption."""
+    """One sample above its caption. `size_wanted` is the least it needs without the caption."""
 
     size_wanted = QSize(PICTURE, PICTURE)
 
@@ -33,7 +33,7 @@ class Tile(QWidget):
         raise NotImplementedError
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The sample, and its caption elided."""
+        """Paint the sample, and its caption elided."""
         area = QRectF(self.rect())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -46,20 +46,20 @@ class Tile(QWidget):
 
 
 class Picture(Tile):
-    """An image; small ones are shown with hard pixels."""
+    """An image; small ones are scaled without smoothing."""
 
     def __init__(self, file: str, caption: str, tip: str) -> None:
         super().__init__(caption, tip)
         self.pixmap = scaled(QPixmap(file))
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """The image in the middle."""
+        """Draw the image in the middle."""
         size = self.pixmap.size()
         painter.drawPixmap(QPointF((area.width() - size.width()) / 2, (area.height() - size.height()) / 2), self.pixmap)
 
 
 class Masked(Tile):
-    """An image, and beside it which pixel is of which class."""
+    """An image, and beside it the class of each pixel."""
 
     size_wanted = QSize(2 * PICTURE + GAP // 2, PICTURE)
 
@@ -73,7 +73,7 @@ class Masked(Tile):
         self.classes = scaled(QPixmap.fromImage(coloured), smooth=False)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """The image at the left, its classes at the right."""
+        """Draw the image at the left, its classes at the right."""
         half = (area.width() - GAP / 2) / 2
         for left, pixmap in ((0.0, self.pixmap), (half + GAP / 2, self.classes)):
             x = left + (half - pixmap.width()) / 2
@@ -81,7 +81,7 @@ class Masked(Tile):
 
 
 def scaled(pixels: QPixmap, *, smooth: bool | None = None) -> QPixmap:
-    """A picture in the size of a tile; small ones with hard pixels."""
+    """Return a picture in the size of a tile; small ones scaled without smoothing."""
     if pixels.isNull():  # Qt would complain, and there is nothing to show anyway
         return pixels
     is_smooth = pixels.width() > PICTURE if smooth is None else smooth
@@ -90,7 +90,8 @@ def scaled(pixels: QPixmap, *, smooth: bool | None = None) -> QPixmap:
 
 
 def class_colour(number: int) -> QColor:
-    """The colour of a class in masks and along sequences: those of the families first, then others far apart."""
+    """Return the colour of a class in masks and along sequences: those of the layer families first, then others far
+    apart."""
     if number < len(PEN_FAMILIES):
         return QColor(theme.current().family(PEN_FAMILIES[number]))
     return QColor.fromHsvF((number * 0.618034) % 1.0, 0.55, 0.85)
@@ -110,7 +111,7 @@ class Sparkline(Tile):
         self.steps = list(steps)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
-        """The lines, and the band."""
+        """Draw the lines, and the band."""
         if self.steps:
             self._draw_band(painter, QRectF(area.left() + 2, area.bottom() - BAND, area.width() - 4, BAND))
             area = area.adjusted(0, 0, 0, -BAND)
@@ -130,7 +131,7 @@ class Sparkline(Tile):
             painter.drawPolyline(QPolygonF(points))
 
     def _draw_band(self, painter: QPainter, area: QRectF) -> None:
-        """As each value stands for half a step on either side, so do the colours."""
+        """Draw the band of classes. A value stands for half a step on either side, and so does its colour."""
         width = area.width() / len(self.steps)
         start = 0
         for end in range(1, len(self.steps) + 1):
@@ -142,7 +143,7 @@ class Sparkline(Tile):
 
 
 class Tiles(QWidget):
-    """Lays tiles out in rows; as high as that takes."""
+    """Lays tiles out in rows, and is as high as they need."""
 
     def __init__(self, tiles: Sequence[Tile], *, is_stretched: bool = False) -> None:
         super().__init__()
@@ -156,24 +157,24 @@ class Tiles(QWidget):
         self.setSizePolicy(policy)
 
     def columns(self, width: int) -> int:
-        """How many tiles stand in a row of this width."""
+        """Return how many tiles fit into a row of this width."""
         return max(1, (width + GAP) // (self._cell.width() + GAP))
 
     def hasHeightForWidth(self) -> bool:
-        """A narrow window has more rows."""
+        """Return true: a narrow window needs more rows."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Of all rows."""
+        """Return the height of all rows."""
         rows = -(-len(self.tiles) // self.columns(width))
         return max(0, rows * (self._cell.height() + CAPTION_HEIGHT + GAP) - GAP)
 
     def sizeHint(self) -> QSize:
-        """Any width will do."""
+        """Return the size of ten columns; any width will do."""
         return QSize(10 * (self._cell.width() + GAP), self.heightForWidth(10 * (self._cell.width() + GAP)))
 
     def minimumSizeHint(self) -> QSize:
-        """One column."""
+        """Return the size of one tile."""
         return QSize(self._cell.width(), self._cell.height() + CAPTION_HEIGHT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

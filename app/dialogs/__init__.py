@@ -1,1 +1,1 @@
-"""Dialogs: training options, export, preferences, about."""
+"""Dialogs: training options, export, comparison, devices."""

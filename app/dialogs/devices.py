@@ -1,6 +1,6 @@
-"""What this machine can train with: devices, whether everything works, and how fast it is.
+"""The devices of this machine: which can be trained on, whether everything works, and how fast they are.
 
-All of it is found by a process of its own, which says what it has found as it goes; the window only reads along.
+A process of its own examines them and reports as it goes; the window only reads along.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.dialogs.bars import Bar, Bars
-from app.processes import ThrowAway, engine_command
-from app.widgets import Line, within_screen
+from app.processes import DisposableProcess, engine_command
+from app.widgets import Divider, within_screen
 from designer import theme
 from designer.forms.row import section_label
 
@@ -29,12 +29,12 @@ _LOOKING = "Looking at the devices of this machine…"
 
 
 class DevicesDialog(QDialog):
-    """Begins to look when it is shown; Stop, or closing it, ends the process that looks."""
+    """Examines the devices when it is shown. Stop, or closing it, ends the process."""
 
     def __init__(self, parent: QWidget | None = None, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
         self._command = list(command or engine_command("engine.launch.machine_test"))
-        self.trial = ThrowAway(self)
+        self.trial = DisposableProcess(self)
         self.trial.said.connect(self._take)
         self.trial.ended.connect(self._on_closed)
         self._figures: list[Bar] = []
@@ -80,12 +80,12 @@ class DevicesDialog(QDialog):
         bottom.addWidget(self.state, 1)
         bottom.addWidget(self.test_button)
         bottom.addWidget(self.close_button)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(area, 1)
-        whole.addWidget(Line())
-        whole.addLayout(bottom)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(area, 1)
+        outer.addWidget(Divider())
+        outer.addLayout(bottom)
 
     def _heading(self, of: object, title: str) -> QLabel:
         heading = self._headings[of] = section_label(title)
@@ -94,11 +94,11 @@ class DevicesDialog(QDialog):
 
     @property
     def is_testing(self) -> bool:
-        """Whether the process is at work."""
+        """Whether the process runs."""
         return self.trial.is_running
 
     def start(self) -> None:
-        """Look, from the beginning."""
+        """Examine the devices, from the beginning."""
         self.stop()
         for grid in (self.devices, self.checks):
             while (item := grid.takeAt(0)) is not None:
@@ -117,54 +117,54 @@ class DevicesDialog(QDialog):
         self._say(_LOOKING)
 
     def stop(self) -> None:
-        """End the process, if it is at work."""
+        """End the process, if it runs."""
         self.trial.stop()
         self.test_button.setText("Test again")
 
     def _on_test(self) -> None:
         if self.is_testing:
             self.stop()
-            self._say("Stopped. What was found until then is shown.")
+            self._say("Stopped. The results so far are shown.")
         else:
             self.start()
 
     def _on_closed(self) -> None:
         self.stop()
         if self._is_complete:
-            self._say("Everything was looked at.")
+            self._say("All devices were examined.")
         else:
-            self._say("The examination broke off: the process that looks has ended. Test again.", "error")
+            self._say("The examination was interrupted: its process has ended. Test again.", "error")
 
     def _say(self, text: str, role: str = "muted") -> None:
         theme.mark(self.state, "role", role)
         self.state.setText(text)
 
-    def _take(self, found: dict[str, Any]) -> None:
-        if "device" in found:
-            self._add_device(found["device"])
-        elif "check" in found:
-            check = found["check"]
+    def _take(self, report: dict[str, Any]) -> None:
+        if "device" in report:
+            self._add_device(report["device"])
+        elif "check" in report:
+            check = report["check"]
             sign, role = _STATES[check["state"]]
             what = f"{check['layer']} {check['device']}".strip()
             self._add_row(self.checks, (sign, what, check["words"]), role)
             self._say("Checking…")
-        elif "figure" in found:
-            self._add_figure(found["figure"])
-        self._is_complete = self._is_complete or bool(found.get("done"))
+        elif "figure" in report:
+            self._add_figure(report["figure"])
+        self._is_complete = self._is_complete or bool(report.get("done"))
 
     def _add_device(self, device: dict[str, Any]) -> None:
-        known = [f"{device['cores']:,} cores"] if device.get("cores") else []
-        known += [f"{device['memory_bytes'] / 2**30:.1f} GiB"] if device.get("memory_bytes") else []
-        known += [f"capability {device['capability']}"] if device.get("capability") else []
-        known += [f"driver {device['driver']}"] if device.get("driver") else []
-        known += [f"{device['utilisation']} % busy"] if device.get("utilisation") is not None else []
-        known += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
+        facts = [f"{device['cores']:,} cores"] if device.get("cores") else []
+        facts += [f"{device['memory_bytes'] / 2**30:.1f} GiB"] if device.get("memory_bytes") else []
+        facts += [f"capability {device['capability']}"] if device.get("capability") else []
+        facts += [f"driver {device['driver']}"] if device.get("driver") else []
+        facts += [f"{device['utilisation']} % busy"] if device.get("utilisation") is not None else []
+        facts += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
         refusal = str(device.get("refusal") or "")
-        words = f"cannot be used: {refusal}" if refusal else ", ".join(known)
+        words = f"cannot be used: {refusal}" if refusal else ", ".join(facts)
         self._add_row(self.devices, (device["name"], device["model"], words), "strong", "error" if refusal else "muted")
 
     def _add_row(self, grid: QGridLayout, words: Sequence[str], role: str, last: str = "muted") -> None:
-        """Three columns, of which the last one may take several lines; the first and the last have roles."""
+        """Add three columns, of which the last one may take several lines; the first and the last have roles."""
         self._headings[grid].show()
         row = grid.rowCount()
         for number, (text, of) in enumerate(zip(words, (role, "", last), strict=True)):

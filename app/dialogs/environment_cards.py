@@ -1,4 +1,4 @@
-"""The six execution environments as cards: what each is here, or why it cannot be used."""
+"""The six execution environments as cards, and what would be used of the chosen one, in words."""
 
 import html
 import re
@@ -26,7 +26,7 @@ _PADDING = 14
 
 @dataclass(frozen=True)
 class CardText:
-    """What a card says; `is_refused` where the environment cannot be chosen."""
+    """The text of a card; `is_refused` if the environment cannot be chosen."""
 
     text: str
     is_refused: bool = False
@@ -35,7 +35,7 @@ class CardText:
 def card_texts(
     options: EnvironmentOptions, inventory: DeviceInventory | None, mini_batch_size: int
 ) -> dict[str, CardText]:
-    """A line for each environment. Without an inventory nothing but the cluster is refused."""
+    """Return a text for each environment. Without an inventory nothing but the cluster is refused."""
     if inventory is None:
         looking = CardText("looking for devices…")
         notes = EnvironmentOptions.fields["target"].notes  # type: ignore[attr-defined]  # it is a Choice
@@ -57,7 +57,7 @@ def card_texts(
 
 
 def _in_short(placement: Placement, inventory: DeviceInventory) -> str:
-    """A few words about what would be used."""
+    """Return a few words about what would be used."""
     if placement.target == "auto":
         return f"picks {placement.resolved} here"
     count = len(placement.workers)
@@ -72,8 +72,8 @@ def _in_short(placement: Placement, inventory: DeviceInventory) -> str:
             return f"{count:,} workers, {placement.backend}"
 
 
-class Card(QAbstractButton):
-    """One environment. One that cannot be used can be reached and read, but not chosen."""
+class EnvironmentCard(QAbstractButton):
+    """One environment. One that cannot be used can be focused and read, but not chosen."""
 
     def __init__(self, target: str) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class Card(QAbstractButton):
         self._has_keyboard = False
 
     def show_text(self, text: CardText) -> None:
-        """Say something else."""
+        """Show another text."""
         self.text_shown = text
         self.setToolTip(text.text)
         state = "not available: " if text.is_refused else ""
@@ -99,10 +99,10 @@ class Card(QAbstractButton):
         self.update()
 
     def nextCheckState(self) -> None:
-        """The cards as a whole decide which one is chosen."""
+        """Do nothing: the group of cards decides which one is chosen."""
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Only who came by keyboard needs to see where the keyboard is."""
+        """Show the focus only where it came by keyboard."""
         pointed = (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.OtherFocusReason)
         if event.reason() != Qt.FocusReason.ActiveWindowFocusReason:
             # A dialog that opens hands out the focus as if by Tab, before it is active.
@@ -110,7 +110,7 @@ class Card(QAbstractButton):
         super().focusInEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows and Enter are for the cards as a whole."""
+        """Leave arrows and Enter to the group of cards."""
         if event.key() == Qt.Key.Key_Space:
             super().keyPressEvent(event)
         else:
@@ -127,21 +127,21 @@ class Card(QAbstractButton):
         return font
 
     def hasHeightForWidth(self) -> bool:
-        """The text may take several lines."""
+        """Return true: the text may take several lines."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Title, and the text in as many lines as it takes."""
+        """Return the height of the title, and of the text in as many lines as it takes."""
         room = QRect(0, 0, width - 2 * _PADDING, 1000)
         text = QFontMetrics(self._text_font()).boundingRect(room, Qt.TextFlag.TextWordWrap, self.text_shown.text)
         return max(60, 11 + QFontMetrics(self._title_font()).height() + 3 + text.height() + 11)
 
     def sizeHint(self) -> QSize:
-        """As the drawings have it."""
+        """Return the size of the design."""
         return QSize(228, self.heightForWidth(228))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A card: a border in the accent where it is chosen, muted words where it cannot be."""
+        """Paint the card: with an accent border if it is chosen, with muted text if it cannot be."""
         palette = theme.current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -175,36 +175,36 @@ class Card(QAbstractButton):
 
 
 class EnvironmentCards(QWidget):
-    """Three by two cards, of which one is chosen; the arrow keys move between them."""
+    """Three by two cards, one of which is chosen; the arrow keys move between them."""
 
     chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.cards: dict[str, Card] = {}
+        self.cards: dict[str, EnvironmentCard] = {}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(10)
         for index, target in enumerate(TARGETS):
-            card = Card(target)
+            card = EnvironmentCard(target)
             card.clicked.connect(lambda _=False, target=target: self.choose(target))
             self.cards[target] = card
             grid.addWidget(card, index // COLUMNS, index % COLUMNS)
             grid.setColumnStretch(index % COLUMNS, 1)
 
     def show_state(self, target: str, texts: Mapping[str, CardText]) -> None:
-        """Show which one is chosen, and what each says."""
+        """Show which one is chosen, and the text of each."""
         for name, card in self.cards.items():
             card.show_text(texts[name])
             card.setChecked(name == target)
 
     def choose(self, target: str) -> None:
-        """Ask for an environment, unless it cannot be used."""
+        """Choose an environment, unless it cannot be used."""
         if not self.cards[target].text_shown.is_refused:
             self.chosen.emit(target)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows go to the neighbour, so that a refused card can be read; Space and Enter choose."""
+        """Move to the neighbour with the arrows, also to a refused card; choose with Space and Enter."""
         names = list(self.cards)
         at = next((i for i, name in enumerate(names) if self.cards[name].hasFocus()), -1)
         keys = {
@@ -225,9 +225,9 @@ class EnvironmentCards(QWidget):
 _LOOKING = "Looking for the devices of this machine…"
 
 
-class PlacementWords(QWidget):
-    """Two paragraphs under the cards. `refusal` says why the environment cannot be used, if so; `rate_scale` is what
-    the learn rates are multiplied by."""
+class PlacementText(QWidget):
+    """Two paragraphs under the cards. `refusal` says why the environment cannot be used, if so; `rate_scale` is the
+    factor of the learn rates."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -247,10 +247,10 @@ class PlacementWords(QWidget):
     def show_project(
         self, project: Project, inventory: DeviceInventory | None, samples: int | None, refusal: str = ""
     ) -> None:
-        """Say it for a project with so many training samples, on a machine that may not be known yet; or what is wrong
-        with options of the environment that are not to be seen, if there is something."""
+        """Describe what a project with so many training samples would use, on a machine that may not be known yet; or
+        report `refusal`, what is wrong with options of the environment that are hidden."""
         self.refusal, self.rate_scale = refusal, 1.0
-        said = ""
+        numbers = ""
         if refusal:
             self._say(html.escape(refusal), "error")
         elif inventory is None:
@@ -261,24 +261,24 @@ class PlacementWords(QWidget):
             try:
                 placement = resolve(project.environment, inventory, batch, training.gradient_accumulation)
                 self._say(f"Will use {self._strong(placement.sentence)}")
-                said = words(placement, project, samples, self._analysis(project.network))
+                numbers = words(placement, project, samples, self._analysis(project.network))
                 self.rate_scale = rate_factor(project.environment, len(placement.workers))
             except UserError as refused:
                 self.refusal = str(refused)
                 self._say(html.escape(self.refusal), "error")
-        self.numbers.setText(said)
-        self.numbers.setVisible(bool(said))
+        self.numbers.setText(numbers)
+        self.numbers.setVisible(bool(numbers))
 
     def _say(self, text: str, role: str = "muted") -> None:
         theme.mark(self.sentence, "role", role)
         self.sentence.setText(text)
 
     def _strong(self, sentence: str) -> str:
-        """What stands out is the first part, up to the end of a sentence at most."""
-        said = re.sub(r"^One process", "one process", sentence)
-        main = re.split(r";|\.(?:\s|$)", said, maxsplit=1)[0]
+        """Return the sentence as markup, with its first part in the colour of text."""
+        text = re.sub(r"^One process", "one process", sentence)
+        main = re.split(r";|\.(?:\s|$)", text, maxsplit=1)[0]
         colour = theme.current().text.name()
-        return f'<b style="color: {colour}">{html.escape(main)}</b>{html.escape(said[len(main) :])}'
+        return f'<b style="color: {colour}">{html.escape(main)}</b>{html.escape(text[len(main) :])}'
 
     def _analysis(self, network: Network) -> Analysis:
         if self._analysed is None or self._analysed[0] is not network:

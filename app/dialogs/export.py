@@ -1,4 +1,5 @@
-"""Export the network as ONNX, compared with ONNX Runtime, or as one PyTorch file; by the command a terminal runs."""
+"""Export the network as ONNX, compared with ONNX Runtime, or as one PyTorch file, with the command that a terminal
+runs."""
 
 import os
 import tempfile
@@ -36,7 +37,7 @@ FORMATS = (
 
 
 class ExportDialog(QDialog):
-    """Chooses format, source and file, runs the export, and says how close the result is."""
+    """Chooses format, source and file, runs the export, and reports how close the result is."""
 
     def __init__(
         self, project: Project, base: Path, run: Path | None, target: Path, parent: QWidget | None = None
@@ -89,12 +90,12 @@ class ExportDialog(QDialog):
         button = QRadioButton(label)
         button.setMinimumWidth(96)
         button.setEnabled(enabled)
-        said = QLabel(help_text)
-        said.setWordWrap(True)
-        theme.mark(said, "role", "help")
+        help_label = QLabel(help_text)
+        help_label.setWordWrap(True)
+        theme.mark(help_label, "role", "help")
         group.addButton(button, index)
         row.addWidget(button)
-        row.addWidget(said, 1)
+        row.addWidget(help_label, 1)
         return row
 
     def _buttons(self) -> QHBoxLayout:
@@ -185,7 +186,7 @@ class ExportDialog(QDialog):
             self.resize(self.width(), max(self.height(), layout.totalSizeHint().height()))
 
     def done(self, result: int) -> None:
-        """Closing ends an export that is under way, and takes the copy of the project away."""
+        """Cancel an export that is under way, and delete the copy of the project."""
         if self._command is not None:
             self._command.cancel()
             self._command = None

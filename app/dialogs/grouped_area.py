@@ -1,11 +1,11 @@
-"""A list of groups, and beside it all that they hold as one page: each follows the other."""
+"""A list of groups beside one scrolling page with all of them: each follows the other."""
 
 from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
-from app.widgets import Line
+from app.widgets import Divider
 from designer import theme
 
 _LIST_WIDTH = 176
@@ -14,10 +14,8 @@ _ABOVE_HEADING = 16
 
 
 class GroupedArea(QWidget):
-    """The group at the top of the page is the current one of the list; a click in the list brings a group to the top.
-
-    `holder` is where the page's widgets go.
-    """
+    """The group at the top of the page is the current one of the list; a click in the list scrolls a group to the top.
+    `holder` is the parent of the page's widgets."""
 
     def __init__(self, parent: QWidget, width: int) -> None:
         super().__init__(parent)
@@ -36,11 +34,11 @@ class GroupedArea(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addLayout(beside)
-        row.addWidget(Line())
+        row.addWidget(Divider())
         row.addWidget(self.area, 1)
 
     def _make_area(self, width: int) -> None:
-        """From the outside in: Qt dresses everything below a widget again that gets a parent."""
+        """Make the page from the outside in: Qt restyles everything below a widget that gets a parent."""
         self.area = QScrollArea(self)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -58,7 +56,7 @@ class GroupedArea(QWidget):
         self.area.verticalScrollBar().valueChanged.connect(self._on_scrolled)
 
     def set_headings(self, headings: Mapping[str, QWidget | None]) -> None:
-        """The groups in their order, each with its heading in the page; None for what is at the top of it."""
+        """Set the groups in order, each with its heading in the page; None for the one at the top."""
         self._headings = dict(headings)
         for name in self._headings:
             item = QListWidgetItem(name)
@@ -69,7 +67,7 @@ class GroupedArea(QWidget):
         self.groups.itemClicked.connect(lambda item: self._on_chosen(self.groups.row(item)))
 
     def hide_groups(self, names: Collection[str]) -> None:
-        """Leave these out of the list, besides those whose heading is hidden."""
+        """Hide these groups in the list, and those whose heading is hidden."""
         for row in range(self.groups.count()):
             item = self.groups.item(row)
             heading = self._headings[item.text()]
@@ -87,7 +85,7 @@ class GroupedArea(QWidget):
         self._is_jumping = False
 
     def _on_scrolled(self, value: int) -> None:
-        """The group at the top is the current one, unless it was just chosen from the list."""
+        """Make the group at the top the current one, unless it was just chosen from the list."""
         if self._is_jumping:
             return
         shown = [row for row in range(self.groups.count()) if not self.groups.item(row).isHidden()]

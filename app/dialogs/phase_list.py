@@ -1,4 +1,5 @@
-"""The schedules of a chain as rows: which, for how long, times what. Each edit gives the whole chain anew."""
+"""The learn rate schedules of a chain as rows: which, for how long, times what. Each edit creates the whole chain
+anew."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ _WIDTHS = (136, 112, 124, 76)
 
 
 class PhaseList(QWidget):
-    """Shows a chain and reports edits of it. What is typed and refused stays in its field, marked."""
+    """Shows a chain of schedules and reports edits. Invalid input stays in its field, marked."""
 
     edited = Signal(object)
     """The new chain, as a tuple of phases."""
@@ -53,7 +54,7 @@ class PhaseList(QWidget):
         column.addWidget(self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_phases(self, phases: Sequence[Phase]) -> None:
-        """Bring the rows in step; where their number is the same, the widgets stay."""
+        """Update the rows; where their number is the same, the widgets stay."""
         self._phases = tuple(phases)
         while len(self.rows) > len(phases):
             self.rows.pop().remove()
@@ -65,18 +66,18 @@ class PhaseList(QWidget):
         self.add_button.setEnabled(len(phases) < MOST)
 
     def change(self, number: int, **values: object) -> None:
-        """Give one phase another value, and tell."""
+        """Change values of one phase, and emit the chain."""
         phase = replace(self._phases[number], **values)  # type: ignore[arg-type]  # checked by their fields
         if "schedule" in values:
             phase = replace(phase, changes=())  # those were for the schedule before
         self._tell([*self._phases[:number], phase, *self._phases[number + 1 :]])
 
     def take_away(self, number: int) -> None:
-        """Remove one phase, and tell."""
+        """Remove one phase, and emit the chain."""
         self._tell([*self._phases[:number], *self._phases[number + 1 :]])
 
     def _add(self) -> None:
-        """One more at the end; the one before must end then."""
+        """Add a phase at the end; the one before it gets an end."""
         *before, last = self._phases or (Phase("warmup", 100, "iterations"),)
         last = last if last.length else replace(last, length=5, unit="epochs")
         self._tell([*before, last, Phase("cosine")])
@@ -88,7 +89,7 @@ class PhaseList(QWidget):
 
 
 class _PhaseRow:
-    """One phase as a line of the grid."""
+    """One phase as a row of the grid."""
 
     def __init__(self, owner: PhaseList, number: int, grid: QGridLayout) -> None:
         self._owner, self._number = owner, number
@@ -113,7 +114,7 @@ class _PhaseRow:
         grid.addWidget(self.own, number + 1, len(editors) + 1)
 
     def show_phase(self, phase: Phase) -> None:
-        """Its values; text that already says them stays as it was typed."""
+        """Show the values; typed text that means the same stays."""
         self.schedule.show_value(phase.schedule)
         self.length.show_value(phase.length)
         self.unit.show_value(phase.unit)
@@ -124,7 +125,7 @@ class _PhaseRow:
         self.own.setText(" ".join(f"{name}={value}" for name, value in phase.changes))
 
     def remove(self) -> None:
-        """Out of the grid, for good."""
+        """Remove the row from the grid."""
         for widget in (self.schedule, self.length, self.unit, self.factor, self.remove_button, self.own):
             widget.hide()
             widget.deleteLater()

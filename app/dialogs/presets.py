@@ -1,4 +1,4 @@
-"""The menu of presets of the training options: use one, save what is chosen, delete one."""
+"""The menu of presets of the training options: apply one, save the current options, delete one."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,14 +12,14 @@ from engine.project.training import TrainingOptions
 
 
 def presets_file() -> Path:
-    """Where the presets of this user are."""
+    """Return the file of this user's presets."""
     return data_folder() / "presets.json"
 
 
 def preset_menu(
     parent: QWidget, presets: Presets, now: TrainingOptions, use: Callable[[TrainingOptions], None]
 ) -> QMenu:
-    """The menu as it is now. The preset that the options are equal to is in use."""
+    """Make the menu. A preset that equals the current options is checked."""
     menu = QMenu(parent)
     menu.setToolTipsVisible(True)
     _offer(menu, BUILT_IN, now, use)
@@ -46,18 +46,18 @@ def preset_menu(
 
 def _offer(
     menu: QMenu,
-    known: Mapping[str, TrainingOptions],
+    presets: Mapping[str, TrainingOptions],
     now: TrainingOptions,
     use: Callable[[TrainingOptions], None],
 ) -> None:
-    for name, options in known.items():
+    for name, options in presets.items():
         action = menu.addAction(_shown(name) + ("\tin use" if options == now else ""))
         action.setToolTip(NOTES.get(name, name))
         action.triggered.connect(lambda _=False, options=options: use(options))
 
 
 def _shown(name: str) -> str:
-    """A name in a menu, where an ampersand would underline the letter behind it."""
+    """Return a name for a menu, where a single ampersand would underline the next letter."""
     return name.replace("&", "&&")
 
 

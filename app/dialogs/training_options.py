@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dialogs.environment_cards import EnvironmentCards, PlacementWords, card_texts
+from app.dialogs.environment_cards import EnvironmentCards, PlacementText, card_texts
 from app.dialogs.grouped_area import GroupedArea
-from app.dialogs.option_problems import OptionJudge
+from app.dialogs.option_checks import OptionChecker
 from app.dialogs.phase_list import PhaseList
 from app.dialogs.presets import preset_menu, presets_file
-from app.dialogs.trials import Advisor, BatchFinder
+from app.dialogs.trials import BatchFinder, EnvironmentAdvisor
 from app.plots.rate_plot import RatePlot
-from app.widgets import Line, within_screen
+from app.widgets import Divider, within_screen
 from designer import theme
 from designer.forms.form import Form
 from designer.forms.row import Row, section_label, sentence
@@ -41,11 +41,11 @@ ENVIRONMENT = "Environment"
 _CARD_WORDS = "execution environment auto cpu multi-cpu gpu multi-gpu parallel workers devices cluster"
 _CONTENT_WIDTH = 776
 _FIRST_ROWS = 24
-"""As many as are seen at first."""
+"""The number of rows that are visible at first."""
 
 
 class TrainingOptionsDialog(QDialog):
-    """Edits how and where a project is trained. `project()` is the project with what was chosen."""
+    """Edits how and where a project is trained. `project()` is the project with the chosen options."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class TrainingOptionsDialog(QDialog):
         presets: Presets | None = None,
         base: Path | None = None,
     ) -> None:
-        """`base` is the folder that the project's files lie in: what they say is read there."""
+        """`base` is the folder that the project's files lie in, where they are read."""
         super().__init__(parent)
         self.presets = presets or Presets(presets_file())
         self._project, self._inventory, self._facts = project, inventory, facts
         self._environment = project.environment
         self._base = base
-        self._judge = OptionJudge(project, facts, base)
+        self._judge = OptionChecker(project, facts, base)
         self.setWindowTitle("Training options")
         self.setMinimumSize(872, 480)
         self.resize(within_screen(self, 1080, 820))
@@ -83,9 +83,9 @@ class TrainingOptionsDialog(QDialog):
         self.finished.connect(self.batch_finder.stop)
         self.training_form.set_unused(unused_options(facts))
         self.cards = EnvironmentCards(self._holder)
-        self.placement = PlacementWords(self._holder)
+        self.placement = PlacementText(self._holder)
         self.sentence = self.placement.sentence
-        self.advisor = Advisor(self.project, lambda: self._samples, self._holder)
+        self.advisor = EnvironmentAdvisor(self.project, lambda: self._samples, self._holder)
         self.finished.connect(self.advisor.stop)
         self.advisor.chosen.connect(self._on_advised)
         self.nothing = QLabel(self._holder)
@@ -104,18 +104,18 @@ class TrainingOptionsDialog(QDialog):
         self.cards.cards[self._environment.target].setFocus()
 
     def project(self) -> Project:
-        """The project with the options that were chosen."""
+        """Return the project with the chosen options."""
         return replace(self._project, training=self.training, environment=self._environment)
 
     @property
     def training(self) -> TrainingOptions:
-        """The training options as they are now."""
+        """The training options as edited."""
         record = self.training_form.record
         assert isinstance(record, TrainingOptions)
         return record
 
     def set_inventory(self, inventory: DeviceInventory | None) -> None:
-        """Tell what this machine has, once it is known."""
+        """Set the devices of this machine, once they are known."""
         self._inventory = inventory
         self._refresh()
 
@@ -127,13 +127,13 @@ class TrainingOptionsDialog(QDialog):
         self.reset_button = QPushButton("Reset all")
         self.reset_button.clicked.connect(self.reset_all)
         self.trouble_button = QPushButton()
-        self.trouble_button.setToolTip("Go to what keeps these options from being used")
+        self.trouble_button.setToolTip("Go to the problem")
         self.trouble_button.clicked.connect(self.show_trouble)
         self.changed_button = QPushButton("Show only these")
         self.changed_button.setCheckable(True)
         self.changed_button.toggled.connect(self._on_only_changed)
         self.copy_button = QPushButton("Copy…")
-        self.copy_button.setToolTip("Copy what differs from the defaults")
+        self.copy_button.setToolTip("Copy the options that differ from the defaults")
         self.copy_menu = self._make_copy_menu()
         self.copy_button.clicked.connect(self._show_copy_menu)
         for link in (self.reset_button, self.changed_button, self.copy_button, self.trouble_button):
@@ -168,7 +168,7 @@ class TrainingOptionsDialog(QDialog):
         menu.popup(self.presets_button.mapToGlobal(QPoint(0, self.presets_button.height() + 4)))
 
     def _use_preset(self, options: TrainingOptions) -> None:
-        """The training options of a preset; what was typed and refused is gone."""
+        """Apply the training options of a preset; invalid input is discarded."""
         self.training_form.set_record(options, keep_typing=False)
         self._refresh()
 
@@ -181,14 +181,14 @@ class TrainingOptionsDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self._make_top())
-        column.addWidget(Line())
+        column.addWidget(Divider())
         self._grouped.set_headings({ENVIRONMENT: None, **self.training_form.sections})
         column.addWidget(self._grouped, 1)
-        column.addWidget(Line())
+        column.addWidget(Divider())
         column.addLayout(self._make_bottom())
 
     def _order_tabs(self) -> None:
-        """The Tab key goes down the dialog. Rows that are made later take their places before the buttons."""
+        """Let the Tab key go down the dialog. Rows that are made later take their places before the buttons."""
         top = [self.presets_button, self.search, self._grouped.groups, *self.cards.cards.values()]
         asking = [self.advisor.button, self.advisor.use_button]
         forms = [*self.environment_form.tab_stops(), *self.training_form.tab_stops()]
@@ -212,17 +212,17 @@ class TrainingOptionsDialog(QDialog):
         return row
 
     def _make_finder(self) -> BatchFinder:
-        """What stands under the fields of the batches."""
+        """Make the part below the fields of the batches."""
         self.batch_finder = BatchFinder(self.project, lambda: self._samples, self._holder)
         return self.batch_finder
 
     @property
     def _samples(self) -> int | None:
-        """Those of the training split, where that is known."""
+        """The number of training samples, if it is known."""
         return self._facts.samples.get("training") if self._facts else None
 
     def _make_schedule_part(self) -> QWidget:
-        """What stands under the fields of the schedule: the chain as rows, and the rate over the run."""
+        """Make the part below the fields of the schedule: the chain as rows, and a plot of the rate over the run."""
         part = QWidget(self._holder)
         self.phase_list, self.rate_plot = PhaseList(part), RatePlot(part)
         self.phase_list.edited.connect(lambda phases: self.training_form.set_value("schedule_chain", phases))
@@ -275,7 +275,7 @@ class TrainingOptionsDialog(QDialog):
         self._refresh()
 
     def _on_advised(self, target: str, strategy: str) -> None:
-        """What was found best is chosen; without a strategy there is one worker."""
+        """Choose what the advisor recommends; without a strategy there is one worker."""
         values = {"target": target, **({"strategy": strategy} if strategy else {})}
         self._environment = self._environment.replace(**values)
         self.environment_form.set_record(self._environment)
@@ -288,7 +288,7 @@ class TrainingOptionsDialog(QDialog):
         self._refresh()
 
     def reset_all(self) -> None:
-        """Give every option its default again."""
+        """Reset every option to its default."""
         self.environment_form.reset_all()
         self.training_form.reset_all()
         self._on_target_chosen(EnvironmentOptions.target.default_for(self._environment))
@@ -326,7 +326,7 @@ class TrainingOptionsDialog(QDialog):
         self._show_groups()
 
     def _batch(self, options: TrainingOptions) -> int:
-        """Samples a step: all there are for a solver that takes them at once, where that is known."""
+        """Return the samples per step: all training samples for a full-batch solver, if their number is known."""
         return batch_size(options, self._samples)
 
     def _show_groups(self) -> None:
@@ -352,7 +352,7 @@ class TrainingOptionsDialog(QDialog):
         return next((row for row in self._rows() if row.message and row.applies), None)
 
     def show_trouble(self) -> None:
-        """Bring the first thing that is wrong into view."""
+        """Scroll the first problem into view."""
         self.search.clear()
         self.changed_button.setChecked(False)
         row = self._row_in_trouble()
@@ -371,22 +371,22 @@ class TrainingOptionsDialog(QDialog):
         has_cards = all(word in _CARD_WORDS for word in words) and not (only and self._has_default_target)
         self._environment_part.setVisible(has_cards)
         forms = (self.environment_form, self.training_form)
-        found = sum(form.search(text, only_changed=only) for form in forms)
+        num_found = sum(form.search(text, only_changed=only) for form in forms)
         self.environment_form.setVisible(any(row.is_shown for row in self.environment_form.rows.values()))
         self.nothing.setText(f"No option matches “{text}”." if words else "All options have their defaults.")
-        self.nothing.setVisible(not found and not has_cards)
+        self.nothing.setVisible(not num_found and not has_cards)
         self._show_groups()
         self.area.verticalScrollBar().setValue(0)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Read files again that may have been changed in an editor meanwhile."""
+        """Read files again that may have been edited meanwhile, when the dialog becomes active."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self._base is not None:
             self._refresh()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses the button that has the keyboard, or goes from the search to the first option found, no more;
-        Ctrl+Enter is OK; Escape cancels. Letters that no field takes are looked for."""
+        """Handle keys: Enter presses the focused button, or goes from the search to the first match; Ctrl+Enter is OK;
+        Escape cancels. Letters that no field takes go to the search."""
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if event.matches(QKeySequence.StandardKey.Find):
                 self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -402,6 +402,6 @@ class TrainingOptionsDialog(QDialog):
         elif isinstance(focused, QPushButton):
             focused.click()
         elif focused is self.search and self.search.text():
-            found = next((row for row in self._rows() if row.is_shown), None)
-            if found is not None:
-                found.widget.setFocus(Qt.FocusReason.TabFocusReason)
+            row = next((row for row in self._rows() if row.is_shown), None)
+            if row is not None:
+                row.widget.setFocus(Qt.FocusReason.TabFocusReason)

@@ -1,5 +1,5 @@
-"""What a process of its own tries with the project, beside the options that it is about: the largest mini-batch that
-fits, and which environment and strategy to use."""
+"""Trials of the project in a process of its own, started beside the options that they are about: the largest mini-batch
+that fits, and which environment and strategy to use."""
 
 import tempfile
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from app.processes import ThrowAway, engine_command
+from app.processes import DisposableProcess, engine_command
 from designer import theme
 from engine.core.text import format_bytes
 from engine.project.file import dumps
@@ -18,8 +18,9 @@ from engine.project.project import Project
 STOP = "Stop"
 
 
-class Trials(QWidget):
-    """A link that starts a process which tries the project, and what that has said so far. Kinds of it say which."""
+class TrialLink(QWidget):
+    """A link that starts a process which tries the project, and a text with its progress. Subclasses say which
+    process."""
 
     label = ""
     hint = ""
@@ -29,7 +30,7 @@ class Trials(QWidget):
         self._project, self._samples = project, samples
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._has_said_end = False
-        self.trial = ThrowAway(self)
+        self.trial = DisposableProcess(self)
         self.trial.said.connect(self._take)
         self.trial.ended.connect(self._on_ended)
         self.button, self.state = QPushButton(self.label), QLabel()
@@ -48,16 +49,16 @@ class Trials(QWidget):
         row.addWidget(self.state, 1)
 
     def command(self, path: Path) -> list[str]:
-        """The process that tries the project in this file."""
+        """Return the command that tries the project in this file."""
         raise NotImplementedError
 
     def take(self, line: dict[str, Any]) -> None:
-        """One thing that it says, other than an error."""
+        """Handle one line of the process that is not an error."""
         raise NotImplementedError
 
     @property
     def samples(self) -> int | None:
-        """Those of the training split, where that is known."""
+        """The number of training samples, if it is known."""
         return self._samples()
 
     def _on_clicked(self) -> None:
@@ -78,7 +79,7 @@ class Trials(QWidget):
         self.say("Starting…")
 
     def stop(self) -> None:
-        """End the trials, if there are any."""
+        """End the process, if it runs."""
         self.trial.stop()
         self.button.setText(self.label)
         if self._folder is not None:
@@ -93,34 +94,34 @@ class Trials(QWidget):
 
     def _on_ended(self) -> None:
         if not self._has_said_end:
-            self.end("The trials broke off: the process has ended. Try again.", "error")
+            self.end("The trials were interrupted: the process has ended. Try again.", "error")
 
     def end(self, words: str, role: str = "muted") -> None:
-        """It is done, with these last words."""
+        """Finish with a last text."""
         self._has_said_end = True
         self.stop()
         self.say(words, role)
 
     def say(self, words: str, role: str = "muted") -> None:
-        """Show how far it is."""
+        """Show the progress."""
         theme.mark(self.state, "role", role)
         self.state.setText(words)
 
 
-class BatchFinder(Trials):
-    """Finds the largest mini-batch. `found` gives the number."""
+class BatchFinder(TrialLink):
+    """Finds the largest mini-batch, and emits it with `found`."""
 
     found = Signal(int)
     label = "Find the largest mini-batch…"
     hint = "Tries mini-batches in a process of its own until memory is full: half of it on the CPU, all of a GPU"
 
     def command(self, path: Path) -> list[str]:
-        """The process that tries."""
+        """Return the command that tries mini-batches."""
         samples = ["--samples", str(self.samples)] if self.samples else []
         return engine_command("engine.launch.largest_batch", [str(path), *samples])
 
     def take(self, line: dict[str, Any]) -> None:
-        """Each trial, and what it comes to."""
+        """Show each trial, and its result."""
         if "tried" in line:
             tried = line["tried"]
             self.say(f"{tried['batch']:,} {'does not fit' if tried['refusal'] else 'fits'}…")
@@ -129,15 +130,15 @@ class BatchFinder(Trials):
             self.found.emit(int(line["largest"]))
 
 
-class Advisor(Trials):
-    """Says which environment and strategy to use, and what each is predicted to take. `chosen` gives both."""
+class EnvironmentAdvisor(TrialLink):
+    """Recommends an environment and a strategy, with the predicted time and memory of each. `chosen` carries both."""
 
     chosen = Signal(str, str)
 
     label = "Which is best here?"
     hint = (
-        "Predicts the memory of a worker (beside some 200 MiB for its process) and the time of a step for each "
-        "environment and strategy, by trying 20 steps"
+        "Predicts the memory per worker (beside about 200 MiB for its process) and the time per step for each "
+        "environment and strategy, by running 20 steps"
     )
 
     def __init__(self, project: Callable[[], Project], samples: Callable[[], int | None], parent: QWidget) -> None:
@@ -157,13 +158,13 @@ class Advisor(Trials):
         row.addWidget(self.use_button, 0, Qt.AlignmentFlag.AlignTop)
 
     def command(self, path: Path) -> list[str]:
-        """The process that tries."""
+        """Return the command that tries environments."""
         self._ways = []
         self.use_button.hide()
         return engine_command("engine.launch.advisor", [str(path)])
 
     def take(self, line: dict[str, Any]) -> None:
-        """A line for each way, and the advice above them."""
+        """Show a line for each candidate, and the advice above them."""
         if "way" in line:
             way = line["way"]
             step = "time not known" if way["seconds"] is None else f"{way['step']} per step"

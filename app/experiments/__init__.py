@@ -1,1 +1,1 @@
-"""The Experiments tab: every run of a project, found, noted, compared, deleted."""
+"""The Experiments tab: every run of a project, to find, annotate, compare and delete."""

@@ -1,4 +1,4 @@
-"""Beside the table of runs: what there is to know of the selected one, its note and tags, and what can be done."""
+"""The panel beside the table of runs: what is known of the selected run, its note and tags, and its actions."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,11 +17,11 @@ from engine.runs.summary import RunSummary
 SAVE_MS = 800
 FACTS = ("created", "seconds", "environment", "epochs")
 BUTTONS = ("show", "resume", "compare", "project", "options", "folder", "delete")
-NOTHING = "Select a run to see what it did. Select two or more to compare them."
+NOTHING = "Select a run to see its details. Select two or more to compare them."
 
 
-class Facts(QWidget):
-    """Names at the left, values at the right; names of any length are elided."""
+class FigureList(QWidget):
+    """Names at the left, values at the right; long names are elided."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Facts(QWidget):
         self._rows: list[tuple[ElidedLabel, QLabel]] = []
 
     def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Show these, in place of others."""
+        """Show these names and values."""
         while len(self._rows) < len(facts):
             label, value = ElidedLabel(), QLabel()
             theme.mark(label, "role", "muted")
@@ -53,8 +53,8 @@ class Facts(QWidget):
             value.setVisible(bool(text))
 
 
-class Details(QWidget):
-    """`noted` asks to keep a note and tags: path, note, tags."""
+class RunDetails(QWidget):
+    """Shows the selected run. `noted` asks to save a note and tags: path, note, tags."""
 
     noted = Signal(object, str, object)
 
@@ -74,7 +74,7 @@ class Details(QWidget):
         self.tags.setPlaceholderText("Tags, with commas between them")
         self.tags.setAccessibleName("Tags of the run")
         self.note = QPlainTextEdit()
-        self.note.setPlaceholderText("What is worth remembering of this run")
+        self.note.setPlaceholderText("Notes on this run")
         self.note.setAccessibleName("Note on the run")
         self.note.setTabChangesFocus(True)
         self.note.setFixedHeight(84)
@@ -82,9 +82,9 @@ class Details(QWidget):
         self.changes.setWordWrap(True)
         self.changes.setTextFormat(Qt.TextFormat.PlainText)
         self.changes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.facts = Facts()
+        self.facts = FigureList()
         self._outdated: Notes | None = None
-        """Notes of the run before those that were typed last: news with these are older than what was kept."""
+        """The notes of the run before the last edit: a report with these is older than what was saved."""
         self._save = QTimer(self, singleShot=True, interval=SAVE_MS)
         self._save.timeout.connect(self.keep)
         self._arrange(actions)
@@ -108,7 +108,7 @@ class Details(QWidget):
         below.setSpacing(8)
         for title, widget in (
             ("Facts", self.facts),
-            ("Changed since the run before", self.changes),
+            ("Changed since the previous run", self.changes),
             ("Tags", self.tags),
             ("Note", self.note),
         ):
@@ -147,7 +147,7 @@ class Details(QWidget):
     # ---- showing ----
 
     def show_runs(self, runs: list[RunSummary]) -> None:
-        """Show the selected run, or how many there are."""
+        """Show the selected run, or how many are selected."""
         run = runs[0] if len(runs) == 1 else None
         if self._run is not None and (run is None or run.path != self._run.path):
             self.keep()
@@ -201,13 +201,13 @@ class Details(QWidget):
             self._save.start()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What was typed is kept when its field is left."""
+        """Save what was typed when its field loses the focus."""
         if event.type() == QEvent.Type.FocusOut:
             self.keep()
         return super().eventFilter(watched, event)
 
     def keep(self) -> None:
-        """Have the note and the tags kept, if they are others."""
+        """Save the note and the tags, if they have changed."""
         self._save.stop()
         run = self._run
         if run is None:

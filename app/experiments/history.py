@@ -1,4 +1,4 @@
-"""What the window knows of the runs of a project, through a process that reads and changes their folders."""
+"""The runs of a project, read and changed through a process of its own."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.experiments import run_reader
-from app.processes import ENDING_S, Child, engine_command
+from app.processes import ENDING_S, ChildProcess, engine_command
 from engine.core.errors import UserError
 from engine.runs.create import runs_beside
 from engine.runs.folder import RunFolder
@@ -21,23 +21,24 @@ LOOK_MS = 1000
 GONE = "The process that reads the runs has ended. It is started anew when this tab is seen again."
 
 
-class History(QObject):
-    """All runs in the folders of a project. `changed` after each look that found something, the first one included."""
+class RunHistory(QObject):
+    """All runs in the folders of a project. `changed` is emitted after each look that found changes, and after the
+    first."""
 
     changed = Signal()
     refused = Signal(str)
-    """What was asked for could not be done, in words."""
+    """A request could not be carried out, with the reason."""
 
     def __init__(self, parent: QObject | None = None, *, look_ms: int = LOOK_MS) -> None:
         super().__init__(parent)
         self.project_path: Path | None = None
         self.runs: dict[Path, RunSummary] = {}
         self.is_read = False
-        """Whether the folders have been looked at."""
+        """Whether the folders have been read."""
         self._folders: tuple[str, ...] = ()
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._unsure: list[tuple[Path, str, tuple[str, ...]]] = []
-        """Notes that the process has not said to have dealt with."""
+        """Notes that the process has not confirmed yet."""
         self._has_news = False
         self._timer = QTimer(self, interval=look_ms)
         self._timer.timeout.connect(self.look)
@@ -56,19 +57,19 @@ class History(QObject):
         self.look()
 
     def rest(self) -> None:
-        """Nobody is looking."""
+        """Stop looking: the tab is hidden."""
         self._timer.stop()
 
     def is_of_project(self, run: RunSummary) -> bool:
-        """Whether a run is of the open project, and not of another one in the same folder."""
+        """Return whether a run belongs to the open project, and not to another one in the same folder."""
         return is_of(run, self.project_path)
 
     def look(self) -> None:
-        """Look for what has changed."""
+        """Ask for changes."""
         self._ask({"do": "look"})
 
     def note(self, run: Path, note: str, tags: Sequence[str]) -> None:
-        """Put a note and tags to a run."""
+        """Save a note and tags of a run."""
         self._unsure.append((run, note, tuple(tags)))
         self._ask({"do": "note", "run": str(run), "note": note, "tags": list(tags)})
 
@@ -86,7 +87,7 @@ class History(QObject):
         if self._child is not None:
             return
         try:
-            self._child = Child(engine_command(run_reader.MODULE, self._folders), self, hears=True)
+            self._child = ChildProcess(engine_command(run_reader.MODULE, self._folders), self, hears=True)
         except OSError as error:
             self._timer.stop()
             self.refused.emit(f"The runs cannot be read: {error.strerror}.")
@@ -96,20 +97,20 @@ class History(QObject):
 
     def _take(self, line: bytes) -> None:
         try:
-            told = json.loads(line)
-            for run in map(summary_from, told.get("runs", ())):
+            report = json.loads(line)
+            for run in map(summary_from, report.get("runs", ())):
                 self.runs[run.path] = run
                 self._has_news = True
         except (ValueError, AttributeError):
             return
-        for path in told.get("gone", ()):
+        for path in report.get("gone", ()):
             self.runs.pop(Path(path), None)
             self._has_news = True
-        if "refused" in told:
-            self.refused.emit(told["refused"])
-        if "noted" in told and self._unsure:
+        if "refused" in report:
+            self.refused.emit(report["refused"])
+        if "noted" in report and self._unsure:
             self._unsure.pop(0)
-        if "looked" in told and (self._has_news or not self.is_read):
+        if "looked" in report and (self._has_news or not self.is_read):
             self._has_news, self.is_read = False, True
             self.changed.emit()
 
@@ -119,7 +120,7 @@ class History(QObject):
             self.refused.emit(GONE)
 
     def close(self) -> None:
-        """End the process; what is known stays, and notes are kept even where the process did not get to them."""
+        """End the process. What was read stays, and notes that the process did not get to are saved here."""
         self._timer.stop()
         child, self._child = self._child, None
         if child is not None:

@@ -1,5 +1,5 @@
 """Reads and changes runs for the window in a process of its own, so that neither thousands of folders nor a disk that
-does not answer hold it up.
+does not answer block it.
 
 python -m app.experiments.run_reader FOLDER ...
 
@@ -30,11 +30,11 @@ MODULE = "app.experiments.run_reader"
 RUNS_A_LINE = 25
 LONGEST_LINE = 2**22
 REST = 15
-"""After a look that took long none follows for so many times as long: watching costs a few per cent of a core."""
+"""The pause after a look, as a multiple of its duration: watching costs a few per cent of a core."""
 
 
-class Attendant:
-    """What has been told of the runs in some folders."""
+class RunReader:
+    """Carries out requests, and remembers what was reported of the runs in some folders."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
@@ -42,7 +42,7 @@ class Attendant:
         self._not_before = 0.0
 
     def do(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Do what is asked, and tell what came of it."""
+        """Carry out a request, and yield what to report."""
         what = request.get("do")
         try:
             if what == "note":
@@ -68,7 +68,7 @@ class Attendant:
             yield {"refused": "\n".join(refused[:3]) + more}
 
     def look(self) -> Iterator[dict[str, Any]]:
-        """What has changed in the folders."""
+        """Yield what has changed in the folders."""
         began = time.monotonic()
         now = {str(run.path): run.write() for run in self._runs()}
         new = [run for path, run in now.items() if self._told.get(path) != run]
@@ -83,35 +83,35 @@ class Attendant:
         self._not_before = ended + REST * (ended - began)
 
     def _runs(self) -> list[RunSummary]:
-        found: list[RunSummary] = []
+        runs: list[RunSummary] = []
         for folder in self._folders:
             try:
-                found += list_runs(folder)
+                runs += list_runs(folder)
             except UserError:  # no run was made there yet
                 continue
-        return in_order(found)
+        return in_order(runs)
 
 
 def requests(descriptor: int) -> Iterator[dict[str, Any]]:
-    """What comes in, until the input closes. Several wishes to look are one."""
+    """Yield the requests, until the input closes. Several pending looks count as one."""
     rest = b""
     while True:
         data = os.read(descriptor, 2**16)
         if not data or len(rest) > LONGEST_LINE:
             return
         *lines, rest = (rest + data).split(b"\n")
-        wanted = [json.loads(line) for line in lines]
-        yield from (request for request in wanted if request.get("do") != "look")
-        if any(request.get("do") == "look" for request in wanted) and not select.select([descriptor], [], [], 0)[0]:
+        pending = [json.loads(line) for line in lines]
+        yield from (request for request in pending if request.get("do") != "look")
+        if any(request.get("do") == "look" for request in pending) and not select.select([descriptor], [], [], 0)[0]:
             yield {"do": "look"}
 
 
 def main(folders: Sequence[str]) -> None:
-    """Attend until the input closes."""
-    attendant = Attendant([Path(folder) for folder in folders])
+    """Answer requests until the input closes."""
+    attendant = RunReader([Path(folder) for folder in folders])
     for request in requests(sys.stdin.fileno()):
-        for told in attendant.do(request):
-            print(json.dumps(told, separators=(",", ":")), flush=True)
+        for report in attendant.do(request):
+            print(json.dumps(report, separators=(",", ":")), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The table of runs on screen: sorting, choosing columns, keys and menu."""
+"""The table of runs: its model, sorting, choice of columns, keys and menu."""
 
 import time
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ _TO_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def label_of(column: str) -> str:
-    """What stands above a column: `Validation loss` for `validation.loss`."""
+    """Return the header of a column: `Validation loss` for `validation.loss`."""
     if column in LABELS:
         return LABELS[column]
     split, _, metric = column.partition(".")
@@ -55,12 +55,12 @@ def label_of(column: str) -> str:
 
 
 def state_in_words(state: str) -> tuple[str, str]:
-    """A state with its sign, and the name of its colour."""
+    """Return a state with its sign, and the name of its colour."""
     return _WORDS.get(state, (state, "muted"))
 
 
 def figure_of(name: str, value: float | None) -> str:
-    """A figure as a cell shows it: four digits, shares of correct answers in per cent."""
+    """Return a figure as a cell shows it: four digits, shares of correct answers in per cent."""
     if value is None:
         return ""
     if is_share(name.rpartition(".")[2]) and value == value:
@@ -69,12 +69,12 @@ def figure_of(name: str, value: float | None) -> str:
 
 
 def when(created: float) -> str:
-    """Day and minute."""
+    """Return day and minute."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(created)) if created else ""
 
 
 def text_of(run: RunSummary, column: str) -> str:
-    """What stands in a cell."""
+    """Return the text of a cell."""
     match column:
         case "run":
             return run.path.name
@@ -100,7 +100,7 @@ def text_of(run: RunSummary, column: str) -> str:
 
 
 class RunsModel(QAbstractTableModel):
-    """The runs that are looked for, in the order of a column."""
+    """The runs that match the search, sorted by a column."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,11 +113,11 @@ class RunsModel(QAbstractTableModel):
 
     @property
     def num_all(self) -> int:
-        """How many there are, looked for or not."""
+        """The number of runs, matching or not."""
         return len(self._all)
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
-        """Show others, or what has changed of the same. Where rows stay, selection and scrolling do too."""
+        """Set the runs. Where rows stay the same, selection and scroll position do, too."""
         self._all = runs
         columns = (*FIRST, *score_names(runs), *LAST)
         if columns != self.columns:
@@ -129,7 +129,7 @@ class RunsModel(QAbstractTableModel):
         self._refresh()
 
     def look_for(self, query: str) -> None:
-        """Show the runs that fit, see `engine.runs.query`."""
+        """Show the runs that match a query, see `engine.runs.query`."""
         if query != self._query:
             self._query = query
             self._refresh()
@@ -142,7 +142,7 @@ class RunsModel(QAbstractTableModel):
         self._refresh()
 
     def best_order(self, column: int) -> Qt.SortOrder:
-        """The order that a column begins with: the best first."""
+        """Return the first sort order of a column: the best first."""
         key = self.columns[column]
         is_down = key == "changes" or (key not in LAST and order_by(key, ()).is_down)
         return Qt.SortOrder.DescendingOrder if is_down else Qt.SortOrder.AscendingOrder
@@ -164,35 +164,35 @@ class RunsModel(QAbstractTableModel):
         self.endResetModel()
 
     def row_of(self, path: Path) -> int:
-        """The row of a run, or -1."""
+        """Return the row of a run, or -1."""
         return next((row for row, run in enumerate(self.rows) if run.path == path), -1)
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """One row a run."""
+        """Return the number of runs."""
         return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """Facts, figures, and what people say."""
+        """Return the number of columns: facts, figures, and notes."""
         return 0 if parent.isValid() else len(self.columns)
 
     def _is_number(self, column: str) -> bool:
         return column in RIGHT or "." in column
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The columns' names, above their numbers' ends."""
+        """Return the names of the columns, aligned as their values."""
         if orientation == Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _TO_RIGHT if self._is_number(column) else _TO_LEFT
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "What differs from the run before of the same project" if column == "changes" else label_of(column)
+            return "Differences from the previous run of the same project" if column == "changes" else label_of(column)
         if role == Qt.ItemDataRole.InitialSortOrderRole:
             return self.best_order(section)
         return label_of(column) if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Texts; numbers to the right, in digits of one width; states in their colour, with a sign."""
+        """Return texts; numbers right-aligned in tabular figures; states in their colour, with a sign."""
         run, column = self.rows[index.row()], self.columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
@@ -238,7 +238,8 @@ SETTING = "experiments/hidden"
 
 
 class RunsTable(QTableView):
-    """The rows. `chosen` tells that others are selected; the other signals ask for what a menu or key stands for."""
+    """The view. `chosen` is emitted when the selection changes; the other signals ask for what a menu or key stands
+    for."""
 
     chosen = Signal()
     opened = Signal()
@@ -291,7 +292,7 @@ class RunsTable(QTableView):
         return [self._model.rows[row] for row in rows]
 
     def select(self, paths: list[Path]) -> None:
-        """Select these runs, and bring the first of them into view."""
+        """Select these runs, and scroll the first of them into view."""
         rows = sorted(row for path in paths if (row := self._model.row_of(path)) >= 0)
         chosen = QItemSelection()
         last = len(self._model.columns) - 1
@@ -324,11 +325,11 @@ class RunsTable(QTableView):
     # ---- columns ----
 
     def _hidden(self) -> set[str]:
-        """The columns that were chosen not to be seen; those of the training split at first."""
-        known = self._settings.value(SETTING)
-        if known is None:
+        """The columns that the user has hidden; at first those of the training split."""
+        stored = self._settings.value(SETTING)
+        if stored is None:
             return {column for column in self._model.columns if column.startswith("training.")}
-        return {known} if isinstance(known, str) else set(known) if isinstance(known, list) else set()
+        return {stored} if isinstance(stored, str) else set(stored) if isinstance(stored, list) else set()
 
     def _dress_columns(self) -> None:
         self._dressed = self._model.columns
@@ -339,7 +340,7 @@ class RunsTable(QTableView):
             self.setColumnHidden(number, column in hidden)
 
     def fill_columns_menu(self, menu: QMenu) -> None:
-        """An entry a column, to show or hide it."""
+        """Fill the menu with an entry per column, to show or hide it."""
         menu.clear()
         theme.mark(menu, "role", "choices")
         for number, column in enumerate(self._model.columns):
@@ -364,7 +365,7 @@ class RunsTable(QTableView):
     # ---- keys and menu ----
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return shows the curves, Delete deletes, Ctrl+C copies as CSV."""
+        """Show the curves with Return, delete with Delete, copy as CSV with Ctrl+C."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.opened.emit()
         elif event.key() == Qt.Key.Key_Delete:
@@ -375,6 +376,6 @@ class RunsTable(QTableView):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with the selected runs."""
+        """Offer what can be done with the selected runs."""
         if self.selected:
             self._menu.exec(event.globalPos())

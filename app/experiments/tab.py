@@ -1,4 +1,4 @@
-"""The Experiments tab: every run of the project in a table, found, sorted, noted, compared and deleted."""
+"""The Experiments tab: every run of the project in a table, to find, sort, annotate, compare and delete."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.experiments.details import Details
-from app.experiments.history import History
+from app.experiments.details import RunDetails
+from app.experiments.history import RunHistory
 from app.experiments.runs_table import RunsModel, RunsTable, state_in_words
-from app.widgets import Line
+from app.widgets import Divider
 from designer import theme
 from designer.panels.parts import SearchField
 from engine.core.errors import UserError, plural
@@ -46,7 +46,7 @@ SEARCH_HELP = (
 ROWS = (
     ("show", "Show curves", "In the Train tab (Return)"),
     ("compare", "Compare", f"Curves in one picture, options side by side: of 2 to {MOST_COMPARED} runs"),
-    ("resume", "Resume", "Go on from its last checkpoint; one that is complete gets more epochs"),
+    ("resume", "Resume", "Resume from the last checkpoint; a complete run gets more epochs"),
     ("project", "Open its project", "As it was when this run was started, as a copy without a file"),
     ("options", "Use its options", "Copy the training options of this run into the open project; it can be undone"),
     ("folder", "Open folder", "Where the run keeps its files"),
@@ -55,7 +55,7 @@ ROWS = (
 
 
 class ExperimentsTab(QWidget):
-    """Shows the history of runs; what concerns the rest of the window is asked for by signals with the run."""
+    """Shows the history of runs; what concerns the rest of the window is requested by signals with the run."""
 
     show_requested = Signal(object)
     resume_requested = Signal(object)
@@ -67,11 +67,11 @@ class ExperimentsTab(QWidget):
     train_requested = Signal()
     message = Signal(str)
     failed = Signal(str, str)
-    """A title and what is wrong, to be read before going on."""
+    """The title and the text of a message that has to be confirmed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.history = History(self)
+        self.history = RunHistory(self)
         self.model = RunsModel()
         self.model.figures = theme.figures(self.font())
         self._compare: ComparePage | None = None
@@ -80,7 +80,7 @@ class ExperimentsTab(QWidget):
         menu = QMenu(self)
         menu.addActions(list(self.row_actions.values()))
         self.table = RunsTable(self.model, menu)
-        self.details = Details(self.row_actions)
+        self.details = RunDetails(self.row_actions)
         self.search = SearchField("Find runs", "Find runs")
         self.search.setToolTip(SEARCH_HELP)
         self.state = QComboBox()
@@ -140,7 +140,7 @@ class ExperimentsTab(QWidget):
         self._side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._side.setFixedWidth(SIDE_WIDTH)
         self._side.setWidget(self.details)
-        self._edge = Line()
+        self._edge = Divider()
         row.addWidget(self._edge)
         row.addWidget(self._side)
         return page
@@ -202,20 +202,20 @@ class ExperimentsTab(QWidget):
     # ---- what is shown ----
 
     def show_project(self, path: Path | None) -> None:
-        """Another project is open, or the same under another name."""
+        """Show the runs of another project, or of the same under another name."""
         self._project_path = path
         if self.isVisible():
             self.history.watch(path)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follow the runs while somebody looks."""
+        """Follow the runs while the tab is visible."""
         super().showEvent(event)
         self.history.watch(self._project_path)
         if self._compare is not None and self.pages.currentWidget() is self._compare:
             self._compare.resume()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop following the runs."""
         super().hideEvent(event)
         self.details.keep()
         self.history.rest()
@@ -236,23 +236,23 @@ class ExperimentsTab(QWidget):
         self._on_shown()
 
     def _on_shown(self) -> None:
-        shown, known = self.model.rowCount(), self.model.num_all
-        self.count.setText(f"{shown:,} of {plural(known, 'run')}" if shown != known else plural(known, "run"))
-        self.count.setVisible(bool(known))
+        shown, total = self.model.rowCount(), self.model.num_all
+        self.count.setText(f"{shown:,} of {plural(total, 'run')}" if shown != total else plural(total, "run"))
+        self.count.setVisible(bool(total))
         for part in (self._edge, self._side):
-            part.setVisible(bool(known))
+            part.setVisible(bool(total))
         self._bar.setVisible(bool(self.history.runs))
         self.table_button.setEnabled(bool(shown))
         if shown:
             self.body.setCurrentIndex(0)
             return
-        if known:
-            words = ("No run fits", "Look for other words, or in all states.", "Show all runs")
+        if total:
+            words = ("No matching runs", "Try other words, or all states.", "Show all runs")
         elif self.history.runs:
             others = plural(len(self.history.runs), "run")
             words = ("No runs of this project yet", f"{others} of other projects lie in its folder.", "Show all runs")
         elif self.history.is_read:
-            words = ("No runs yet", "Every run of this project is listed here, with what it was trained with.", "Train")
+            words = ("No runs yet", "Every run of this project is listed here, with its options and results.", "Train")
         else:
             words = ("Reading the runs…", "", "")
         self.title.setText(words[0])
@@ -323,7 +323,7 @@ class ExperimentsTab(QWidget):
                 self.failed.emit("The table cannot be exported", str(error))
 
     def export(self, path: Path) -> None:
-        """Write the runs that are shown, as they are sorted, as CSV. Raises `UserError`."""
+        """Write the visible runs as CSV, sorted as they are. Raises `UserError`."""
         try:
             write_atomically(path, as_csv(self.model.rows).encode("utf-8", "backslashreplace"))
         except OSError as error:
@@ -349,14 +349,14 @@ class ExperimentsTab(QWidget):
         self.pages.setCurrentWidget(self._compare)
 
     def show_list(self) -> None:
-        """Back to all runs."""
+        """Go back to all runs."""
         if self._compare is not None:
             self._compare.rest()
         self.pages.setCurrentWidget(self._list)
         self.table.setFocus()
 
     def shutdown(self) -> None:
-        """Let go of the process and the plots."""
+        """Release the process and the plots."""
         self.details.keep()
         self.history.close()
         if self._compare is not None:

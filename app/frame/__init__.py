@@ -1,1 +1,1 @@
-"""What the main window is made of: menus, title, bar, tabs, the panels of Design, status line."""
+"""The parts of the main window: actions and their commands, menus, bars, tabs."""

@@ -1,4 +1,9 @@
-"""An action of the window: its texts, its handler, and the condition under which it can be used."""
+"""Every action of the window: one table of menu entries, toolbar buttons and shortcuts.
+
+Menus, toolbar, shortcuts and the command finder are made from the rows. The handler of a row takes the window, of which
+it knows `Commands`; whether the row can be used is a function of `WindowState`, a value that the window makes anew when
+something has changed.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -160,7 +165,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("file.picture", "Save picture…", "File", lambda w: w.dialogs.save_picture(), icon="image",
            help="The whole network as PNG, SVG or PDF", enabled_when=lambda s: s.has_layers),
     Action("file.compare", "Compare with…", "File", lambda w: w.dialogs.compare_with(),
-           help="See what differs from another project"),
+           help="Show the differences from another project"),
     Action("file.quit", "Quit", "File", lambda w: w.close(), "Ctrl+Q", separator_before=True),
     Action("edit.undo", "Undo", "Edit", lambda w: w.editor.undo(), "Ctrl+Z", "undo",
            enabled_when=lambda s: s.can_undo, in_toolbar=True),
@@ -196,7 +201,7 @@ ACTIONS: tuple[Action, ...] = (
            enabled_when=with_selection),
     Action("view.tint", "Tint heavy layers", "View", lambda w: w.canvas_commands.tint_layers(), "Ctrl+Shift+H",
            help="By parameters, FLOPs or memory, and off again", enabled_when=with_layers),
-    Action("view.stages", "Stages of a pipeline", "View", lambda w: w.stages.switch(), "Ctrl+Shift+T",
+    Action("view.stages", "Pipeline stages", "View", lambda w: w.stages.switch(), "Ctrl+Shift+T",
            help="Which worker computes which layer, by colour and number", enabled_when=with_layers,
            is_on=lambda s: s.shows_stages),
     Action("view.design", "Design", "View", lambda w: w.show_tab("design"), "Alt+1", separator_before=True),
@@ -204,8 +209,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("view.train", "Train", "View", lambda w: w.show_tab("train"), "Alt+3"),
     Action("view.start", "Start page", "View", lambda w: w.show_start(), "Alt+Home",
            help="Recent projects, examples, templates"),
-    Action("theme.system", "As the system", "View", lambda w: w.theme.choose("system"),
-           help="Light or dark, as the desktop is, and with it", is_on=lambda s: s.theme == "system", submenu="Theme",
+    Action("theme.system", "Follow the system", "View", lambda w: w.theme.choose("system"),
+           help="Light or dark, as the desktop is", is_on=lambda s: s.theme == "system", submenu="Theme",
            separator_before=True),
     Action("theme.light", "Light", "View", lambda w: w.theme.choose("light"), is_on=lambda s: s.theme == "light",
            submenu="Theme"),
@@ -226,10 +231,10 @@ ACTIONS: tuple[Action, ...] = (
            help="Put the selected layers into a block, which can be repeated and opened", enabled_when=with_selection,
            separator_before=True),
     Action("block.ungroup", "Ungroup", "Network", lambda w: w.editor.ungroup(), "Ctrl+Shift+G",
-           help="Put what is inside the selected blocks in their place",
+           help="Replace the selected blocks by their contents",
            enabled_when=lambda s: s.tab == "design" and s.has_block_selected),
     Action("block.open", "Open block", "Network", lambda w: w.design.canvas.open_selected(), "Alt+Down",
-           help="Show and edit what is inside the selected block; a double click does the same",
+           help="Show and edit the contents of the selected block; so does a double click",
            enabled_when=lambda s: s.tab == "design" and s.has_block_selected and s.num_selected == 1),
     Action("block.leave", "Leave block", "Network", lambda w: w.editor.leave_block(), "Alt+Up",
            enabled_when=lambda s: s.tab == "design" and s.is_in_block),
@@ -237,15 +242,15 @@ ACTIONS: tuple[Action, ...] = (
            help="Keep a copy of the selected block in the layer library, for every project",
            enabled_when=lambda s: s.tab == "design" and s.has_block_selected and s.num_selected == 1),
     Action("frame.selection", "Frame selection", "Network", lambda w: w.design.canvas.frame_selection(),
-           "Ctrl+Shift+F", help="Put a coloured frame around what is selected; it moves with what stands in it",
+           "Ctrl+Shift+F", help="Draw a coloured frame around the selection; it moves with its contents",
            enabled_when=with_copyable, separator_before=True),
     Action("comment.add", "Add a comment", "Network", lambda w: w.design.canvas.add_comment(), "Ctrl+Shift+M",
            help="A text on the canvas, at the pointer", enabled_when=in_design),
-    Action("stages.balance", "Balance stages of a pipeline", "Network", lambda w: w.stages.balance(),
-           help="Give each worker equally much to do, and write it down", enabled_when=with_layers,
+    Action("stages.balance", "Balance pipeline stages", "Network", lambda w: w.stages.balance(),
+           help="Divide the work equally among the workers, and store the stages", enabled_when=with_layers,
            separator_before=True),
-    Action("stages.clear", "Clear stages of a pipeline", "Network", lambda w: w.stages.clear(),
-           help="Leave them to the engine, which balances them when a run begins", enabled_when=with_layers),
+    Action("stages.clear", "Clear pipeline stages", "Network", lambda w: w.stages.clear(),
+           help="Let the engine balance them when a run starts", enabled_when=with_layers),
     Action("align.left", "Align left", "Network", lambda w: w.align.align("left"), enabled_when=with_several,
            separator_before=True),
     Action("align.centre", "Align centre", "Network", lambda w: w.align.align("centre"), enabled_when=with_several),
@@ -254,10 +259,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("align.middle", "Align middle", "Network", lambda w: w.align.align("middle"), enabled_when=with_several),
     Action("align.bottom", "Align bottom", "Network", lambda w: w.align.align("bottom"), enabled_when=with_several),
     Action("distribute.horizontally", "Distribute horizontally", "Network",
-           lambda w: w.align.distribute("horizontally"), help="Equal steps from left to right",
+           lambda w: w.align.distribute("horizontally"), help="Equal distances from left to right",
            enabled_when=with_three, separator_before=True),
     Action("distribute.vertically", "Distribute vertically", "Network", lambda w: w.align.distribute("vertically"),
-           help="Equal steps from top to bottom", enabled_when=with_three),
+           help="Equal distances from top to bottom", enabled_when=with_three),
     Action("code.trust", "Trust the project's code…", "Network", lambda w: w.user_code.review(),
            help="Let the custom layers and functions of this project run", separator_before=True),
     Action("data.choose", "Choose data…", "Data", lambda w: w.show_tab("data"), "Ctrl+Shift+D", "data"),
@@ -268,15 +273,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.stop_after_epoch", "Stop after this epoch", "Run", lambda w: w.training.stop(after_epoch=True),
            enabled_when=lambda s: s.is_running),
     Action("run.queue", "Train after this run", "Run", lambda w: w.training.queue(),
-           help="Train the project as it is now once the run that is under way has ended",
+           help="Train the project as it is now when the current run has ended",
            enabled_when=lambda s: s.is_running),
     Action("run.pause", "Pause", "Run", lambda w: w.training.request("pause"),
            enabled_when=lambda s: s.is_running and not s.is_paused),
     Action("run.release", "Pause and free memory", "Run", lambda w: w.training.request("pause", {"release": 1}),
-           help="The run waits as a checkpoint on disk: its processes end, Resume starts them again",
+           help="The run is kept as a checkpoint on disk: its processes end, Resume starts them again",
            enabled_when=lambda s: s.is_running),
     Action("run.resume", "Resume", "Run", lambda w: w.training.resume(),
-           help="Go on with the run that is shown, from where it is", enabled_when=lambda s: s.can_resume),
+           help="Resume the run that is shown, from its last state", enabled_when=lambda s: s.can_resume),
     Action("run.checkpoint", "Save a checkpoint", "Run", lambda w: w.training.request("checkpoint"),
            enabled_when=lambda s: s.is_running),
     Action("run.validate", "Validate now", "Run", lambda w: w.training.request("validate"),
@@ -288,21 +293,21 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.open", "Open a run…", "Run", lambda w: w.training.choose_run(),
            help="Follow or look at a run by its folder"),
     Action("run.history", "Experiments", "Run", lambda w: w.show_tab("experiments"), "Ctrl+Shift+E", "table",
-           also=("Alt+4",), help="Every run of the project: find, compare, note, delete"),
-    Action("run.watch", "Mark how layers do", "Run", lambda w: w.layer_health.switch(),
+           also=("Alt+4",), help="Every run of the project: find, compare, annotate, delete"),
+    Action("run.watch", "Show layer health", "Run", lambda w: w.layer_health.switch(),
            help="Gradient, output and dead units of each layer on the canvas, from now on",
            is_on=lambda s: s.watches_layers, separator_before=True),
-    Action("run.message", "Message when a run ends", "Run", lambda w: w.notifier.switch_message(),
-           help="By the desktop, while another window is in front", is_on=lambda s: s.has_message),
+    Action("run.message", "Notify when a run ends", "Run", lambda w: w.notifier.switch_message(),
+           help="On the desktop, while another window is active", is_on=lambda s: s.has_message),
     Action("run.beep", "Beep when a run ends", "Run", lambda w: w.notifier.switch_beep(), is_on=lambda s: s.has_beep),
     Action("help.shortcuts", "Keyboard shortcuts", "Help", lambda w: w.menus.show_shortcuts(), "F1"),
     Action("help.devices", "Devices…", "Help", lambda w: w.dialogs.show_devices(),
-           help="What can train on this machine, whether it works, and how fast it is"),
+           help="The devices of this machine, whether they work, and how fast they are"),
     Action("help.about", "About Netwright", "Help", lambda w: w.dialogs.show_about(), "", "info"),
 )
 # fmt: on
 
 
 def enabled_ids(state: WindowState) -> set[str]:
-    """The ids of the actions that can be used now."""
+    """Return the ids of the actions that can be used."""
     return {action.id for action in ACTIONS if action.enabled_when(state)}

@@ -84,7 +84,7 @@ class DialogCommands:
 
     def compare_with(self) -> None:
         """Compare the open project with another one."""
-        from app.dialogs.compare import compare_with
+        from app.dialogs.compare_projects import compare_with
 
         compare_with(self._shell)
 

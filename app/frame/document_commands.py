@@ -102,7 +102,7 @@ class DocumentCommands(QObject):
         shell, documents = self._shell, self._shell.documents
         if path == documents.path and documents.is_changed_elsewhere:
             title = f"{path.name} was changed by another program."
-            text = "Saving replaces what it wrote there. To keep both, cancel and use Save as."
+            text = "Saving overwrites its changes. To keep both, cancel and use Save as."
             if not messages.ask(shell.dialog_parent, title, text, "Replace it"):
                 return False
         try:

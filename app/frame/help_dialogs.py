@@ -1,4 +1,4 @@
-"""The dialogs that list the actions of the table: find a command, and keyboard shortcuts."""
+"""Dialogs about the program: find a command, keyboard shortcuts, and About Netwright."""
 
 from collections.abc import Mapping, Sequence
 
@@ -54,7 +54,7 @@ CANVAS_KEYS = (
 
 
 class CommandFinder(QDialog):
-    """A search field above a list of actions. Enter runs the chosen one; one that cannot be used now is muted."""
+    """A search field above a list of actions. Enter runs the chosen one; actions that cannot be used now are muted."""
 
     def __init__(self, actions: Mapping[str, QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,7 +114,7 @@ class CommandFinder(QDialog):
             self.list.setCurrentItem(item)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Up and Down move through the list while the search field has the keyboard; Enter runs."""
+        """Move through the list with Up and Down, and run with Enter, while the search field has the focus."""
         if watched is self.search and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
             if step is not None:
@@ -135,14 +135,14 @@ class CommandFinder(QDialog):
 
 
 def show_shortcuts(parent: QWidget) -> None:
-    """Every shortcut, by menu, and what the mouse does on the canvas."""
+    """Show every shortcut, by menu, and what the mouse does on the canvas."""
     dialog = shortcuts_dialog(parent)
     dialog.exec()
     dialog.deleteLater()
 
 
 def shortcuts_dialog(parent: QWidget | None) -> QDialog:
-    """The dialog: what is done at the left, its keys at the right, both wrapped where there is little room."""
+    """Make the dialog: actions at the left, their keys at the right, both wrapped where there is little room."""
     dialog = QDialog(parent)
     dialog.setWindowTitle("Keyboard shortcuts")
     dialog.resize(within_screen(dialog, 760, 640))
@@ -200,14 +200,14 @@ ABOUT = (
 
 
 def show_about(parent: QWidget) -> None:
-    """Name, version, licence, thanks, add-ons."""
+    """Show name, version, licence, credits and add-ons."""
     dialog = about_dialog(parent, add_ons())
     dialog.exec()
     dialog.deleteLater()
 
 
 def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
-    """The dialog, with these add-ons."""
+    """Make the dialog, with these add-ons."""
     dialog = QDialog(parent)
     dialog.setWindowTitle("About Netwright")
     column = QVBoxLayout(dialog)
@@ -237,14 +237,14 @@ def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
 
 
 def add_on_in_words(add_on: AddOn) -> str:
-    """What an add-on brings."""
+    """Return what an add-on provides."""
     labels = [layer_type(key).label for key in add_on.types]
     shown = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" if len(labels) > 8 else "")
     return f"{add_on.title}: {shown}"
 
 
 def _words(text: str, role: str | None = None) -> QLabel:
-    """A text that wraps and can be marked. An add-on's own words are no markup."""
+    """Return a label that wraps and can be selected. An add-on's own text is not interpreted as markup."""
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)

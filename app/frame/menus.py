@@ -76,7 +76,7 @@ class Menus(QObject):
             menu.addAction(empty).setEnabled(False)
 
     def update(self, state: WindowState, undo: str, redo: str) -> None:
-        """Offer what can be done now; `undo` and `redo` are the names of the steps."""
+        """Enable the actions that can be used; `undo` and `redo` are the names of the steps."""
         usable = enabled_ids(state)
         for id, action in self.actions_by_id.items():
             action.setEnabled(id in usable)

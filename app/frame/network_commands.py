@@ -1,4 +1,4 @@
-"""The commands for the user's own blocks: save, add, rename and delete."""
+"""The commands of the Network menu: the user's own blocks, and the placement of the selected layers."""
 
 from collections.abc import Callable
 
@@ -66,7 +66,7 @@ class BlockCommands:
         except UserError as error:
             shell.show_error("The block cannot be saved", str(error))
             return
-        shell.hint(f"{name} is among your blocks now: in the layer library, below My blocks.")
+        shell.hint(f"{name} was saved: it is in the layer library, under My blocks.")
 
     def rename(self, entry: UserBlock) -> None:
         """Ask for another name."""
@@ -131,7 +131,7 @@ class BlockName(QDialog):
         refusal = name_refusal(text, ())
         theme.mark(self.line, "invalid", "true" if refusal else "false")
         theme.mark(self.why, "role", "error" if refusal else "help")
-        self.why.setText(refusal or "A new layer made from it gets this name, with a number where it is taken.")
+        self.why.setText(refusal or "New layers made from it get this name, with a number if it is taken.")
         self.ok.setEnabled(refusal is None)
 
 
@@ -152,13 +152,13 @@ class AlignCommands:
         self._show = show
 
     def align(self, edge: Edge) -> None:
-        """Bring the selected layers into line along an edge or a middle."""
+        """Align the selected layers along an edge or a middle."""
         before = self._editor.layout
         auto_layout.align_selection(self._editor, edge)
         self._show(before)
 
     def distribute(self, direction: Direction) -> None:
-        """Give the selected layers equal distances."""
+        """Distribute the selected layers at equal distances."""
         before = self._editor.layout
         auto_layout.distribute_selection(self._editor, direction)
         self._show(before)

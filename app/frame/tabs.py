@@ -1,4 +1,8 @@
-"""The pages of the main window, each made when first needed."""
+"""The tabs of the main window: the stack of pages, and the Design tab with its panels.
+
+Each page is made when first needed. A window that begins with the start page makes the parts of Design right after that
+page is on screen, one per turn of the event loop: the page is there sooner, and a project still opens at once.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -125,7 +129,7 @@ class DesignTab(QObject):
 
     @cached_property
     def problems(self) -> "ProblemsPanel":
-        """Errors and warnings, below."""
+        """The list of errors and warnings, below."""
         from designer.panels.problems import ProblemsPanel
 
         problems = ProblemsPanel(self._editor)
@@ -135,7 +139,7 @@ class DesignTab(QObject):
 
     @cached_property
     def table(self) -> "AnalysisTable":
-        """The table of layers, below: made when its page is seen, or once the window is."""
+        """The table of layers, below: made when its page is seen, or once the window is up."""
         from designer.panels.analysis_table import AnalysisTable
 
         table = AnalysisTable(self._editor)
@@ -147,12 +151,12 @@ class DesignTab(QObject):
 
     @cached_property
     def _layers(self) -> QWidget:
-        """Where the table comes."""
+        """The container of the table."""
         return QWidget()
 
     @cached_property
     def bottom(self) -> QTabWidget:
-        """Problems and layers, in tabs that count them."""
+        """The tabs of problems and layers, with their counts."""
         bottom = QTabWidget()
         bottom.setDocumentMode(True)
         bottom.addTab(self.problems, "Problems")
@@ -169,7 +173,7 @@ class DesignTab(QObject):
 
     @cached_property
     def docks(self) -> list[QDockWidget]:
-        """The panels in the window: left, right, below. Hidden where another tab is shown."""
+        """The panels: left, right, below. Hidden while another tab is shown."""
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
         bottom = Qt.DockWidgetArea.BottomDockWidgetArea
         docks = [
@@ -204,11 +208,11 @@ class DesignTab(QObject):
 
     @property
     def is_made(self) -> bool:
-        """Whether all of it is there."""
+        """Whether all parts exist."""
         return "docks" in vars(self) and "canvas" in vars(self)
 
     def make_soon(self, then: Callable[[], object]) -> None:
-        """Make what is missing, one part a turn of the event loop, and call `then`."""
+        """Make the missing parts, one per turn of the event loop, and call `then`."""
         if self._making is None:
             self._making = self._parts(then)
             self._go_on()
@@ -234,7 +238,7 @@ class DesignTab(QObject):
     # ---- showing ----
 
     def show(self) -> None:
-        """Design is the tab that is seen: its panels are there as they were."""
+        """Show the panels as they were: Design is the current tab."""
         if not self._is_shown:
             self._is_shown = True
             is_new = "docks" not in vars(self)
@@ -244,7 +248,7 @@ class DesignTab(QObject):
                     dock.setVisible(was_shown)
 
     def hide(self) -> None:
-        """Another tab is seen."""
+        """Hide the panels: another tab is current."""
         if self._is_shown:
             self._is_shown = False
             self._hide(self.docks)

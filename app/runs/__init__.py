@@ -1,1 +1,1 @@
-"""Runs in the window: following them, their curves, their controls."""
+"""Runs in the window: following them, asking them for things, the queue."""

@@ -1,4 +1,5 @@
-"""Asks for another learn rate and another number of epochs for a run that trains."""
+"""Dialogs that change a run: another learn rate or number of epochs while it trains, more epochs once it is
+complete."""
 
 import math
 
@@ -17,11 +18,11 @@ from designer import theme
 from engine.project.file import load
 from engine.runs.folder import RunFolder
 
-HELP = "The schedule goes on from the new rate. Both take effect within a moment, and a checkpoint is saved."
+HELP = "The schedule continues from the new rate. Both take effect at once, and a checkpoint is saved."
 
 
 class ChangeRun(QDialog):
-    """Two lines, filled with what is, judged while they are typed."""
+    """Two fields with the current values, checked while they are typed."""
 
     def __init__(self, parent: QWidget, rate: float, epochs: int) -> None:
         super().__init__(parent)
@@ -54,13 +55,13 @@ class ChangeRun(QDialog):
         self._judge()
 
     def chosen(self) -> dict[str, float]:
-        """What was changed, as the request `set` takes it."""
-        found: dict[str, float] = {}
+        """Return what was changed, as the request `set` takes it."""
+        changes: dict[str, float] = {}
         if self.rate.text() != self._before[0]:
-            found["rate"] = _number(self.rate.text())
+            changes["rate"] = _number(self.rate.text())
         if self.epochs.text() != self._before[1]:
-            found["epochs"] = int(_number(self.epochs.text()))
-        return found
+            changes["epochs"] = int(_number(self.epochs.text()))
+        return changes
 
     def _judge(self) -> None:
         rate, epochs = _number(self.rate.text()), _number(self.epochs.text())
@@ -77,7 +78,7 @@ class ChangeRun(QDialog):
 
 
 def _number(text: str) -> float:
-    """A finite number, or 0."""
+    """Return the finite number in a text, or 0."""
     try:
         value = float(text.strip().replace(",", ""))
     except ValueError:
@@ -89,8 +90,8 @@ MOST = 1_000_000
 
 
 def ask_for_more(parent: QWidget, folder: RunFolder) -> list[str] | None:
-    """The settings to resume a run with: none for one that has epochs left, more epochs for one that is complete, or
-    None where the user thinks better of it. Raises `UserError` for a run that cannot be read."""
+    """Return the settings to resume a run with: none if it has epochs left, more epochs if it is complete, None if the
+    user cancels. Raises `UserError` for a run that cannot be read."""
     result = folder.read_result() or {}
     done = result.get("epochs")
     if result.get("state") != "finished" or not isinstance(done, int):
@@ -100,12 +101,12 @@ def ask_for_more(parent: QWidget, folder: RunFolder) -> list[str] | None:
     if options.is_full_batch:
         name, planned, what = "max_iterations", options.max_iterations, "iterations"
     dialog = QInputDialog(parent)
-    dialog.setWindowTitle("Go on with the run")
+    dialog.setWindowTitle("Resume the run")
     dialog.setInputMode(QInputDialog.InputMode.IntInput)
-    dialog.setLabelText(f"{done:,} of {planned:,} {what} are done. How many is it to have in all?")
+    dialog.setLabelText(f"{done:,} of {planned:,} {what} are done. How many shall it have in total?")
     dialog.setIntRange(min(done + 1, MOST), MOST)
     dialog.setIntValue(planned if planned > done else min(2 * done, MOST))
-    dialog.setOkButtonText("Go on")
+    dialog.setOkButtonText("Resume")
     is_chosen = bool(dialog.exec())
     value = dialog.intValue()
     dialog.deleteLater()

@@ -1,4 +1,4 @@
-"""Beside the curves: state, progress, buttons, and the facts of a run in three short tables."""
+"""The panel beside the curves: state, progress, buttons, and what is known of a run in short tables."""
 
 import math
 import time
@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 
 from app.plots.quantities import GRADIENT_NORM
 from app.runs.request_menu import RequestMenuButton
-from app.runs.supervisor import Outcome
-from app.widgets import ElidedLabel, FactsTable
+from app.runs.run_follower import Outcome
+from app.widgets import ElidedLabel, ValueTable
 from designer import theme
 from engine.core.text import format_bytes, format_duration, format_percent
 from engine.runs.events import (
@@ -63,18 +63,18 @@ STATES = {
 
 ACCUMULATION = "training.gradient_accumulation"
 RESUMABLE = ("stopped", "failed", "lost")
-"""Ends that a run goes on from as it is; a finished one needs more epochs."""
-RESUME_COMPLETE_TIP = "Go on with more epochs; a dialog asks how many"
+"""States from which a run is resumed as it is; a finished one needs more epochs."""
+RESUME_COMPLETE_TIP = "Resume with more epochs; a dialog asks how many"
 
 
 def waiting(event: Progress) -> str:
-    """What the steps waited for, as far as it is worth a word: `data 12 %, workers 30 %`."""
+    """Return what the steps waited for, if it is worth mentioning: `data 12 %, workers 30 %`."""
     shares = (("data", event.data_share), ("workers", event.communication_share))
     return ", ".join(f"{what} {format_percent(share)}" for what, share in shares if share >= 0.01)
 
 
 class FactsPanel(QWidget):
-    """Everything about a run that is not a curve."""
+    """Shows everything about a run that is not a curve."""
 
     stop_clicked = Signal()
     stop_after_epoch_clicked = Signal()
@@ -108,8 +108,8 @@ class FactsPanel(QWidget):
         self.offer.setToolTip("Less memory, the same mini-batch, the same numbers")
         self.offer.clicked.connect(lambda: self.offer_clicked.emit(self._offer))
         self._show_offer("")
-        self.progress = FactsTable("Progress", PROGRESS)
-        self.where = FactsTable("Where", WHERE)
+        self.progress = ValueTable("Progress", PROGRESS)
+        self.where = ValueTable("Where", WHERE)
         self.lines = QLabel()
         self.lines.setWordWrap(True)
         self.lines.setTextFormat(Qt.TextFormat.PlainText)
@@ -148,7 +148,7 @@ class FactsPanel(QWidget):
         column.addStretch(1)
 
     def add_panel(self, panel: QWidget) -> None:
-        """Show something more below the buttons."""
+        """Add a widget below the buttons."""
         self._panels.addWidget(panel)
 
     def _make_buttons(self) -> QHBoxLayout:
@@ -185,8 +185,8 @@ class FactsPanel(QWidget):
 
     @contextmanager
     def _keyboard_kept(self) -> Iterator[None]:
-        """Of Pause and Resume the one that is there has the keyboard if the other had it. Qt would give it to the next
-        button, which is Stop: the space bar, pressed once more, would end the run."""
+        """Keep the keyboard focus on Pause or Resume, whichever is visible. Qt would move it to the next button, Stop:
+        the space bar, pressed once more, would end the run."""
         if any(button.hasFocus() for button in self.findChildren(QPushButton)):
             self.setFocus()  # where no key does anything, until one of the two can be used
         yield
@@ -240,11 +240,13 @@ class FactsPanel(QWidget):
         self._show_lines()
 
     def _show_offer(self, setting: str) -> None:
-        """A setting with which a run that failed may go on, or none."""
+        """Offer a setting with which a failed run may be resumed, or none."""
         self._offer = setting
         name, _, value = setting.partition("=")
         is_pieces = name == ACCUMULATION and value.isdecimal()
-        self.offer.setText(f"Resume in {int(value):,} pieces a batch" if is_pieces else f"Resume with {setting}")
+        self.offer.setText(
+            f"Resume with {int(value):,} micro-batches per step" if is_pieces else f"Resume with {setting}"
+        )
         self.offer.setVisible(bool(setting))
 
     def _set_reason(self, text: str, role: str) -> None:
@@ -253,29 +255,29 @@ class FactsPanel(QWidget):
         self.reason.setVisible(bool(text))
 
     def show_nothing(self) -> None:
-        """No run yet."""
+        """Show that there is no run."""
         self._reset("No run yet")
         self._set_state("")
-        self._set_reason("Press Train to start a run. It goes on if you close the window.", "help")
+        self._set_reason("Press Train to start a run. It continues if you close the window.", "help")
 
     def show_starting(self, name: str) -> None:
-        """A run is being prepared."""
+        """Show that a run is being prepared."""
         self._reset(name)
         self._set_state("starting")
 
     def show_refused(self, message: str) -> None:
-        """The run could not be prepared."""
+        """Show why a run could not be prepared."""
         self._set_state("refused")
         self._set_reason(message, "error")
 
     def show_run(self, folder: RunFolder) -> None:
-        """A run with a folder; its events follow."""
+        """Show a run with a folder; its events follow."""
         self._reset(folder.path.name)
         self.name.setText(folder.path.name, note=str(folder.path))
         self._set_state("starting")
 
     def show_stopping(self, *, after_epoch: bool) -> None:
-        """A stop was asked for."""
+        """Show that the run was asked to stop."""
         if after_epoch:
             self.after_epoch.setEnabled(False)
             self.add_line(
@@ -285,7 +287,7 @@ class FactsPanel(QWidget):
             self._set_state("stopping")
 
     def show_requested(self, name: str) -> None:
-        """A request is on its way: its button waits for the answer."""
+        """Disable the button of a request until the run answers."""
         with self._keyboard_kept():
             if name == "pause":
                 self.pause.setEnabled(False)
@@ -295,13 +297,13 @@ class FactsPanel(QWidget):
 
     @property
     def rate_and_epochs(self) -> tuple[float, int] | None:
-        """The learn rate of now, and how many epochs are planned, of a run that is under way."""
+        """The current learn rate and the planned number of epochs of a run that is under way."""
         if self._started is None or self._last_progress is None:
             return None
         return self._last_progress[0].rate, self._started.epochs
 
     def show_outcome(self, outcome: Outcome) -> None:
-        """The run has ended."""
+        """Show how the run has ended."""
         self._set_state(outcome.state)
         self.left.clear()
         self.progress.set("Remaining", "")
@@ -314,7 +316,7 @@ class FactsPanel(QWidget):
     # ---- events ----
 
     def take(self, event: Event) -> None:
-        """Show what one event says."""
+        """Show one event."""
         match event:
             case Started():
                 self._on_started(event)
@@ -344,15 +346,15 @@ class FactsPanel(QWidget):
                 self._show_offer("")
                 self.progress.set("Test", "")
                 self._set_reason("", "help")
-                self.add_line(f"{event.iteration:,}", f"goes on: {event.reason}")
+                self.add_line(f"{event.iteration:,}", f"continues: {event.reason}")
             case Failed():
                 self.add_line("✕", event.cause)
                 self._offered = event.offer
             case Ended():
                 self._state = event.state  # of a run that was resumed, what follows counts again
                 self.bar.setValue(1000 if event.state == "finished" else self.bar.value())
-                if said := event.result.get("held_back_by"):
-                    self.add_line("", str(said))
+                if advice := event.result.get("held_back_by"):
+                    self.add_line("", str(advice))
 
     def _on_started(self, event: Started) -> None:
         self._started = event
@@ -407,13 +409,13 @@ class FactsPanel(QWidget):
         self.where.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")
 
     def _tick(self) -> None:
-        """Clocks go on between events."""
+        """Advance the clocks between events."""
         if self._last_progress is not None and self._state == "running":
             event, seen = self._last_progress
             self._show_progress(event, time.monotonic() - seen)
 
     def add_line(self, at: str, text: str) -> None:
-        """One line under Events."""
+        """Add a line to the list of events."""
         self._lines = [*self._lines, (at, text)][-MOST_LINES:]
         self._show_lines()
 
@@ -424,5 +426,5 @@ class FactsPanel(QWidget):
 
 
 def _whole(text: str) -> str:
-    """A number with its name or unit, which stay in one line."""
+    """Return a number with its unit, joined so that they stay on one line."""
     return text.replace(" ", "\u00a0")

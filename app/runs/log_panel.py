@@ -1,4 +1,4 @@
-"""The log of a run in the Train tab: what it said to people, and what its processes printed."""
+"""The log of a run in the Train tab: its messages, and the output of its processes."""
 
 import re
 import time
@@ -26,14 +26,14 @@ from engine.runs.requests import request_text
 
 MOST_LINES = 5000
 FIRST_BYTES = 2**17
-"""Of a long log of processes only its end is shown."""
+"""The part of a long engine log that is shown at first: its end."""
 READ_BYTES = 2**16
 FOLLOW_MS = 500
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def line_of(event: Event) -> str:
-    """What an event says to a person, in one line or a few; nothing, if it only draws."""
+    """Return the text of an event, in one line or a few; empty for events that only draw."""
     match event:
         case Started():
             return f"Training on {event.hardware}: {event.parameters:,} parameters, {event.iterations:,} iterations"
@@ -48,34 +48,34 @@ def line_of(event: Event) -> str:
         case Checkpointed():
             return f"Checkpoint after iteration {event.iteration:,}, in {event.seconds:.2f} s"
         case Resumed():
-            return f"Goes on after iteration {event.iteration:,}: {event.reason}"
+            return f"Continues after iteration {event.iteration:,}: {event.reason}"
         case Failed():
             return f"Failed: {event.cause}" + (f"\n{event.detail}" if event.detail else "")
         case Ended():
-            said = f"The run has {'ended: ' if event.state == 'failed' else ''}{event.state}: {event.reason}"
-            return f"{said}\n{event.result.get('held_back_by', '')}".rstrip()
+            text = f"The run has {'ended: ' if event.state == 'failed' else ''}{event.state}: {event.reason}"
+            return f"{text}\n{event.result.get('held_back_by', '')}".rstrip()
     return ""
 
 
 class LogPanel(QTabWidget):
-    """Messages with their times, and the end of `engine.log`, which is followed while it is seen."""
+    """Messages with their times, and the end of `engine.log`, which is followed while it is visible."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setDocumentMode(True)
-        self.messages, self.printed = _lines("Nothing was said yet."), _lines("The engine has printed nothing.")
+        self.messages, self.printed = _lines("No messages yet."), _lines("No output of the engine yet.")
         self.messages.setAccessibleName("Messages of the run")
-        self.printed.setAccessibleName("What the engine printed")
+        self.printed.setAccessibleName("Output of the engine")
         self.addTab(self.messages, "Messages")
         self.addTab(self.printed, "Engine log")
-        self.setTabToolTip(1, "What the processes of the run printed: engine.log in its folder")
+        self.setTabToolTip(1, "Output of the run's processes: engine.log in its folder")
         self._log: Path | None = None
         self._at = 0
         self._timer = QTimer(self, interval=FOLLOW_MS)
         self._timer.timeout.connect(self.read_on)
 
     def show_run(self, folder: RunFolder | None) -> None:
-        """Another run, or none."""
+        """Show another run, or none."""
         self.messages.clear()
         self.printed.clear()
         self._log, self._at = (None if folder is None else folder.log), 0
@@ -83,13 +83,13 @@ class LogPanel(QTabWidget):
             self.read_on()
 
     def take(self, event: Event) -> None:
-        """One event of the run."""
+        """Add one event of the run."""
         if line := line_of(event):
             moment = time.strftime("%H:%M:%S", time.localtime(event.time)) if event.time else ""
             self.messages.appendPlainText(f"{moment}  {line}".strip())
 
     def read_on(self) -> None:
-        """Show what was printed since. A log that cannot be read is empty."""
+        """Show the output since the last read. A log that cannot be read counts as empty."""
         if self._log is None:
             return
         try:
@@ -100,26 +100,26 @@ class LogPanel(QTabWidget):
             begin = self._at or max(0, size - FIRST_BYTES)
             with open_file(self._log) as file:
                 file.seek(begin)
-                found = file.read(READ_BYTES if self._at else FIRST_BYTES)
+                output = file.read(READ_BYTES if self._at else FIRST_BYTES)
         except OSError:
             return
-        end = found.rfind(b"\n") + 1  # half a line waits for its end
+        end = output.rfind(b"\n") + 1  # half a line waits for its end
         if begin and not self._at:
-            found, begin, end = found[found.find(b"\n") + 1 : end], begin, end
+            output, begin, end = output[output.find(b"\n") + 1 : end], begin, end
         else:
-            found = found[:end]
+            output = output[:end]
         if end:
             self._at = begin + end
-            self.printed.appendPlainText(_CONTROL.sub("", found.decode(errors="replace").rstrip("\n")))
+            self.printed.appendPlainText(_CONTROL.sub("", output.decode(errors="replace").rstrip("\n")))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """It is read while it is seen."""
+        """Follow the log while it is visible."""
         super().showEvent(event)
         self.read_on()
         self._timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """And not otherwise."""
+        """Stop following the log."""
         self._timer.stop()
         super().hideEvent(event)
 

@@ -1,4 +1,4 @@
-"""The Train tab: live curves of a run, where it is, where it runs, and the controls to stop it."""
+"""The Train tab: live curves of a run, its progress and environment, and its controls."""
 
 import contextlib
 
@@ -23,8 +23,8 @@ from app.plots.curve_export import export_of
 from app.plots.timeline import Along
 from app.runs.facts_panel import FactsPanel
 from app.runs.log_panel import LogPanel
-from app.runs.supervisor import Outcome
-from app.widgets import Line
+from app.runs.run_follower import Outcome
+from app.widgets import Divider
 from designer import theme
 from engine.runs.confusion import read_confusions
 from engine.runs.events import Event, Message
@@ -37,7 +37,7 @@ SIDE = 380
 
 
 class Monitor(QWidget):
-    """Takes the events of one run at a time. `shutdown` must be called before the program ends."""
+    """Shows the events of one run at a time. `shutdown` must be called before the program ends."""
 
     stop_requested = Signal()
     stop_after_epoch_requested = Signal()
@@ -63,7 +63,7 @@ class Monitor(QWidget):
         side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         side.setWidget(self.facts)
         side.setFixedWidth(SIDE)
-        row.addWidget(Line())
+        row.addWidget(Divider())
         row.addWidget(side)
         theme.changed.connect(self._dress)
         self._dress()
@@ -118,7 +118,7 @@ class Monitor(QWidget):
         self.smoothing.setValue(round(START_SMOOTHING * 100))
         self.log_y = QPushButton("Log y")
         self.log_y.setCheckable(True)
-        self.log_y.setToolTip("Logarithmic axes of values, but of shares")
+        self.log_y.setToolTip("Logarithmic vertical axes, except for shares")
         self.log_y.toggled.connect(self.board.set_log_y)
         self.whole = QPushButton()
         self.whole.setAccessibleName("Show the whole run")
@@ -133,7 +133,7 @@ class Monitor(QWidget):
         row.addStretch(1)
         self.log_button = QPushButton("Log")
         self.log_button.setCheckable(True)
-        self.log_button.setToolTip("Messages of the run, and what the engine printed")
+        self.log_button.setToolTip("Messages of the run, and the output of the engine")
         self.log_button.toggled.connect(self.log.setVisible)
         self.export = export_of(self.board)
         row.addWidget(self.log_button)
@@ -142,7 +142,7 @@ class Monitor(QWidget):
 
     def _make_along(self) -> QPushButton:
         self.along = QPushButton()
-        self.along.setToolTip("What the lower axes count")
+        self.along.setToolTip("Unit of the horizontal axes")
         menu, group = QMenu(self.along), QActionGroup(self.along)
         theme.mark(menu, "role", "choices")
         for along, word in ALONG.items():
@@ -159,7 +159,7 @@ class Monitor(QWidget):
         return self.along
 
     def set_along(self, along: Along) -> None:
-        """What the lower axes count."""
+        """Set the unit of the horizontal axes."""
         self.along.setText(f"x: {along}")
         self.board.set_along(along)
 
@@ -169,7 +169,7 @@ class Monitor(QWidget):
         self.board.set_smoothing(percent / 100)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow window has no room for every word."""
+        """Hide labels in a narrow window."""
         for label in (self._smoothing_label, self._smoothing_value):
             label.setVisible(event.size().width() - SIDE > NARROW)
         super().resizeEvent(event)
@@ -177,30 +177,30 @@ class Monitor(QWidget):
     # ---- what a run says ----
 
     def show_nothing(self) -> None:
-        """Before the first run."""
+        """Show that there is no run."""
         self.board.clear()
         self.log.show_run(None)
         self.facts.show_nothing()
 
     def show_starting(self, name: str) -> None:
-        """A run is being prepared."""
+        """Show that a run is being prepared."""
         self.board.clear()
         self.log.show_run(None)
         self.facts.show_starting(name)
 
     def show_refused(self, message: str) -> None:
-        """The run could not be prepared: the user's input or the environment does not allow it."""
+        """Show why a run could not be prepared: the user's input or the environment does not allow it."""
         self.facts.show_refused(message)
 
     def show_run(self, folder: RunFolder) -> None:
-        """Another run is shown from now on; its events follow."""
+        """Show another run; its events follow."""
         self._folder = folder
         self.board.clear()
         self.log.show_run(folder)
         self.facts.show_run(folder)
 
     def take(self, event: Event) -> None:
-        """One event of the run."""
+        """Show one event of the run."""
         self.board.take(event)
         self.log.take(event)
         self.facts.take(event)
@@ -208,11 +208,11 @@ class Monitor(QWidget):
             self.facts.add_line("!", event.text)
 
     def show_stopping(self, *, after_epoch: bool) -> None:
-        """A stop was asked for."""
+        """Show that the run was asked to stop."""
         self.facts.show_stopping(after_epoch=after_epoch)
 
     def show_outcome(self, outcome: Outcome) -> None:
-        """The run has ended."""
+        """Show how the run has ended."""
         self.board.show_end()
         if self._folder is not None:
             with contextlib.suppress(OSError):  # a chart that cannot be read is not shown
@@ -220,6 +220,6 @@ class Monitor(QWidget):
         self.facts.show_outcome(outcome)
 
     def shutdown(self) -> None:
-        """Let go of the plots, in order."""
+        """Release the plots, in order."""
         theme.changed.disconnect(self._dress)
         self.board.shutdown()

@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer
 
 MODULES = (
     "engine.runs.folder",
-    "app.runs.supervisor",
+    "app.runs.run_follower",
     "pyqtgraph",
     "app.plots.curve_card",
     "app.runs.facts_panel",
@@ -31,7 +31,7 @@ MODULES = (
     "app.experiments.runs_table",
     "app.experiments.history",
     "app.experiments.tab",
-    "app.experiments.actions",
+    "app.experiments.run_commands",
     "app.start_page.page",
 )
 IN_THREAD = ("numpy", "cProfile", "multiprocessing.connection", "pydoc", "xml.etree.ElementTree")

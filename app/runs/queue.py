@@ -1,4 +1,5 @@
-"""What the window knows of the queue, and what it does with it. The queue itself needs no window."""
+"""The queue of runs in the window: its entries, what the user can do with them, and the panel that shows them. The
+queue itself needs no window."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,13 +23,13 @@ LOOK_MS = 1000
 
 
 class QueueController(QObject):
-    """Looks at the queue once a second while something is to come of it or somebody looks."""
+    """Reads and changes the queue. It is read once a second while runs are waiting or the panel is visible."""
 
     changed = Signal()
     began = Signal(object)
-    """An entry trains since the last look."""
+    """An entry has started since the last look."""
     refused = Signal(str)
-    """What was asked for could not be done, in words."""
+    """A request could not be carried out, with the reason."""
 
     def __init__(self, parent: QObject | None = None, queue: Queue | None = None, *, look_ms: int = LOOK_MS) -> None:
         super().__init__(parent)
@@ -36,30 +37,30 @@ class QueueController(QObject):
         self.entries: list[Entry] = []
         self.is_worked = False
         self.is_seen = False
-        """Whether somebody looks."""
+        """Whether the panel is visible."""
         self._timer = QTimer(self, interval=look_ms)
         self._timer.timeout.connect(self.look)
 
     @property
     def waiting(self) -> list[Entry]:
-        """Those that are still to be trained, in their order."""
+        """The entries that are still to be trained, in order."""
         return [entry for entry in self.entries if entry.is_waiting]
 
     @property
     def running(self) -> list[Entry]:
-        """Those that train."""
+        """The entries that are being trained."""
         return [entry for entry in self.entries if entry.state == "running"]
 
     def look(self) -> None:
-        """See what has changed."""
+        """Read the queue, and emit what has changed."""
         entries, is_worked = self.queue.entries(), self.queue.is_worked()
-        known = {entry.id for entry in self.running}
+        were_running = {entry.id for entry in self.running}
         has_news = (entries, is_worked) != (self.entries, self.is_worked)
         self.entries, self.is_worked = entries, is_worked
         if has_news:
             self.changed.emit()
         for entry in self.running:
-            if entry.id not in known:
+            if entry.id not in were_running:
                 self.began.emit(entry)
         is_to_come = any(not entry.is_over for entry in entries)
         if is_to_come or self.is_seen:
@@ -70,7 +71,7 @@ class QueueController(QObject):
     def add(
         self, text: str, title: str, project_path: str, *, after: RunFolder | None, trust: bool, begins: bool = True
     ) -> None:
-        """Put a project at the end, and see to it that the queue is worked, unless it is to wait for that, too."""
+        """Put a project at the end, and have the queue worked off, unless `begins` is false."""
 
         def put() -> None:
             run = str(after.path) if after is not None else ""
@@ -81,33 +82,33 @@ class QueueController(QObject):
         self._do(put)
 
     def work(self) -> None:
-        """Have what waits trained."""
+        """Have the waiting entries trained."""
         self._do(lambda: start_work(self.queue))
 
     def leave(self) -> None:
-        """Begin no more; what waits stays."""
+        """Start no more entries; those that wait stay."""
         self.queue.ask_to_leave()
 
     def start_now(self, id: int) -> None:
-        """Train an entry at once, beside what is under way."""
+        """Train an entry at once, beside the runs that are under way."""
         self._do(lambda: start_entry(self.queue, id))
 
     def move_up(self, id: int) -> None:
-        """Let an entry be trained one place earlier."""
+        """Move an entry one place up."""
         places = [entry.id for entry in self.waiting]
         if id in places:
             self._do(lambda: self.queue.move(id, places.index(id)))
 
     def remove(self, id: int) -> None:
-        """Take an entry out."""
+        """Remove an entry."""
         self._do(lambda: self.queue.remove(id))
 
     def remove_over(self) -> None:
-        """Take out all that have ended."""
+        """Remove all entries that have ended."""
         self._do(self.queue.remove_over)
 
     def folder_of(self, entry: Entry) -> RunFolder:
-        """The run of an entry that was begun."""
+        """Return the run of an entry that has started."""
         return RunFolder(Path(entry.run_dir))
 
     def _do(self, what: Callable[[], object]) -> None:
@@ -118,15 +119,15 @@ class QueueController(QObject):
         self.look()
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop reading the queue."""
         self._timer.stop()
 
 
 MOST_ROWS = 12
 STATES = {
-    "waiting": ("○", "Waits", "muted"),
-    "starting": ("○", "Starts", "muted"),
-    "running": ("●", "Trains", "good"),
+    "waiting": ("○", "Waiting", "muted"),
+    "starting": ("○", "Starting", "muted"),
+    "running": ("●", "Training", "good"),
     "finished": ("✓", "Finished", "good"),
     "stopped": ("■", "Stopped", "warning"),
     "failed": ("✕", "Failed", "error"),
@@ -135,8 +136,8 @@ STATES = {
 }
 
 
-class Row(QWidget):
-    """One line: a sign and a name, the state in words, and what can be done."""
+class QueueRow(QWidget):
+    """One line of the panel: a sign and a name, the state in words, and buttons."""
 
     def __init__(self, state: str, name: str, tip: str) -> None:
         super().__init__()
@@ -157,7 +158,7 @@ class Row(QWidget):
         self.setMinimumHeight(28)
 
     def add(self, icon: str, words: str) -> QToolButton:
-        """One more button at the right."""
+        """Add a button at the right."""
         button = QToolButton()
         button.setAutoRaise(True)
         button.setIcon(theme.icon(icon, "muted"))
@@ -169,7 +170,7 @@ class Row(QWidget):
 
 
 class QueuePanel(QWidget):
-    """Hidden while there is nothing to show. `shown` asks to show a run's curves."""
+    """Lists the queue and other runs under way; hidden while there are none. `shown` asks to show a run's curves."""
 
     shown = Signal(object)
 
@@ -182,12 +183,12 @@ class QueuePanel(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(4)
         self._made: list[QWidget] = []
-        self.rows: dict[int, Row] = {}
-        self.other_rows: list[Row] = []
-        self.start = QPushButton("Train what waits")
-        self.start.setToolTip("Nobody works the queue: train what waits in it, in its order")
-        self.clear = QPushButton("Clear what has ended")
-        self.clear.setToolTip("Take what has ended out of the list; its runs stay")
+        self.rows: dict[int, QueueRow] = {}
+        self.other_rows: list[QueueRow] = []
+        self.start = QPushButton("Train the queue")
+        self.start.setToolTip("Nothing trains the queue at the moment: train its runs in order")
+        self.clear = QPushButton("Clear ended runs")
+        self.clear.setToolTip("Remove ended runs from the list; their folders stay")
         self.start.clicked.connect(keeper.work)
         self.clear.clicked.connect(keeper.remove_over)
         buttons = QHBoxLayout()
@@ -201,13 +202,13 @@ class QueuePanel(QWidget):
         self.refresh()
 
     def show_others(self, others: Sequence[RunFolder], current: RunFolder | None) -> None:
-        """The runs of the project that are under way, and the one whose curves are shown."""
+        """Set the runs of the project that are under way, and the one whose curves are shown."""
         if (list(others), current) != (self._others, self._current):
             self._others, self._current = list(others), current
             self.refresh()
 
     def refresh(self) -> None:
-        """Show what is now."""
+        """Rebuild the list."""
         for widget in self._made:
             self._column.removeWidget(widget)
             widget.hide()
@@ -218,7 +219,7 @@ class QueuePanel(QWidget):
         shown = self._current.path if self._current is not None else None
         others = [run for run in self._others if run.path != shown and str(run.path) not in queued]
         if others:
-            self._add(_heading("Also under way"))
+            self._add(_heading("Also running"))
         for run in others:
             self.other_rows.append(self._add_run(run))
         if entries:
@@ -234,20 +235,20 @@ class QueuePanel(QWidget):
         self._made.append(widget)
         widget.show()
 
-    def _add_run(self, run: RunFolder) -> Row:
-        row = Row("running", run.path.name, str(run.path))
+    def _add_run(self, run: RunFolder) -> QueueRow:
+        row = QueueRow("running", run.path.name, str(run.path))
         self._add(row)
-        row.add("chart", "Show its curves").clicked.connect(lambda: self.shown.emit(run))
+        row.add("chart", "Show curves").clicked.connect(lambda: self.shown.emit(run))
         return row
 
     def _add_entries(self, entries: Sequence[Entry]) -> None:
-        """Of a long queue what trains and comes next; of what has ended the newest."""
+        """Add the entries. Of a long queue, those that are running or next, and the latest that have ended."""
         over = [entry for entry in entries if entry.is_over][-MOST_ROWS // 3 :]
         rest = [entry for entry in entries if not entry.is_over]
         seen = over + rest[: MOST_ROWS - len(over)]
         first = next((entry.id for entry in rest if entry.is_waiting), 0)
         for entry in seen:
-            row = self.rows[entry.id] = Row(entry.state, entry.title, entry.reason or entry.run_dir or _why(entry))
+            row = self.rows[entry.id] = QueueRow(entry.state, entry.title, entry.reason or entry.run_dir or _why(entry))
             self._add(row)
             self._add_buttons(row, entry, is_first=entry.id == first)
         if len(seen) < len(entries):
@@ -255,36 +256,36 @@ class QueuePanel(QWidget):
             theme.mark(more, "role", "muted")
             self._add(more)
 
-    def _add_buttons(self, row: Row, entry: Entry, *, is_first: bool) -> None:
+    def _add_buttons(self, row: QueueRow, entry: Entry, *, is_first: bool) -> None:
         keeper, id = self._keeper, entry.id
         if entry.is_waiting:
-            up = row.add("chevron-up", "Earlier")
+            up = row.add("chevron-up", "Move up")
             up.clicked.connect(lambda: keeper.move_up(id))
             up.setEnabled(not is_first)
-            row.add("play", "Train it now").clicked.connect(lambda: keeper.start_now(id))
+            row.add("play", "Train now").clicked.connect(lambda: keeper.start_now(id))
         elif entry.run_dir:
-            row.add("chart", "Show its curves").clicked.connect(lambda: self.shown.emit(keeper.folder_of(entry)))
+            row.add("chart", "Show curves").clicked.connect(lambda: self.shown.emit(keeper.folder_of(entry)))
         if entry.is_waiting or entry.is_over:
-            row.add("close", "Take it out of the queue").clicked.connect(lambda: keeper.remove(id))
+            row.add("close", "Remove from the queue").clicked.connect(lambda: keeper.remove(id))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Somebody looks."""
+        """Read the queue while the panel is visible."""
         super().showEvent(event)
         self._keeper.is_seen = True
         self._keeper.look()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop reading the queue for the panel."""
         super().hideEvent(event)
         self._keeper.is_seen = False
 
     def shutdown(self) -> None:
-        """Let go of the theme."""
+        """Disconnect from the theme."""
         theme.changed.disconnect(self.refresh)
 
 
 def _why(entry: Entry) -> str:
-    return "Waits for the end of a run" if entry.after else "Waits for its turn"
+    return "Waiting for the end of a run" if entry.after else "Waiting for its turn"
 
 
 def _heading(text: str, above: int = 0) -> QLabel:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what follows a run is imported with the first run: a start 
 
 
 class RunView(Protocol):
-    """What shows the curves of one run at a time."""
+    """Shows the curves of one run at a time."""
 
     @property
     def phase(self) -> Phase:

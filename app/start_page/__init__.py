@@ -1,1 +1,1 @@
-"""The start page: recent projects, examples and templates as pictures of their networks."""
+"""The start page: recent projects, examples and templates as thumbnails of their networks."""

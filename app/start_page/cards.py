@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 
-from app.start_page.gallery import Entry
+from app.start_page.gallery import GalleryEntry
 from app.start_page.thumbnail_program import Thumbnail
 from designer import icons, theme
 from engine.drawing.outline import HEIGHT, WIDTH
@@ -35,7 +35,7 @@ _CROSS = 24
 _RADIUS = 10.0
 
 
-class Card(QAbstractButton):
+class ProjectCard(QAbstractButton):
     """A project on the start page. If its file is gone the card can be focused and removed, but not opened."""
 
     removed = Signal()
@@ -44,7 +44,7 @@ class Card(QAbstractButton):
     """An arrow key was pressed on it."""
     focused = Signal()
 
-    def __init__(self, entry: Entry, parent: QWidget) -> None:
+    def __init__(self, entry: GalleryEntry, parent: QWidget) -> None:
         super().__init__(parent)
         self.entry = entry
         self.thumbnail: Thumbnail | None = None
@@ -76,7 +76,7 @@ class Card(QAbstractButton):
     def size_text(self) -> str:
         """The line below the description."""
         if self.is_gone:
-            return "No longer there"
+            return "No longer exists"
         if self.thumbnail is None:
             return ""
         return "Cannot be opened" if self.thumbnail.problem else self.thumbnail.size
@@ -84,10 +84,10 @@ class Card(QAbstractButton):
     def _update_texts(self) -> None:
         entry = self.entry
         problem = self.thumbnail.problem if self.thumbnail else ""
-        said = (entry.title, entry.description, self.size_text, "recent project" if entry.is_recent else "")
-        self.setAccessibleName(". ".join(part.rstrip(".") for part in said if part))
+        texts = (entry.title, entry.description, self.size_text, "recent project" if entry.is_recent else "")
+        self.setAccessibleName(". ".join(part.rstrip(".") for part in texts if part))
         self.setAccessibleDescription(problem or entry.source)
-        way_out = "Press Del to take it from the list." if self.is_gone else ""
+        way_out = "Press Del to remove it from the list." if self.is_gone else ""
         about = (str(entry.path),) if entry.is_recent else (entry.description, entry.source)
         self.setToolTip("\n".join(part for part in (entry.title, *about, problem, way_out) if part))
 
@@ -320,16 +320,16 @@ class CardGrid(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
-        self.cards: list[Card] = []
+        self.cards: list[ProjectCard] = []
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
-    def show_entries(self, entries: Iterable[Entry]) -> None:
+    def show_entries(self, entries: Iterable[GalleryEntry]) -> None:
         """Show other cards; those that stay keep their thumbnails."""
-        kept = {card.entry: card for card in self.cards}
-        cards = [kept.pop(entry) if entry in kept else self._made(entry) for entry in entries]
-        for card in kept.values():
+        existing = {card.entry: card for card in self.cards}
+        cards = [existing.pop(entry) if entry in existing else self._made(entry) for entry in entries]
+        for card in existing.values():
             card.hide()
             card.deleteLater()
         for before, card in zip([None, *cards], cards, strict=False):
@@ -338,8 +338,8 @@ class CardGrid(QWidget):
         self.cards = cards
         self._place()
 
-    def _made(self, entry: Entry) -> Card:
-        card = Card(entry, self)
+    def _made(self, entry: GalleryEntry) -> ProjectCard:
+        card = ProjectCard(entry, self)
         card.clicked.connect(lambda: None if card.is_gone else self.chosen.emit(entry.path))
         card.removed.connect(lambda: self.removed.emit(entry.path))
         card.focused.connect(lambda: self.focused.emit(card))
@@ -359,7 +359,7 @@ class CardGrid(QWidget):
             if card.entry.path == path:
                 card.show_gone()
 
-    def filter(self, search: str) -> list[Card]:
+    def filter(self, search: str) -> list[ProjectCard]:
         """Show only the cards that match the search. Return those."""
         for card in self.cards:
             card.setVisible(card.entry.is_found_by(search))
@@ -367,7 +367,7 @@ class CardGrid(QWidget):
         return self.shown
 
     @property
-    def shown(self) -> list[Card]:
+    def shown(self) -> list[ProjectCard]:
         """The cards that match the search."""
         return [card for card in self.cards if not card.isHidden()]
 

@@ -1,7 +1,7 @@
-"""What the start page offers: shipped examples and templates with their words, and what was open lately.
+"""What the start page offers: shipped examples and templates with their descriptions, and recent projects.
 
-The words stand in `resources/templates/index.json`, in the order in which they are shown. A file that the index does
-not name is offered under its own name; a name without a file is not offered.
+The descriptions are in `resources/templates/index.json`, in the order in which they are shown. A file that the index
+does not name is offered under its own name; a name without a file is not offered.
 """
 
 import json
@@ -17,8 +17,8 @@ INDEX = TEMPLATES / "index.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One card: a project file and what is said about it. `source` is whose network it is."""
+class GalleryEntry:
+    """One card: a project file and its texts. `source` tells where the network comes from."""
 
     path: Path
     title: str
@@ -28,33 +28,33 @@ class Entry:
 
     @property
     def words(self) -> str:
-        """What it is found by."""
+        """The text that is searched."""
         return (
             f"{self.title} {self.path.stem} {self.path.stem.replace('_', ' ')} {self.description} {self.source}".lower()
         )
 
     def is_found_by(self, search: str) -> bool:
-        """Whether every word that was typed is in its words."""
+        """Return whether the text contains every word of the search."""
         return all(word in self.words for word in search.lower().split())
 
 
-def examples() -> list[Entry]:
-    """The shipped examples."""
+def examples() -> list[GalleryEntry]:
+    """Return the shipped examples."""
     return _shipped("examples", EXAMPLES)
 
 
-def templates() -> list[Entry]:
-    """The shipped templates."""
+def templates() -> list[GalleryEntry]:
+    """Return the shipped templates."""
     return _shipped("templates", TEMPLATES)
 
 
-def recent(paths: list[Path]) -> list[Entry]:
-    """Projects that were open lately, whether or not they are still there; the line below the title is the folder."""
-    return [Entry(path=path, title=path.stem, description=_folder(path), is_recent=True) for path in paths]
+def recent(paths: list[Path]) -> list[GalleryEntry]:
+    """Return the recent projects, whether or not they still exist; the line below the title is the folder."""
+    return [GalleryEntry(path=path, title=path.stem, description=_folder(path), is_recent=True) for path in paths]
 
 
 def template(name: str) -> Path:
-    """The file of a template. Raises `UserError` if there is none of that name."""
+    """Return the file of a template. Raises `UserError` if there is none of that name."""
     names = [entry.path.stem for entry in templates()]
     if name not in names:
         there = f"There are {', '.join(names)}." if names else "No templates are installed."
@@ -67,16 +67,16 @@ def _folder(path: Path) -> str:
     return f"~/{parent.relative_to(Path.home())}" if parent.is_relative_to(Path.home()) else str(parent)
 
 
-def _shipped(section: str, folder: Path) -> list[Entry]:
+def _shipped(section: str, folder: Path) -> list[GalleryEntry]:
     listed = [_entry(row, folder) for row in _index().get(section, ())]
     names = {entry.path.name for entry in listed}
     others = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if path.name not in names]
-    unlisted = [Entry(path=path, title=path.stem, description="") for path in others]
+    unlisted = [GalleryEntry(path=path, title=path.stem, description="") for path in others]
     return [entry for entry in (*listed, *unlisted) if entry.path.is_file()]
 
 
-def _entry(row: dict[str, str], folder: Path) -> Entry:
-    return Entry(
+def _entry(row: dict[str, str], folder: Path) -> GalleryEntry:
+    return GalleryEntry(
         path=folder / f"{row['name']}{SUFFIX}",
         title=row["title"],
         description=row["description"],
@@ -85,9 +85,9 @@ def _entry(row: dict[str, str], folder: Path) -> Entry:
 
 
 def _index() -> dict[str, Any]:
-    """The shipped index; nothing where it is not installed."""
+    """Return the shipped index; empty if it is not installed."""
     try:
-        found: dict[str, Any] = json.loads(INDEX.read_text(encoding="utf-8"))
+        index: dict[str, Any] = json.loads(INDEX.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    return found
+    return index

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVB
 
 from app.documents import Documents
 from app.start_page import gallery
-from app.start_page.cards import Card, CardGrid
+from app.start_page.cards import CardGrid, ProjectCard
 from app.start_page.thumbnail_program import Thumbnail
 from app.start_page.thumbnails import ThumbnailLoader
 from designer import theme
@@ -20,10 +20,10 @@ NOTHING_RECENT = "Projects that you open or save appear here."
 
 
 class StartPage(QWidget):
-    """Offers projects and tells what was chosen; opening, and asking about unsaved work, is left to the window."""
+    """Offers projects and emits what was chosen; opening, and asking about unsaved work, is left to the window."""
 
     open_requested = Signal(object)
-    """A path."""
+    """The path of a project."""
     blank_requested = Signal()
     browse_requested = Signal()
     back_requested = Signal()
@@ -75,7 +75,7 @@ class StartPage(QWidget):
         self.browse.setToolTip("A project file on this machine (Ctrl+O)")
         self.browse.clicked.connect(self.browse_requested)
         self.back = QPushButton("Back to the project")
-        self.back.setToolTip("Leave this page as it is (Esc)")
+        self.back.setToolTip("Leave this page (Esc)")
         self.back.setIcon(theme.icon("chevron-left"))
         self.back.clicked.connect(self.back_requested)
         row.addWidget(title)
@@ -129,7 +129,7 @@ class StartPage(QWidget):
         return self.area
 
     def _line_up(self, _least: int, most: int) -> None:
-        """The scroll bar stands in the margin, so that the cards end where the header does."""
+        """Put the scroll bar into the margin, so that the cards end where the header does."""
         bar = self.area.verticalScrollBar().sizeHint().width() if most else 0
         column = self._content.layout()
         assert column is not None
@@ -138,7 +138,7 @@ class StartPage(QWidget):
     # ---- what is shown ----
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The search has the keyboard. Shown again, the page tells the latest."""
+        """Give the search the focus, and refresh the page if it was shown before."""
         super().showEvent(event)
         if not event.spontaneous():
             self.search.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -146,7 +146,7 @@ class StartPage(QWidget):
                 self._fill()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The window is on screen first, the cards come then."""
+        """Fill in the cards after the first paint: the window is on screen first."""
         super().paintEvent(event)
         if not self._was_painted:
             self._was_painted = True
@@ -160,14 +160,14 @@ class StartPage(QWidget):
             loader.load([card.entry.path for card in grid.cards])
 
     def refresh(self) -> None:
-        """Look again what was opened lately and what is installed."""
+        """List the recent projects and the installed examples and templates again."""
         self.grids["recent"].show_entries(gallery.recent(self._documents.known()))
         self.grids["examples"].show_entries(gallery.examples())
         self.grids["templates"].show_entries(gallery.templates())
         self._filter(self.search.text())
 
     def show_way_back(self, title: str) -> None:
-        """Name the project that is open behind the page; no name where there is none."""
+        """Name the project that is open behind the page; without a title the button is hidden."""
         self.back.setText(f"Back to {self.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, 160)}")
         self.back.setVisible(bool(title))
 
@@ -180,7 +180,7 @@ class StartPage(QWidget):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether every card has its picture, or says why not."""
+        """Whether every card has its thumbnail, or a reason why not."""
         return self._is_filled and all(loader.is_done for loader in self._loaders.values())
 
     def _filter(self, search: str) -> None:
@@ -190,7 +190,7 @@ class StartPage(QWidget):
             self.grids[key].setVisible(bool(shown[key]))
         self.nothing_recent.setVisible(not search and not shown["recent"])
         is_lost = bool(search) and not any(shown.values())
-        self.nothing_found.setText(f"Nothing here is found by “{search}”.")
+        self.nothing_found.setText(f"Nothing matches “{search}”.")
         self.nothing_found.setVisible(is_lost)
         self.clear.setVisible(is_lost)
 
@@ -210,17 +210,17 @@ class StartPage(QWidget):
 
     # ---- by keyboard ----
 
-    def _cards(self) -> list[Card]:
+    def _cards(self) -> list[ProjectCard]:
         return [card for grid in self.grids.values() for card in grid.shown]
 
     def _open_first(self) -> None:
-        """Enter in the search field opens the first card that was found."""
+        """Open the first card that matches the search, on Enter."""
         there = [card for card in self._cards() if not card.is_gone]
         if self.search.text().strip() and there:
             there[0].click()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Down leads from the header to the cards; Esc clears the search, then leaves the page."""
+        """Move from the header to the cards with Down; with Esc clear the search, then leave the page."""
         cards = self._cards()
         if event.key() == Qt.Key.Key_Down and cards:
             cards[0].setFocus(Qt.FocusReason.TabFocusReason)
@@ -231,8 +231,9 @@ class StartPage(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _move(self, card: Card, key: int) -> None:
-        """Arrows go to the nearest card in that direction, across sections; up from the first row to the search."""
+    def _move(self, card: ProjectCard, key: int) -> None:
+        """Move to the nearest card in the direction of an arrow, across sections; up from the first row to the
+        search."""
         cards = self._cards()
         at = cards.index(card)
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
@@ -246,18 +247,18 @@ class StartPage(QWidget):
         if target is not None:
             target.setFocus(Qt.FocusReason.TabFocusReason)
 
-    def _beyond(self, card: Card, cards: list[Card], step: int) -> Card | None:
-        """The card below or above."""
+    def _beyond(self, card: ProjectCard, cards: list[ProjectCard], step: int) -> ProjectCard | None:
+        """Return the card below or above."""
         spots = {other: other.mapTo(self._content, QPoint(0, 0)) for other in cards}
         here = spots[card]
         ahead = [other for other in cards if (spots[other].y() - here.y()) * step > 0]
         return min(ahead, key=lambda o: (abs(spots[o].y() - here.y()), abs(spots[o].x() - here.x())), default=None)
 
-    def _follow(self, card: Card) -> None:
-        """What has the keyboard is in sight."""
+    def _follow(self, card: ProjectCard) -> None:
+        """Scroll the card with the focus into view."""
         self.area.ensureWidgetVisible(card, 0, 24)
 
     def shutdown(self) -> None:
-        """Make no more pictures."""
+        """Stop making thumbnails."""
         for loader in self._loaders.values():
             loader.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.processes import Child, engine_command
+from app.processes import ChildProcess, engine_command
 from app.start_page import thumbnail_program
 from app.start_page.thumbnail_program import Thumbnail
 
@@ -36,7 +36,7 @@ class ThumbnailLoader(QObject):
         self._stamps: dict[Path, str] = {}
         self._unanswered: dict[Path, None] = {}
         """The files of the batch without an answer yet."""
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._is_closed = False
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(lambda: self._give_up(NO_ANSWER))
@@ -62,7 +62,7 @@ class ThumbnailLoader(QObject):
         known = [(path, self._known[path][0] if path in self._known else "") for path in self._batch]
         module, *words = thumbnail_program.arguments(known)
         try:
-            self._child = Child(engine_command(module, words), self)
+            self._child = ChildProcess(engine_command(module, words), self)
         except OSError:
             for path in list(self._unanswered):
                 self._fail(path, FAILED)

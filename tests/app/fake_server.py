@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.processes import EngineServer, OnError, OnResult, Request
+from app.processes import EngineServer, OnError, OnResult, PendingRequest
 
 
 class FakeServer(EngineServer):
@@ -12,8 +12,8 @@ class FakeServer(EngineServer):
     def __init__(self, answers: Mapping[str, dict[str, Any]] | None = None) -> None:
         super().__init__()
         self.answers = dict(answers or {})
-        self.asked: list[Request] = []
-        self.waiting: list[Request] = []
+        self.asked: list[PendingRequest] = []
+        self.waiting: list[PendingRequest] = []
 
     def start(self) -> None:
         """There is no process."""
@@ -22,14 +22,14 @@ class FakeServer(EngineServer):
 
     def request(self, do: str, given: dict[str, Any], on_result: OnResult, on_error: OnError) -> None:
         """Answer at once if there is an answer, else wait for the test."""
-        request = Request(do, given, on_result, on_error)
+        request = PendingRequest(do, given, on_result, on_error)
         self.asked.append(request)
         if do in self.answers:
             on_result(self.answers[do])
         else:
             self.waiting.append(request)
 
-    def _take_waiting(self, do: str) -> Request:
+    def _take_waiting(self, do: str) -> PendingRequest:
         request = next(request for request in self.waiting if request.do == do)
         self.waiting.remove(request)
         return request

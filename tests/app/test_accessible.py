@@ -88,7 +88,7 @@ def test_the_form_of_every_layer_type_says_what_its_fields_are(window: MainWindo
 
 
 def test_dialogs_and_popups_say_what_their_widgets_are(window: MainWindow, tmp_path: Path) -> None:
-    from app.dialogs.compare import CompareDialog
+    from app.dialogs.compare_projects import CompareDialog
     from app.dialogs.export import ExportDialog
     from app.dialogs.training_options import TrainingOptionsDialog
     from app.frame.help_dialogs import CommandFinder, about_dialog

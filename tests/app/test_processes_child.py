@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.processes import Child
+from app.processes import ChildProcess
 
 PATIENCE_MS = 60_000
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip(), flush=True)"
@@ -29,7 +29,7 @@ def command(script: str) -> list[str]:
 
 
 def test_it_hears_and_says_lines_longer_than_a_pipe_holds(qtbot: QtBot, owner: QObject) -> None:
-    child = Child(command(ECHO), owner, hears=True)
+    child = ChildProcess(command(ECHO), owner, hears=True)
     told: list[bytes] = []
     child.received.connect(told.append)
     lines = [b"x" * 300_000, b"short"]
@@ -42,7 +42,7 @@ def test_it_hears_and_says_lines_longer_than_a_pipe_holds(qtbot: QtBot, owner: Q
 
 
 def test_its_own_end_is_told(qtbot: QtBot, owner: QObject) -> None:
-    child = Child(command("pass"), owner)
+    child = ChildProcess(command("pass"), owner)
     with qtbot.waitSignal(child.closed, timeout=PATIENCE_MS):
         pass
     child.end(60.0)
@@ -50,13 +50,13 @@ def test_its_own_end_is_told(qtbot: QtBot, owner: QObject) -> None:
 
 
 def test_one_that_does_not_end_is_ended(owner: QObject) -> None:
-    child = Child(command("import time; time.sleep(600)"), owner, hears=True)
+    child = ChildProcess(command("import time; time.sleep(600)"), owner, hears=True)
     child.end()
     assert child.process.returncode
 
 
 def test_a_leader_is_ended_with_what_it_started(qtbot: QtBot, owner: QObject) -> None:
-    child = Child(command(LEADER), owner, is_leader=True)
+    child = ChildProcess(command(LEADER), owner, is_leader=True)
     told: list[bytes] = []
     child.received.connect(told.append)
     qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE_MS)
@@ -68,7 +68,7 @@ def test_a_leader_is_ended_with_what_it_started(qtbot: QtBot, owner: QObject) ->
 
 
 def test_one_that_was_let_go_goes_on(owner: QObject) -> None:
-    process = Child(command("import sys, time; sys.stdin.read(); time.sleep(600)"), owner, hears=True).let_go()
+    process = ChildProcess(command("import sys, time; sys.stdin.read(); time.sleep(600)"), owner, hears=True).let_go()
     assert process.poll() is None
     process.kill()
     process.wait(60)
@@ -76,5 +76,5 @@ def test_one_that_was_let_go_goes_on(owner: QObject) -> None:
 
 def test_where_there_is_no_such_program_there_is_no_child(owner: QObject) -> None:
     with pytest.raises(OSError, match="nowhere"):
-        Child(["/nowhere/python"], owner)
+        ChildProcess(["/nowhere/python"], owner)
     assert owner.children() == []

@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QScrollArea, QWidget
 
 from app import messages
-from app.dialogs.compare import CompareDialog
+from app.dialogs.compare_projects import CompareDialog
 from app.dialogs.devices import DevicesDialog
 from app.dialogs.export import ExportDialog
 from app.dialogs.training_options import TrainingOptionsDialog

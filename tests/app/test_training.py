@@ -108,8 +108,8 @@ def test_a_run_that_goes_on_stays_in_the_train_tab(qtbot: QtBot, window: MainWin
         window.training.follow(run)
         window.open_path(other)
         assert window.training.run_folder == run
-        assert "run_one goes on" in window.status.hints.text()
-        assert "run_one goes on" in monitor_of(window).facts.lines.text()
+        assert "run_one continues" in window.status.hints.text()
+        assert "run_one continues" in monitor_of(window).facts.lines.text()
     finally:
         os.close(lock)
 

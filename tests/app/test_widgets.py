@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QLabel
 
-from app.widgets import FactsTable
+from app.widgets import ValueTable
 from tests.app.clipping import settle
 
 
@@ -15,7 +15,7 @@ def top_of_ink(label: QLabel) -> int:
 
 
 def test_names_and_values_stand_on_one_line(qtbot) -> None:
-    table = FactsTable("Where", ("Hardware",))
+    table = ValueTable("Where", ("Hardware",))
     qtbot.addWidget(table)
     table.set("Hardware", "Hardware")
     table.resize(300, 60)

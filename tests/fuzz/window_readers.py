@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app.block_library import BlockLibrary
 from app.plots.curve_export import write_csv
 from app.runs.monitor import Monitor
-from app.runs.supervisor import Outcome, Supervisor
+from app.runs.run_follower import Outcome, RunFollower
 from app.start_page.thumbnail_program import make_thumbnail
 from designer import clipboard
 from engine.network import blocks
@@ -79,7 +79,7 @@ def read_events(folder: Path, generator: random.Random) -> None:
     run = RunFolder(folder / "runs" / "run")
     with _monitor() as monitor:
         monitor.show_run(run)
-        supervisor = Supervisor(run)
+        supervisor = RunFollower(run)
         supervisor.received.connect(monitor.take)
         supervisor.poll()
         monitor.show_outcome(supervisor.outcome or Outcome("lost", ""))

@@ -237,7 +237,7 @@ def test_stop_keeps_what_was_learned_and_resume_goes_on(qtbot, window: MainWindo
     done = max(step for split, step, _ in monitor_of(window).loss_card.rows() if split == "training")
     qtbot.mouseClick(panel.resume, Qt.MouseButton.LeftButton)
     # What was before is told first, in slices: the buttons follow it to the end.
-    qtbot.waitUntil(lambda: "goes on: resumed on request" in panel.lines.text(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "continues: resumed on request" in panel.lines.text(), timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: panel.pause.isEnabled() and panel.pause.isVisible(), timeout=PATIENCE_MS)
     qtbot.mouseClick(panel.pause, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.status.text() == "‖ Paused", timeout=PATIENCE_MS)

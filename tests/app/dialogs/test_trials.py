@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from app.dialogs.training_options import TrainingOptionsDialog
-from app.dialogs.trials import Advisor, BatchFinder
+from app.dialogs.trials import BatchFinder, EnvironmentAdvisor
 from engine.project.project import Project
 
 TRIED = {"tried": {"batch": 256, "refusal": ""}}
@@ -52,7 +52,7 @@ def test_it_can_be_stopped_and_says_what_goes_wrong(qtbot, monkeypatch) -> None:
     dialog.reject()
     assert process is not None
     assert process.poll() is not None
-    for code, words in ((says({"error": "The network has errors."}), "has errors"), ("", "broke off")):
+    for code, words in ((says({"error": "The network has errors."}), "has errors"), ("", "interrupted")):
         dialog = make(qtbot, monkeypatch, code)
         finder = dialog.batch_finder
         finder.button.click()
@@ -67,7 +67,7 @@ def test_ways_are_listed_under_the_advice(qtbot, monkeypatch) -> None:
     best = {"target": "multi-cpu", "strategy": "fully-sharded"}
     untried = {**way, "name": "gpu", "seconds": None, "step": "not known", "fits": True}
     code = says({"way": way}, {"way": untried}, {"advice": "Use cpu.", "best": best})
-    monkeypatch.setattr(Advisor, "command", lambda self, path: [sys.executable, "-c", code])
+    monkeypatch.setattr(EnvironmentAdvisor, "command", lambda self, path: [sys.executable, "-c", code])
     dialog = TrainingOptionsDialog(Project())
     qtbot.addWidget(dialog)
     dialog.show()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.experiments.history import History
+from app.experiments.history import RunHistory
 from engine.runs.folder import take_lock
 from engine.runs.notes import Notes, read_notes
 from tests.app.experiments.runs import made
@@ -14,12 +14,12 @@ from tests.app.experiments.runs import made
 
 @pytest.fixture
 def history(qtbot: QtBot):
-    history = History(look_ms=20)
+    history = RunHistory(look_ms=20)
     yield history
     history.close()
 
 
-def test_runs_are_told_and_what_changes_of_them(qtbot: QtBot, history: History, tmp_path: Path) -> None:
+def test_runs_are_told_and_what_changes_of_them(qtbot: QtBot, history: RunHistory, tmp_path: Path) -> None:
     first = made(tmp_path, "first", 1)
     other = made(tmp_path, "other", 2, of="two")
     history.watch(tmp_path / "one.netwright")
@@ -37,7 +37,7 @@ def test_runs_are_told_and_what_changes_of_them(qtbot: QtBot, history: History, 
     assert (Path(os.environ["XDG_DATA_HOME"]) / "Trash" / "files" / "first" / "run.json").is_file()
 
 
-def test_what_cannot_be_done_is_said(qtbot: QtBot, history: History, tmp_path: Path) -> None:
+def test_what_cannot_be_done_is_said(qtbot: QtBot, history: RunHistory, tmp_path: Path) -> None:
     run = made(tmp_path, "run", 1, state="running")
     lock = take_lock(run)
     history.watch(tmp_path / "one.netwright")
@@ -53,13 +53,13 @@ def test_what_cannot_be_done_is_said(qtbot: QtBot, history: History, tmp_path: P
     qtbot.waitUntil(lambda: history.runs[run.path].state == "lost")
 
 
-def test_a_project_without_runs_is_read_too(qtbot: QtBot, history: History, tmp_path: Path) -> None:
+def test_a_project_without_runs_is_read_too(qtbot: QtBot, history: RunHistory, tmp_path: Path) -> None:
     history.watch(tmp_path / "one.netwright")
     qtbot.waitUntil(lambda: history.is_read)
     assert history.runs == {}
 
 
-def test_a_process_that_dies_is_said_and_another_one_starts(qtbot: QtBot, history: History, tmp_path: Path) -> None:
+def test_a_process_that_dies_is_said_and_another_one_starts(qtbot: QtBot, history: RunHistory, tmp_path: Path) -> None:
     made(tmp_path, "run", 1)
     history.watch(tmp_path / "one.netwright")
     qtbot.waitUntil(lambda: bool(history.runs))
@@ -72,7 +72,7 @@ def test_a_process_that_dies_is_said_and_another_one_starts(qtbot: QtBot, histor
     qtbot.waitUntil(lambda: len(history.runs) == 2)
 
 
-def test_a_note_is_kept_although_the_process_is_gone(history: History, tmp_path: Path) -> None:
+def test_a_note_is_kept_although_the_process_is_gone(history: RunHistory, tmp_path: Path) -> None:
     run = made(tmp_path, "run", 1)
     history.watch(tmp_path / "one.netwright")
     assert history._child is not None

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton, QTableWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.dialogs.compare import CompareDialog
+from app.dialogs.compare_projects import CompareDialog
 from app.experiments.tab import ExperimentsTab
 from app.window import MainWindow
 from engine.project.file import load, save
@@ -99,7 +99,7 @@ def test_finding_sorting_and_nothing_found(tab: ExperimentsTab) -> None:
     tab.state.setCurrentIndex(tab.state.findData("failed"))
     assert names(tab) == ["b"]
     tab.search.setText("nowhere")
-    assert (names(tab), tab.title.text()) == ([], "No run fits")
+    assert (names(tab), tab.title.text()) == ([], "No matching runs")
     tab.way_out.click()
     assert names(tab) == ["c", "b", "a"]
     tab.table.sortByColumn(tab.model.columns.index("validation.loss"), Qt.SortOrder.AscendingOrder)
@@ -219,7 +219,7 @@ def test_a_run_at_work_is_not_deleted(qtbot: QtBot, window: MainWindow, project:
 
     def read(box: QWidget) -> None:
         assert isinstance(box, QMessageBox)
-        assert box.text() == "Runs at work cannot be deleted"
+        assert box.text() == "Runs under way cannot be deleted"
 
     with Modal(read):
         tab.row_actions["delete"].trigger()

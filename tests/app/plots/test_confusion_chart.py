@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.plots.confusion_chart import ConfusionCard, ConfusionChart, _contrast, text_on
 from app.runs.monitor import Monitor
-from app.runs.supervisor import Outcome
+from app.runs.run_follower import Outcome
 from designer import theme
 from engine.runs.confusion import FILE, Confusion, write_confusions
 from engine.runs.folder import RunFolder

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.runs.facts_panel import STATES, FactsPanel
-from app.runs.supervisor import Outcome
+from app.runs.run_follower import Outcome
 from designer import theme
 from engine.runs.events import Best, Failed, Points, Progress, Refused, Requested, Resumed, Started, StateChanged
 from engine.runs.folder import RunFolder
@@ -194,7 +194,7 @@ def test_what_was_asked_stands_among_the_events(panel: FactsPanel) -> None:
         "20  learn rate 0.002, by you",
         "20  40 epochs, by you",
         "21  checkpoint requested, by you",
-        "20  goes on: Worker 1 was killed",
+        "20  continues: Worker 1 was killed",
     ]
     assert panel.epoch.text() == "Epoch 2 of 40"
 
@@ -240,7 +240,7 @@ def test_what_helps_a_run_that_ran_out_of_memory_is_a_button(qtbot, panel: Facts
     panel.take(Failed(cause="there is not enough memory", offer="training.gradient_accumulation=4"))
     panel.show_outcome(Outcome("failed", "there is not enough memory"))
     assert panel.offer.isVisible()
-    assert panel.offer.text() == "Resume in 4 pieces a batch"
+    assert panel.offer.text() == "Resume with 4 micro-batches per step"
     with qtbot.waitSignal(panel.offer_clicked) as clicked:
         panel.offer.click()
     assert clicked.args == ["training.gradient_accumulation=4"]

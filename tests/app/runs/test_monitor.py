@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from app.plots.run_plot import RunPlot
 from app.plots.timeline import Along
 from app.runs.monitor import Monitor
-from app.runs.supervisor import Outcome
+from app.runs.run_follower import Outcome
 from engine.runs.events import Best, Message, Points, Requested, Resumed
 from engine.runs.folder import RunFolder
 from tests.app.runs.test_facts_panel import STARTED, progress

@@ -50,9 +50,9 @@ def test_nothing_is_shown_without_a_queue_and_what_others_add_is_seen(
     assert panel.clear.isHidden()
     keeper.queue.add("{}", "three")
     qtbot.waitUntil(lambda: len(panel.rows) == 3)
-    press(panel, 3, "Earlier")
+    press(panel, 3, "Move up")
     assert [entry.id for entry in keeper.waiting] == [1, 3, 2]
-    press(panel, 1, "Take it out of the queue")
+    press(panel, 1, "Remove from the queue")
     assert list(panel.rows) == [3, 2]
     with keeper.queue.at_work():
         keeper.look()
@@ -68,9 +68,9 @@ def test_a_run_of_the_queue_is_told_once_and_its_curves_are_offered(
     with keeper.queue.claimed(entry.id) as claim:
         with qtbot.waitSignal(keeper.began):
             claim.change(state="running", run_dir=str(run.path))
-        assert panel.rows[entry.id].state.text() == "Trains"
+        assert panel.rows[entry.id].state.text() == "Training"
         with qtbot.waitSignal(panel.shown) as shown:
-            press(panel, entry.id, "Show its curves")
+            press(panel, entry.id, "Show curves")
         assert shown.args == [run]
         claim.change(state="failed", reason="The loss became NaN")
     qtbot.waitUntil(lambda: panel.rows[entry.id].state.text() == "Failed")

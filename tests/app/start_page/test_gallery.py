@@ -7,7 +7,7 @@ import pytest
 
 from app.documents import EXAMPLES, TEMPLATES
 from app.start_page import gallery
-from app.start_page.gallery import Entry
+from app.start_page.gallery import GalleryEntry
 from engine.core.errors import UserError
 from engine.project.file import load
 
@@ -16,7 +16,7 @@ SHIPPED = gallery.examples() + gallery.templates()
 
 
 @pytest.mark.parametrize("entry", SHIPPED, ids=lambda entry: entry.path.stem)
-def test_every_shipped_file_loads_without_notices(entry: Entry) -> None:
+def test_every_shipped_file_loads_without_notices(entry: GalleryEntry) -> None:
     opened = load(entry.path)
     assert opened.notices == ()
     assert opened.project.network.layers
@@ -54,7 +54,9 @@ def test_files_without_words_are_offered_and_words_without_a_file_are_not(
 
 
 def test_entries_are_found_by_words_in_any_order() -> None:
-    entry = Entry(path=Path("vit_b_16.netwright"), title="ViT-B/16", description="Image patches.", source="Dosovitskiy")
+    entry = GalleryEntry(
+        path=Path("vit_b_16.netwright"), title="ViT-B/16", description="Image patches.", source="Dosovitskiy"
+    )
     for search in ("", "vit", "vit b 16", "PATCHES image", "dosov"):
         assert entry.is_found_by(search)
     assert not entry.is_found_by("vit text")

@@ -12,7 +12,7 @@ import app.main as program
 from app import messages
 from app.documents import EXAMPLES, TEMPLATES
 from app.start_page import gallery
-from app.start_page.cards import Card, CardGrid, wrapped
+from app.start_page.cards import CardGrid, ProjectCard, wrapped
 from app.start_page.page import StartPage
 from app.window import MainWindow
 from designer import theme
@@ -31,7 +31,7 @@ def page(qtbot, window: MainWindow) -> StartPage:
     return window.start_page
 
 
-def card(page: StartPage, section: str, name: str) -> Card:
+def card(page: StartPage, section: str, name: str) -> ProjectCard:
     return next(card for card in page.grids[section].cards if card.entry.path.stem == name)
 
 
@@ -48,7 +48,7 @@ def keep(window: MainWindow, folder: Path, name: str) -> Path:
     return path
 
 
-def click(card: Card, at: QPoint | None = None) -> None:
+def click(card: ProjectCard, at: QPoint | None = None) -> None:
     QTest.mouseClick(card, Qt.MouseButton.LeftButton, pos=card.rect().center() if at is None else at)
 
 
@@ -289,8 +289,8 @@ def test_a_recent_file_that_is_gone_stays_until_it_is_taken_away(
     path.unlink()
     window.show_start()
     gone = card(page, "recent", "net")
-    qtbot.waitUntil(lambda: gone.size_text == "No longer there")
-    assert "No longer there" in gone.accessibleName()
+    qtbot.waitUntil(lambda: gone.size_text == "No longer exists")
+    assert "No longer exists" in gone.accessibleName()
     assert "Del" in gone.toolTip()
     click(gone)
     assert window.tabs.stack.currentWidget() is page

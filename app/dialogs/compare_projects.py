@@ -1,4 +1,4 @@
-"""Two projects side by side: what came, went and changed, on the canvas and as a list."""
+"""Two projects side by side: what was added, removed and changed, on the canvas and as a list."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -52,7 +52,7 @@ _WORDS: dict[Kind, tuple[str, str]] = {
 
 
 class CompareDialog(QDialog):
-    """The first project on the left, the second on the right, and below them what makes one into the other."""
+    """The first project on the left, the second on the right, and below them the list of differences."""
 
     def __init__(self, before: Project, after: Project, names: tuple[str, str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -149,7 +149,7 @@ class CompareDialog(QDialog):
     # What is shown
 
     def refresh(self) -> None:
-        """Compare, mark and list."""
+        """Compare the projects, mark and list the differences."""
         before, after = self._projects
         self._found = compare(before, after, with_layout=self.with_layout.isChecked())
         self._mark()
@@ -169,13 +169,13 @@ class CompareDialog(QDialog):
         self._dress()
 
     def _mark(self) -> None:
-        """Mark what differs in the open blocks, and the blocks in them in which something does."""
+        """Mark the differences in the open blocks, and the blocks that contain some."""
         for side, view in enumerate(self.views):
             view.mark(*_marks(self._found.differences, side, self.editors[side].scope))
         self._offset = self._usual_offset()
 
     def _open_beside(self, side: int, scope: tuple[str, ...]) -> None:
-        """Open the same block on the other side, where there is one; else what is around it."""
+        """Open the same block on the other side; if there is none, the one around it."""
         if self._is_opening:
             return
         there = self._partners(side)
@@ -192,7 +192,7 @@ class CompareDialog(QDialog):
         self.fit()
 
     def _partners(self, side: int) -> Mapping[str, str]:
-        """The id path on the other side for each on this one."""
+        """Return the id path on the other side for each on this one."""
         pairs = self._found.partners
         return {new: old for old, new in pairs.items()} if side else pairs
 
@@ -206,7 +206,7 @@ class CompareDialog(QDialog):
             self.list.item(row).setIcon(icons[difference.sign])
 
     def _usual_offset(self) -> QPointF:
-        """How far the layers of the second project stand from where they stand in the first, usually."""
+        """Return the median offset of layers between the first and the second project."""
         before, after = (editor.layout for editor in self.editors)
         here = self._partners_here(0)
         pairs = [(before.at(old), after.at(new)) for old, new in here.items()]
@@ -215,15 +215,16 @@ class CompareDialog(QDialog):
         return QPointF(*(median(b[axis] - a[axis] for a, b in pairs) for axis in (0, 1)))
 
     def _partners_here(self, side: int) -> dict[str, str]:
-        """The id on the other side for each layer of the open block on this one, where the same block is open there."""
+        """Return the id on the other side for each layer of the open block on this one, if the same block is open
+        there."""
         scope, there = ("".join(f"{id}/" for id in self.editors[at].scope) for at in (side, 1 - side))
-        found = {}
-        for one, other in self._partners(side).items():
-            if one.startswith(scope) and other.startswith(there):
-                id, partner = one[len(scope) :], other[len(there) :]
+        partners = {}
+        for path, partner_path in self._partners(side).items():
+            if path.startswith(scope) and partner_path.startswith(there):
+                id, partner = path[len(scope) :], partner_path[len(there) :]
                 if "/" not in id and "/" not in partner:
-                    found[id] = partner
-        return found
+                    partners[id] = partner
+        return partners
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -232,7 +233,7 @@ class CompareDialog(QDialog):
             self.fit()
 
     def fit(self) -> None:
-        """Show both networks whole, and the same place of both."""
+        """Show both networks whole, and the same part of both."""
         self._is_following = True
         left, right = self.views
         for view in self.views:
@@ -273,7 +274,7 @@ class CompareDialog(QDialog):
             self.go_to(difference)
 
     def go_to(self, difference: Difference) -> None:
-        """Bring the layer of a difference to the middle on both sides, where it is on both."""
+        """Bring the layer of a difference to the middle on both sides, if it is on both."""
         paths = [difference.old, difference.new]
         for side in (0, 1):
             paths[side] = paths[side] or self._partners(1 - side).get(paths[1 - side], "")
@@ -289,7 +290,7 @@ class CompareDialog(QDialog):
         self._show(0, old, new)
 
     def _open(self, paths: list[str]) -> None:
-        """Open the blocks that layers are in; the one around a layer that is on the other side alone."""
+        """Open the blocks that layers are in; for a layer on the other side only, the block around it."""
         scopes = [path.split("/")[:-1] for path in paths]
         if [tuple(scope) for scope in scopes] == [editor.scope for editor in self.editors]:
             return
@@ -299,7 +300,7 @@ class CompareDialog(QDialog):
             self.editors[1].open_scope(scopes[1])
 
     def _show(self, leader: int, id: str, partner: str) -> None:
-        """Go to a layer on one side, and to its partner, or where it would be, on the other."""
+        """Go to a layer on one side, and to its partner on the other, or to where it would be."""
         self._is_following = True
         self.views[1 - leader].go_to(partner)
         self._is_following = False
@@ -327,7 +328,7 @@ class CompareDialog(QDialog):
 
 
 def _placed(project: Project) -> Project:
-    """The project with places for layers to which nobody gave any."""
+    """Return the project with positions for layers that have none."""
     layout = placed(project.network, project.layout)
     return project if layout is project.layout else replace(project, layout=layout)
 
@@ -340,13 +341,13 @@ def _titled(view: ReadOnlyView, name: str, role: str) -> QWidget:
     head = QHBoxLayout()
     head.setContentsMargins(12, 8, 12, 8)
     head.setSpacing(8)
-    said = QLabel(role.upper())
-    theme.mark(said, "role", "section")
+    heading = QLabel(role.upper())
+    theme.mark(heading, "role", "section")
     label = ElidedLabel()
     label.setText(name)
     theme.mark(label, "role", "strong")
     label.setFixedHeight(20)  # letters of other scripts are higher, and both canvases begin at one line
-    head.addWidget(said)
+    head.addWidget(heading)
     head.addWidget(label, 1)
     column.addLayout(head)
     column.addWidget(view, 1)
@@ -356,8 +357,8 @@ def _titled(view: ReadOnlyView, name: str, role: str) -> QWidget:
 def _marks(
     differences: Iterable[Difference], side: int, scope: tuple[str, ...]
 ) -> tuple[dict[str, str], dict[Connection, str]]:
-    """The signs of the layers and connections in the open block of one side: what was removed is on the left, what was
-    added right. A block in which something differs has changed."""
+    """Return the signs of the layers and connections in the open block of one side: removed ones are on the left, added
+    ones on the right. A block that contains differences counts as changed."""
     layers: dict[str, str] = {}
     inside: dict[str, str] = {}
     lines: dict[Connection, str] = {}

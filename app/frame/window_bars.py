@@ -1,4 +1,5 @@
-"""The bar above the tabs: icon buttons, the switch between tabs, environment, options, Train."""
+"""The bars of the window: above the tabs icon buttons, tabs, environment, options and Train; below them the status
+line."""
 
 from collections.abc import Mapping
 
@@ -27,7 +28,7 @@ TABS = (("design", "Design"), ("data", "Data"), ("train", "Train"), ("experiment
 
 
 class TopBar(QWidget):
-    """One row: what is used often at the left, the tabs in the middle, training at the right."""
+    """One row: frequent actions at the left, the tabs in the middle, training at the right."""
 
     tab_chosen = Signal(str)
 
@@ -82,7 +83,7 @@ class TopBar(QWidget):
 
     @staticmethod
     def _room_for(button: QPushButton) -> int:
-        """As wide as the word is while its tab is chosen: semibold, where Qt asks for the room of the plain one."""
+        """Return the width that a tab needs while it is chosen: semibold, where Qt would measure the regular weight."""
         font = QFont(button.font())
         font.setWeight(QFont.Weight.DemiBold)
         return max(72, QFontMetrics(font).horizontalAdvance(button.text()) + 2 * SEGMENT_PADDING)
@@ -110,11 +111,11 @@ class TopBar(QWidget):
         (self._stop_action if self._is_running else self._train_action).trigger()
 
     def set_running(self, is_running: bool) -> None:
-        """The one primary button trains, or stops what trains."""
+        """Make the primary button start a run, or stop the one that is running."""
         self._is_running = is_running
         self.train.setText("Stop" if is_running else "Train")
         self.train.setIcon(theme.icon("stop" if is_running else "play", "on_primary"))
-        self.train.setToolTip("Stop the run; what was learned is kept (Shift+F5)" if is_running else "Train (F5)")
+        self.train.setToolTip("Stop the run and keep the trained weights (Shift+F5)" if is_running else "Train (F5)")
 
     def set_tab(self, key: str) -> None:
         """Show which tab is chosen; the start page is none of them."""
@@ -138,7 +139,7 @@ ENGINE = {"starting": "○ Engine starting…", "ready": "● Engine ready", "of
 
 
 class StatusLine(QObject):
-    """Fills the status bar of one window."""
+    """Fills the status bar of one window: the network in figures, hints, the state of the engine."""
 
     def __init__(self, bar: QStatusBar, editor: Editor) -> None:
         super().__init__(bar)
@@ -165,12 +166,12 @@ class StatusLine(QObject):
         editor.analysis_changed.connect(self._show_summary)
 
     def hint(self, text: str) -> None:
-        """Say something for a few seconds."""
+        """Show a message for a few seconds."""
         self.hints.setText(text.replace("\n", "  "))
         self._gone.start()
 
     def show_engine(self, state: str) -> None:
-        """One of the keys of `ENGINE`."""
+        """Show the state of the engine, a key of `ENGINE`."""
         self.engine.setText(ENGINE[state])
 
     def _show_summary(self, _result: object = None) -> None:
@@ -194,7 +195,7 @@ class StatusLine(QObject):
         self.errors.setVisible(bool(result.errors) and not self.summary.isHidden())
 
     def show_figures(self, is_shown: bool) -> None:
-        """Whether the network is spoken of at all."""
+        """Show or hide the figures of the network."""
         self.summary.setVisible(is_shown)
         self.errors.setVisible(is_shown and bool(self._editor.check_result.errors))
 

@@ -83,8 +83,8 @@ class RunCommands(QObject):
             return None
 
     def compare_networks(self, before: RunSummary, after: RunSummary) -> None:
-        """The networks of two runs, layer by layer."""
-        from app.dialogs.compare import CompareDialog
+        """Compare the networks of two runs, layer by layer."""
+        from app.dialogs.compare_projects import CompareDialog
 
         projects = self._project_of(before), self._project_of(after)
         if projects[0] is not None and projects[1] is not None:
@@ -102,7 +102,7 @@ class RunCommands(QObject):
         """Move runs to the trash, after asking. One that is at work is refused."""
         if alive := [run for run in runs if run.is_alive]:
             which = alive[0].path.name if len(alive) == 1 else f"{len(alive):,} of them"
-            self._shell.show_error("Runs at work cannot be deleted", f"{which} is under way. Stop it first.")
+            self._shell.show_error("Runs under way cannot be deleted", f"{which} is under way. Stop it first.")
             return
         what = runs[0].path.name if len(runs) == 1 else plural(len(runs), "run")
         text = "Its curves, weights and notes go with it. The desktop's trash restores them until it is emptied."

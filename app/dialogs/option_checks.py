@@ -1,4 +1,4 @@
-"""What is wrong with training options beyond what they know of themselves: beside data, network and own code."""
+"""Checks of training options against data, network and user code, beyond what the options check themselves."""
 
 import re
 from collections.abc import Iterable
@@ -19,48 +19,49 @@ from engine.project.training import TrainingOptions
 SECTION, ENVIRONMENT = "training.", "environment."
 
 
-class OptionJudge:
-    """Judges options for one project, whose network and data stay as they are. All words are those of `check`."""
+class OptionChecker:
+    """Checks options for one project, whose network and data stay as they are. All texts are those of `check`."""
 
     def __init__(self, project: Project, facts: DatasetInfo | None, base: Path | None) -> None:
         """`base` is the folder that the project's files lie in."""
         self._project, self._facts, self._base = project, facts, base
 
     def problems(self, options: TrainingOptions) -> dict[str, str]:
-        """What keeps a run from beginning, by the names of the fields."""
+        """Return what prevents a run, by field."""
         return {**self._beside_data(options), **self._in_code(options)}
 
     def warnings(self, project: Project) -> dict[str, str]:
-        """What is to be told of options that will do: what `train` prints before it begins."""
+        """Return the warnings about valid options, by field: what `train` prints before it begins."""
         return _by_name(check(project, self._facts).option_warnings)
 
     def of_environment(self, project: Project) -> dict[str, str]:
-        """What of the environment does not go with the other options, by the names of its fields."""
-        found = reversed([*strategy_problems(project.environment, project.training)])
-        return {problem.path.removeprefix(ENVIRONMENT): problem.message for problem in found}
+        """Return conflicts of the environment with the other options, by field."""
+        problems = reversed([*strategy_problems(project.environment, project.training)])
+        return {problem.path.removeprefix(ENVIRONMENT): problem.message for problem in problems}
 
     @cached_property
     def _analysis(self) -> Analysis:
         return analyse(self._project.network)
 
     def _beside_data(self, options: TrainingOptions) -> dict[str, str]:
-        """What does not fit the data. The network is left out but for its outputs: it has its own list."""
+        """Return conflicts with the data. Of the network only the outputs are checked: it has its own list of
+        problems."""
         if self._facts is None:
             return {}
         candidate = Project(data=self._project.data, training=options)
         meant = replace(self._project, training=options)
         problems = (*check(candidate, self._facts).problems, *loss_problems(meant, self._analysis, self._facts))
-        said = (p for p in problems if p.severity == "error" and p.field.startswith(SECTION))
+        errors = (p for p in problems if p.severity == "error" and p.field.startswith(SECTION))
         # Code is looked at when saved. What was received stands in the field right above the message.
-        found = _by_name(p for p in said if p.field.removeprefix(SECTION) not in user_code.FIELDS)
-        return {name: re.sub(r", received [\d,]+\.$", ".", message) for name, message in found.items()}
+        messages = _by_name(p for p in errors if p.field.removeprefix(SECTION) not in user_code.FIELDS)
+        return {name: re.sub(r", received [\d,]+\.$", ".", message) for name, message in messages.items()}
 
     def _in_code(self, options: TrainingOptions) -> dict[str, str]:
-        """What the text of the user's files says is wrong with them. Nothing of it runs."""
+        """Return the problems in the user's files. Nothing of them is run."""
         if self._base is None:
             return {}
-        found = user_code.problems(options, user_code.look_in(self._base))
-        return _by_name(p for p in found if p.severity == "error")
+        problems = user_code.problems(options, user_code.look_in(self._base))
+        return _by_name(p for p in problems if p.severity == "error")
 
 
 def _by_name(problems: Iterable[Problem]) -> dict[str, str]:

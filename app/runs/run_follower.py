@@ -1,6 +1,6 @@
-"""Follows one run by its folder: reads new events on a timer, passes them on, and knows when it has ended.
+"""Follows one run by its folder: reads new events on a timer, passes them on, and notices its end.
 
-The run does not know that it is watched. A run that some other window or terminal has started is followed the same way.
+The run does not know that it is watched. A run that another window or a terminal has started is followed the same way.
 """
 
 import time
@@ -18,32 +18,32 @@ POLL_MS = 100
 BUDGET_S = 0.008
 """Half of a frame: the other half is for painting what came."""
 CATCHING_UP_S = 0.04
-"""So long instead where more than `MANY` lines wait, as when a long run is opened: most of the time goes to reading
-then, and not to painting what is painted again at once."""
+"""The budget where more than `MANY` lines wait, as when a long run is opened: the time then goes to reading, and not to
+painting what is painted again at once."""
 MANY = 100
 GO_ON_MS = 4
-"""Leaves a turn to what was painted meanwhile."""
-LOST = "The engine of this run is gone without having ended it. What was saved before is in the run's folder."
+"""Leaves a turn of the event loop to painting."""
+LOST = "The engine of this run has disappeared without ending it. Saved results are in the run's folder."
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: its last state, and why, in words."""
+    """How a run ended: its last state, and the reason."""
 
     state: str
     reason: str
 
     def sentence(self) -> str:
-        """For the status line."""
+        """Return the outcome as a sentence for the status line."""
         words = {"finished": "Training finished", "stopped": "Stopped", "failed": "Failed", "lost": "Lost"}
-        said = words.get(self.state, self.state)
-        if self.reason.lower().startswith(said.lower()):
+        text = words.get(self.state, self.state)
+        if self.reason.lower().startswith(text.lower()):
             return f"{self.reason[:1].upper()}{self.reason[1:]}."
-        return f"{said}: {self.reason}" if self.reason else f"{said}."
+        return f"{text}: {self.reason}" if self.reason else f"{text}."
 
 
-class Supervisor(QObject):
-    """Signals `received` with each event, in order, and `ended` once with the `Outcome`."""
+class RunFollower(QObject):
+    """Emits `received` with each event, in order, and `ended` once with the `Outcome`."""
 
     received = Signal(object)
     ended = Signal(object)
@@ -63,18 +63,18 @@ class Supervisor(QObject):
         self._go_on.timeout.connect(self.poll)
 
     def start(self) -> None:
-        """Read what is there, and go on reading."""
+        """Read the existing events, and follow the run."""
         self._timer.start()
         QTimer.singleShot(0, self, self.poll)
 
     def close(self) -> None:
-        """Stop following; the run goes on. Nothing is told any more, even of what was about to be read."""
+        """Stop following; the run goes on. Nothing is emitted any more, not even events that were already read."""
         self._is_closed = True
         self._timer.stop()
         self._go_on.stop()
 
     def stop_run(self, *, after_epoch: bool = False) -> str:
-        """Ask the run to stop. Returns why that cannot be asked, or nothing."""
+        """Ask the run to stop. Return the reason if it cannot be asked, else an empty text."""
         try:
             self.folder.request("stop_after_epoch" if after_epoch else "stop")
         except UserError as error:
@@ -82,8 +82,7 @@ class Supervisor(QObject):
         return ""
 
     def poll(self) -> None:
-        """Pass on new events, for half a frame at a time, longer where many wait; the rest after what else the window
-        has to do."""
+        """Pass on new events for half a frame, longer where many wait; the rest after other events of the window."""
         if self.outcome is not None or self._is_closed:
             return
         state = self.folder.state()  # asked first: what is read after an end is all there is

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.runs.supervisor import LOST, Outcome, Supervisor
+from app.runs.run_follower import LOST, Outcome, RunFollower
 from engine.runs.create import create
 from engine.runs.events import Ended, Event, Failed, Message, Points, Resumed, StateChanged
 from engine.runs.folder import RunFolder, take_lock, update_info
@@ -27,14 +27,14 @@ def points(first_step: int) -> Points:
     return Points(split="training", first_step=first_step, steps_apart=1, values={"loss": [1.0, float("nan")]})
 
 
-def follow(run: RunFolder) -> tuple[Supervisor, list[Event], list[Outcome]]:
-    supervisor = Supervisor(run, poll_ms=POLL_MS)
+def follow(run: RunFolder) -> tuple[RunFollower, list[Event], list[Outcome]]:
+    follower = RunFollower(run, poll_ms=POLL_MS)
     events: list[Event] = []
     outcomes: list[Outcome] = []
-    supervisor.received.connect(events.append)
-    supervisor.ended.connect(outcomes.append)
-    supervisor.start()
-    return supervisor, events, outcomes
+    follower.received.connect(events.append)
+    follower.ended.connect(outcomes.append)
+    follower.start()
+    return follower, events, outcomes
 
 
 def test_events_arrive_in_order_and_once_while_the_run_lives(qtbot: QtBot, run: RunFolder) -> None:
@@ -42,7 +42,7 @@ def test_events_arrive_in_order_and_once_while_the_run_lives(qtbot: QtBot, run: 
     log = EventLog(run)
     update_info(run, state="running")
     log.append(StateChanged(state="running"))
-    supervisor, events, outcomes = follow(run)
+    follower, events, outcomes = follow(run)
     qtbot.waitUntil(lambda: len(events) == 1)
     for step in range(1, 200, 2):
         log.append(points(step))
@@ -50,7 +50,7 @@ def test_events_arrive_in_order_and_once_while_the_run_lives(qtbot: QtBot, run: 
     log.append(Ended(state="finished", reason="all done", result={}))
     update_info(run, state="finished")
     qtbot.waitUntil(lambda: bool(outcomes))
-    supervisor.close()
+    follower.close()
     log.close()
     os.close(lock)
 
@@ -63,16 +63,16 @@ def test_a_half_written_line_waits_for_its_rest(qtbot: QtBot, run: RunFolder) ->
     lock = take_lock(run)
     update_info(run, state="running")
     line = json.dumps(Message(n=1, severity="note", text="hello").write()) + "\n"
-    supervisor, events, _ = follow(run)
+    follower, events, _ = follow(run)
     with open(run.events, "a", encoding="utf-8") as file:
         file.write(line[:20])
         file.flush()
         for _ in range(2):
-            supervisor.poll()
+            follower.poll()
         assert events == []
         file.write(line[20:])
     qtbot.waitUntil(lambda: len(events) == 1)
-    supervisor.close()
+    follower.close()
     os.close(lock)
 
     assert isinstance(events[0], Message)
@@ -102,10 +102,10 @@ def test_the_cause_of_a_failure_is_the_reason(qtbot: QtBot, run: RunFolder) -> N
 
 
 def test_a_stop_is_a_request_in_the_folder(qtbot: QtBot, run: RunFolder) -> None:
-    supervisor = Supervisor(run, poll_ms=POLL_MS)
+    follower = RunFollower(run, poll_ms=POLL_MS)
 
-    assert supervisor.stop_run() == ""
-    assert supervisor.stop_run(after_epoch=True) == ""
+    assert follower.stop_run() == ""
+    assert follower.stop_run(after_epoch=True) == ""
     assert run.take_requests() == [{"do": "stop"}, {"do": "stop_after_epoch"}]
 
 
@@ -116,8 +116,8 @@ def test_a_long_log_is_read_in_slices(qtbot: QtBot, run: RunFolder) -> None:
         log.append(points(step))
     log.append(Ended(state="finished", reason="", result={}))
     log.close()
-    supervisor, events, outcomes = follow(run)
-    supervisor.poll()
+    follower, events, outcomes = follow(run)
+    follower.poll()
     assert 0 < len(events) < 20_001
     qtbot.waitUntil(lambda: bool(outcomes))
 
@@ -130,11 +130,11 @@ def test_a_run_that_was_resumed_goes_on_behind_its_first_end(qtbot: QtBot, run: 
     update_info(run, state="starting")
     log = EventLog(run)
     log.append(Ended(state="stopped", reason="stopped on request", result={}))
-    supervisor, events, outcomes = follow(run)
+    follower, events, outcomes = follow(run)
     qtbot.waitUntil(lambda: len(events) == 1)
     log.append(Resumed(iteration=4, after=0, reason="resumed on request"))
     qtbot.waitUntil(lambda: len(events) == 2)
-    supervisor.poll()
+    follower.poll()
     assert outcomes == []
     log.append(Ended(state="finished", reason="all done", result={}))
     update_info(run, state="finished")

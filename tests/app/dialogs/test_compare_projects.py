@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from app.dialogs import compare as module
-from app.dialogs.compare import CompareDialog
+from app.dialogs import compare_projects as module
+from app.dialogs.compare_projects import CompareDialog
 from app.window import MainWindow
 from designer.canvas.overlays import Breadcrumbs
 from engine.network import edits
