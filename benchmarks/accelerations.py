@@ -1,109 +1,175 @@
-"""What each acceleration gives: runs with all of them against runs without one, and without any.
+"""What each acceleration gives: training with all of them against training without one, and without any.
 
-    python benchmarks/accelerations.py [--workloads W1,W2,W3] [--rounds 3] [--seconds 5] [--only manual-backward,...]
+    python -m benchmarks.accelerations [--workloads W1,W2,W3] [--rounds 20]
+    python -m benchmarks.accelerations --runs [--rounds 3] [--seconds 5]
 
-Real runs by the real command on data and networks of the shared benchmark, the cases in turn within each round, so that
-the load of the machine hits all alike. Manual backward, fused optimizers and garbage timing are measured in one process
-with one thread, shared memory with two such workers, placement trials in the environment `auto`. Speed is that of the
-best epoch's worth of steps (see `placement.py`); the start is the time from the command to the first point in the log.
-Ratios above 1 say that the run with the acceleration is faster. Prints a table in Markdown.
+The first form measures manual backward, fused optimizers and garbage timing: epochs of the shared benchmark's networks,
+recorded and reported as in a worker, all cases in turn within each round, in processor time of the thread that trains,
+with one thread. The second measures shared memory and placement trials in wall-clock time, since waiting is what they
+change, and so on a quiet machine alone: real runs by the real command, in turn, by the best epoch's worth of steps
+(`placement.py`). Ratios above 1 say that training is faster with the acceleration. Prints a table in Markdown.
 """
 
 import argparse
+import contextlib
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
+
+import torch
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from peer import WORKLOADS, prepare  # noqa: E402  # the folder has no package
+from peer import WORKLOADS, network, prepare  # noqa: E402  # the folder has no package
 from placement import EPOCH_S, PLACEMENTS, best_epoch  # noqa: E402
 
+from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder  # noqa: E402
+from engine.launch.channel import ReportPipe  # noqa: E402
+from engine.lowering.module import build  # noqa: E402
+from engine.network.analysis import analyse  # noqa: E402
+from engine.parallel.process_group import SingleProcess  # noqa: E402
+from engine.parallel.strategies.single import Single  # noqa: E402
+from engine.parallel.sync_batch_norm import Share, join_batch_norms  # noqa: E402
 from engine.project.environment import EnvironmentOptions  # noqa: E402
 from engine.project.file import load, save  # noqa: E402
 from engine.project.project import ACCELERATIONS, RunOptions  # noqa: E402
-from engine.runs.events import Points, Progress  # noqa: E402
+from engine.project.training import TrainingOptions  # noqa: E402
+from engine.runs.events import Progress  # noqa: E402
 from engine.runs.folder import RunFolder  # noqa: E402
 from engine.runs.log import EventReader  # noqa: E402
+from engine.training.fast.garbage_timing import collected_at_reports  # noqa: E402
+from engine.training.losses import SingleOutputLoss, cross_entropy  # noqa: E402
+from engine.training.metrics import Accuracy  # noqa: E402
+from engine.training.recorder import Clock, Recorder  # noqa: E402
+from engine.training.reporter import NoRequests, Reporter  # noqa: E402
+from engine.training.solvers import Solver  # noqa: E402
+from engine.training.step import Fittings, Unit  # noqa: E402
 
-PLACEMENT_OF = {
-    "manual-backward": "1x1",
-    "fused-optimizers": "1x1",
-    "garbage-timing": "1x1",
-    "shared-memory": "2x1",
-    "placement-trials": "auto",
-}
-"""Where each acceleration is measured; a placement for each."""
+IN_STEPS = ("manual-backward", "fused-optimizers", "garbage-timing")
+IN_RUNS = {"shared-memory": "2x1", "placement-trials": "auto"}
+"""What is measured in whole runs, and in which placement."""
+STEPS = {"W1": 10, "W2": 391, "W3": 10, "W3T": 4}
 TRIAL_RUN_S = 12.0
-"""Runs that are to try their placements are at least so long, or they would not."""
+"""Shorter runs would not try their placements."""
 
 
-@dataclass
-class Timings:
-    """Seconds of the best epoch, and from the command to the first point, of each run of a case."""
+class Training:
+    """One of the networks in this process, with some of the accelerations."""
 
-    epochs: list[float] = field(default_factory=list)
-    starts: list[float] = field(default_factory=list)
+    def __init__(self, name: str, accelerations: RunOptions, reports: ReportPipe) -> None:
+        torch.manual_seed(0)
+        load = WORKLOADS[name]
+        self._collects_at_reports = accelerations.accelerates("garbage-timing")
+        inputs = torch.randn(STEPS[name] * load["batch"], *load["shape"])
+        targets = torch.randint(0, load["classes"], (len(inputs),))
+        built = network(load["layers"])
+        module = build(built, analyse(built), logits=True)
+        options = TrainingOptions(solver=load["solver"], l2_regularization=0.0, mini_batch_size=load["batch"])
+        group, share, metrics = SingleProcess(), Share(), [Accuracy()]
+        join_batch_norms(module, group, share)
+        self._unit = Unit(
+            module,
+            Single(module),
+            Solver(options, module, fused=accelerations.accelerates("fused-optimizers")),
+            SingleOutputLoss(cross_entropy),
+            metrics,
+            group,
+            share=share,
+            rate=lambda step: load["rate"],
+            fittings=Fittings(manual_backward=accelerations.accelerates("manual-backward")),
+        )
+        order = SampleOrder(len(inputs), load["batch"], "every-epoch", 0)
+        self._batches = BatchLoader(ResidentDataset((inputs,), (targets,)), order, group)
+        clock = Clock()
+        self._reporter = Reporter(
+            metrics, Recorder(metrics, group, lambda: 0, clock), reports, NoRequests(), clock, 10**7
+        )
+        self._epoch, self._step = 0, 0
+
+    def run_epoch(self) -> float:
+        """Train for an epoch and return the seconds of processor time of this thread."""
+        with collected_at_reports() if self._collects_at_reports else contextlib.nullcontext():
+            began = time.thread_time()
+            self._epoch += 1
+            for batch in self._batches.of_epoch(self._epoch):
+                if self._reporter.record(self._unit.train(batch, self._step)):
+                    self._reporter.report(self._epoch, self._step + 1, 0.001)
+                self._step += 1
+            return time.thread_time() - began
+
+
+def cases(names: tuple[str, ...]) -> dict[str, RunOptions]:
+    """Return all accelerations, all without each of the names, and none of them."""
+    without = {n: RunOptions(accelerations=tuple(other for other in ACCELERATIONS if other != n)) for n in names}
+    return {"": RunOptions(), **without, "all of them": RunOptions(accelerations=("none",))}
+
+
+def steps(name: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
+    """Yield the seconds of the epochs of each case."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as reader:
+        assert reader.stdin is not None
+        reports = ReportPipe(reader.stdin.fileno())
+        trainings = {case: Training(name, options, reports) for case, options in cases(IN_STEPS).items()}
+        seconds: dict[str, list[float]] = {case: [] for case in trainings}
+        for number in range(rounds + 1):
+            for case, training in list(trainings.items())[:: 1 if number % 2 else -1]:
+                spent = training.run_epoch()
+                if number:  # the first round compares manual backward with autograd, and warms up
+                    seconds[case].append(spent)
+        reader.stdin.close()
+    yield from seconds.items()
+
+
+def runs(name: str, placement: str, off: str, rounds: int, length_s: float) -> Iterator[tuple[str, list[float]]]:
+    """Yield the seconds of the best epoch of each run of each case."""
+    seconds: dict[str, list[float]] = {case: [] for case in cases((off,))}
+    epochs = max(3, round(length_s / EPOCH_S[name]))
+    for _ in range(rounds):
+        for case, options in cases((off,)).items():
+            with tempfile.TemporaryDirectory() as folder:
+                file = prepare(name, epochs, 1, 1, Path(folder))
+                environment = EnvironmentOptions(**PLACEMENTS[placement])
+                save(replace(load(file).project, environment=environment, run=options), file)
+                command = [sys.executable, "-m", "engine", "train", str(file), "--run-dir", f"{folder}/run"]
+                subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                events = EventReader(RunFolder(Path(folder) / "run"), 2**30).read()
+                reached = [(event.time, event.iteration) for event in events if isinstance(event, Progress)]
+                seconds[case].append(best_epoch(reached, WORKLOADS[name]["steps"]))
+    yield from seconds.items()
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--workloads", default="W1,W2,W3")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--only", default=",".join(ACCELERATIONS))
+    parser.add_argument("--runs", action="store_true")
     arguments = parser.parse_args()
-    names = arguments.only.split(",")
-    print("| workload | placement | without | speed, best (median) | start, best (median) |\n|---|---|---|---|---|")
-    for workload in arguments.workloads.split(","):
-        for placement in dict.fromkeys(PLACEMENT_OF[name] for name in names):
-            off = [name for name in names if PLACEMENT_OF[name] == placement]
-            cases = {"": ("all",), **{name: tuple(n for n in ACCELERATIONS if n != name) for name in off}}
-            cases["all of them"] = ("none",)
-            seconds = max(arguments.seconds, TRIAL_RUN_S) if placement == "auto" else arguments.seconds
-            timings = _measure(workload, placement, cases, arguments.rounds, seconds)
-            for name in cases:
-                if name:
-                    print(_row(workload, placement, name, timings[""], timings[name]), flush=True)
+    torch.set_num_threads(1)
+    print("| workload | without | times as fast with it, best (median) |\n|---|---|---|")
+    for name in arguments.workloads.split(","):
+        if not arguments.runs:
+            _print(name, "", dict(steps(name, arguments.rounds or 20)))
+            continue
+        for off, placement in IN_RUNS.items():
+            length_s = max(arguments.seconds, TRIAL_RUN_S) if placement == "auto" else arguments.seconds
+            _print(name, f", {placement}", dict(runs(name, placement, off, arguments.rounds or 3, length_s)))
 
 
-def _measure(
-    workload: str, placement: str, cases: dict[str, tuple[str, ...]], rounds: int, seconds: float
-) -> dict[str, Timings]:
-    """Train every case once per round."""
-    timings = {name: Timings() for name in cases}
-    epochs = max(3, round(seconds / EPOCH_S[workload]))
-    for _ in range(rounds):
-        for name, accelerations in cases.items():
-            _train(workload, epochs, placement, accelerations, timings[name])
-    return timings
-
-
-def _train(workload: str, epochs: int, placement: str, accelerations: tuple[str, ...], into: Timings) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        file = prepare(workload, epochs, 1, 1, folder)
-        environment, run = EnvironmentOptions(**PLACEMENTS[placement]), RunOptions(accelerations=accelerations)
-        save(replace(load(file).project, environment=environment, run=run), file)
-        began = time.time()
-        command = [sys.executable, "-m", "engine", "train", str(file), "--run-dir", str(folder / "run")]
-        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        events = EventReader(RunFolder(folder / "run"), 2**30).read()
-        reached = [(event.time, event.iteration) for event in events if isinstance(event, Progress)]
-        into.epochs.append(best_epoch(reached, WORKLOADS[workload]["steps"]))
-        into.starts.append(next(event.time for event in events if isinstance(event, Points)) - began)
-
-
-def _row(workload: str, placement: str, name: str, fast: Timings, plain: Timings) -> str:
-    speed = f"{min(plain.epochs) / min(fast.epochs):.2f} ({median(plain.epochs) / median(fast.epochs):.2f})"
-    start = f"{min(plain.starts) / min(fast.starts):.2f} ({median(plain.starts) / median(fast.starts):.2f})"
-    return f"| {workload} | {placement} | {name} | {speed} | {start} |"
+def _print(name: str, placement: str, seconds: dict[str, list[float]]) -> None:
+    """Print a row for each case but the first, which is that of all accelerations."""
+    fast = seconds[""]
+    for case, plain in seconds.items():
+        if case:
+            ratios = f"{min(plain) / min(fast):.2f} ({median(plain) / median(fast):.2f})"
+            print(f"| {name}{placement} | {case} | {ratios} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from engine.parallel.strategies.single import Single
 from engine.project.bindings import alone
 from engine.project.dataset_info import TargetInfo
 from engine.project.training import TrainingOptions
-from engine.training.fast.garbage import looked_for_at_reports
+from engine.training.fast.garbage_timing import collected_at_reports
 from engine.training.losses import loss_for
 from engine.training.metrics import Accuracy
 from engine.training.model import TrainedModel
@@ -111,7 +111,7 @@ def cost(training: Training) -> None:
             "losses and accuracy, by itself": lambda: training.alone(both),
         }
         rounds: list[dict[str, float]] = []
-        with looked_for_at_reports():
+        with collected_at_reports():
             for number in range(ROUNDS):
                 turns = list(ways.items())[:: 1 if number % 2 else -1]
                 rounds.append({name: 1e6 * way() / STEPS for name, way in turns})
