@@ -3,7 +3,7 @@
     python -m benchmarks.accelerations [--workloads W1,W2,W3] [--rounds 20]
     python -m benchmarks.accelerations --runs [--rounds 3] [--seconds 5]
 
-The first form measures manual backward, fused optimizers and garbage timing: epochs of the shared benchmark's networks,
+The first form measures manual backward and fused optimizers: epochs of the shared benchmark's networks,
 recorded and reported as in a worker, all cases in turn within each round, in processor time of the thread that trains,
 with one thread. The second measures shared memory and placement trials in wall-clock time, since waiting is what they
 change, and so on a quiet machine alone: real runs by the real command, in turn, by the best epoch's worth of steps
@@ -11,7 +11,6 @@ change, and so on a quiet machine alone: real runs by the real command, in turn,
 """
 
 import argparse
-import contextlib
 import subprocess
 import sys
 import tempfile
@@ -43,15 +42,15 @@ from engine.project.training import TrainingOptions  # noqa: E402
 from engine.runs.events import Progress  # noqa: E402
 from engine.runs.folder import RunFolder  # noqa: E402
 from engine.runs.log import EventReader  # noqa: E402
-from engine.training.fast.garbage_timing import collected_at_reports  # noqa: E402
 from engine.training.losses import SingleOutputLoss, cross_entropy  # noqa: E402
 from engine.training.metrics import Accuracy  # noqa: E402
+from engine.training.model import TrainedModel  # noqa: E402
 from engine.training.recorder import Clock, Recorder  # noqa: E402
 from engine.training.reporter import NoRequests, Reporter  # noqa: E402
 from engine.training.solvers import Solver  # noqa: E402
-from engine.training.step import Fittings, Unit  # noqa: E402
+from engine.training.step import StepOptions, TrainStep  # noqa: E402
 
-IN_STEPS = ("manual-backward", "fused-optimizers", "garbage-timing")
+IN_STEPS = ("manual-backward", "fused-optimizers")
 IN_RUNS = {"shared-memory": "2x1", "placement-trials": "auto"}
 """What is measured in whole runs, and in which placement."""
 STEPS = {"W1": 10, "W2": 391, "W3": 10, "W3T": 4}
@@ -65,7 +64,6 @@ class Training:
     def __init__(self, name: str, accelerations: RunOptions, reports: ReportPipe) -> None:
         torch.manual_seed(0)
         load = WORKLOADS[name]
-        self._collects_at_reports = accelerations.accelerates("garbage-timing")
         inputs = torch.randn(STEPS[name] * load["batch"], *load["shape"])
         targets = torch.randint(0, load["classes"], (len(inputs),))
         built = network(load["layers"])
@@ -73,17 +71,11 @@ class Training:
         options = TrainingOptions(solver=load["solver"], l2_regularization=0.0, mini_batch_size=load["batch"])
         group, share, metrics = SingleProcess(), Share(), [Accuracy()]
         join_batch_norms(module, group, share)
-        self._unit = Unit(
-            module,
-            Single(module),
-            Solver(options, module, fused=accelerations.accelerates("fused-optimizers")),
-            SingleOutputLoss(cross_entropy),
-            metrics,
-            group,
-            share=share,
-            rate=lambda step: load["rate"],
-            fittings=Fittings(manual_backward=accelerations.accelerates("manual-backward")),
-        )
+        solver = Solver(options, module, fused=accelerations.accelerates("fused-optimizers"))
+        chosen = StepOptions(manual_backward=accelerations.accelerates("manual-backward"))
+        loss = SingleOutputLoss(cross_entropy)
+        model = TrainedModel(module, Single(module), solver, group)
+        self._train = TrainStep(model, loss, lambda step: load["rate"], share, chosen)
         order = SampleOrder(len(inputs), load["batch"], "every-epoch", 0)
         self._batches = BatchLoader(ResidentDataset((inputs,), (targets,)), order, group)
         clock = Clock()
@@ -94,14 +86,13 @@ class Training:
 
     def run_epoch(self) -> float:
         """Train for an epoch and return the seconds of processor time of this thread."""
-        with collected_at_reports() if self._collects_at_reports else contextlib.nullcontext():
-            began = time.thread_time()
-            self._epoch += 1
-            for batch in self._batches.of_epoch(self._epoch):
-                if self._reporter.record(self._unit.train(batch, self._step)):
-                    self._reporter.report(self._epoch, self._step + 1, 0.001)
-                self._step += 1
-            return time.thread_time() - began
+        began = time.thread_time()
+        self._epoch += 1
+        for batch in self._batches.of_epoch(self._epoch):
+            if self._reporter.record(self._train(batch, self._step)):
+                self._reporter.report(self._epoch, self._step + 1, 0.001)
+            self._step += 1
+        return time.thread_time() - began
 
 
 def cases(names: tuple[str, ...]) -> dict[str, RunOptions]:

@@ -31,7 +31,6 @@ from engine.parallel.strategies.single import Single
 from engine.project.bindings import alone
 from engine.project.dataset_info import TargetInfo
 from engine.project.training import TrainingOptions
-from engine.training.fast.garbage_timing import collected_at_reports
 from engine.training.losses import loss_for
 from engine.training.metrics import Accuracy
 from engine.training.model import TrainedModel
@@ -111,10 +110,9 @@ def cost(training: Training) -> None:
             "losses and accuracy, by itself": lambda: training.alone(both),
         }
         rounds: list[dict[str, float]] = []
-        with collected_at_reports():
-            for number in range(ROUNDS):
-                turns = list(ways.items())[:: 1 if number % 2 else -1]
-                rounds.append({name: 1e6 * way() / STEPS for name, way in turns})
+        for number in range(ROUNDS):
+            turns = list(ways.items())[:: 1 if number % 2 else -1]
+            rounds.append({name: 1e6 * way() / STEPS for name, way in turns})
         reader.stdin.close()
     plain = median(each["nothing"] for each in rounds)
     print(f"{'nothing':32} {plain:7.1f} us a step")

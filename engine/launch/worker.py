@@ -4,7 +4,6 @@ import os
 import re
 import sys
 import traceback
-from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from engine.runs.events import to_json
 from engine.runs.folder import RunFolder
 from engine.training import out_of_memory
 from engine.training.builder import build_trainer
-from engine.training.fast import garbage_timing
 from engine.training.job import join_process_group, load_job
 from engine.training.trainer import NonFiniteLossError, Outcome
 
@@ -87,9 +85,7 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
         job = replace(job, events=reports, requests=RequestPipe(spec.requests, spec.pending_requests))
     trainer = build_trainer(job)
     try:
-        is_timed = job.accelerations.uses("garbage-timing")
-        with garbage_timing.collected_at_reports() if is_timed else nullcontext():
-            outcome = trainer.run()
+        outcome = trainer.run()
     except NonFiniteLossError as error:
         if not error.is_group_broken:
             group.close()  # all workers raise it at the same step, and the first one has still to report and to save

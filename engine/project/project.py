@@ -23,7 +23,6 @@ ACCELERATIONS: Mapping[str, str] = {
     "manual-backward": "Gradients of plain chains of layers without autograd",
     "fused-optimizers": "torch's fused kernels called directly, for sgdm, adam and adamw",
     "shared-memory": "Workers on the CPU sum gradients through shared memory instead of gloo",
-    "garbage-timing": "Python's garbage collector runs between steps",
     "placement-trials": "A run of some length on the CPU tries processes and threads at its start",
 }
 """What can be switched off of what makes training faster without changing its numbers; each with its meaning."""

@@ -369,7 +369,6 @@ class TrainerBuilder:
     def _send_started(self, num_parameters: int, metric: Metric) -> None:
         """Send the first events of the run: what is trained where, and notes and warnings."""
         job, length, placement = self.job, self.length, self.job.info.placement
-        job.accelerations.uses("garbage-timing")  # asked here for its note; the worker uses it
         notes = [*job.dataset.notes, *self.notes, *job.accelerations.notes(), *process_group.notes(job.group)]
         messages = [Message(severity="note", text=note[:1000]) for note in notes]
         needs_validation = self.options.output_network == "best-validation" or self.options.validation_patience

@@ -16,7 +16,6 @@ import torch
 from engine.data.batches import Batch
 from engine.parallel.process_group import ProcessGroup
 from engine.runs.requests import PendingRequests
-from engine.training.fast import garbage_timing
 from engine.training.metrics import Metric, on_curve
 from engine.training.state import StepResult
 
@@ -208,7 +207,6 @@ class Recorder:
         self._held.clear()
         if self._group.size == 1:
             self._late_at = self._clock.elapsed_s + LATE_S
-        garbage_timing.collect()
         return report
 
     def _squared_gradients(self) -> list[torch.Tensor]:

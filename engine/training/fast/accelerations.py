@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 
 from engine.project.project import RunOptions
-from engine.training.fast import fused_optimizers, garbage_timing, manual_backward
+from engine.training.fast import fused_optimizers, manual_backward
 
 CHECKS: Mapping[str, Callable[[], str]] = {
     "manual-backward": lambda: manual_backward.refusal(),
     "fused-optimizers": lambda: fused_optimizers.refusal(),
-    "garbage-timing": lambda: garbage_timing.refusal(),
 }
 """Return why an acceleration cannot be used here, or nothing. Shared memory and placement trials are tried by all
 workers together, when the process group is made and before the first step."""

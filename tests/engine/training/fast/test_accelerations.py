@@ -1,6 +1,5 @@
 """Accelerations can be switched off, and one that does not work with this torch is left out with a note."""
 
-import gc
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -85,16 +84,11 @@ def with_other_fused_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "_fused_sgd_", lambda *args, **kwargs: None)
 
 
-def without_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(gc, "freeze")
-
-
 BROKEN: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
     "no backward kernel": (without_backward_kernel, "manual-backward"),
     "another backward kernel": (with_other_backward_kernel, "manual-backward"),
     "no fused kernel": (without_fused_kernel, "fused-optimizers"),
     "another fused kernel": (with_other_fused_kernel, "fused-optimizers"),
-    "no freezing": (without_freezing, "garbage-timing"),
 }
 
 
