@@ -6,9 +6,7 @@ import math
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import cast
-
-from PIL import Image, ImageDraw, ImageFont
+from typing import TYPE_CHECKING, cast
 
 from engine.cli.common import Commands, look_at_code, print_json, read_project
 from engine.core.errors import EXIT_DONE, UserError
@@ -20,6 +18,9 @@ from engine.network.arrangement import carried
 from engine.network.blocks import analysis_in, network_in, path_of
 from engine.network.layout import Layout
 from engine.runs.folder import origin
+
+if TYPE_CHECKING:
+    from PIL.ImageFont import FreeTypeFont
 
 FINER = 2
 """Painted so many times as large as it will be."""
@@ -39,6 +40,8 @@ def png(picture: Picture, scale: float = 2.0) -> bytes:
             f"The picture would have {width:,} × {height:,} pixels, more than can be painted here. "
             "Draw it as SVG, which has no pixels, or with a smaller --scale."
         )
+    from PIL import Image
+
     canvas = _Canvas(picture, scale * FINER, width * FINER, height * FINER)
     for shape in picture.shapes():
         canvas.paint(shape)
@@ -52,6 +55,8 @@ class _Canvas:
     """Paints shapes at a scale."""
 
     def __init__(self, picture: Picture, scale: float, width: int, height: int) -> None:
+        from PIL import Image, ImageDraw
+
         self.left, self.top = picture.area[:2]
         self.scale = scale
         self.image = Image.new("RGB", (width, height), picture.ground)
@@ -105,14 +110,16 @@ class _Canvas:
 
 
 @cache
-def _font(pixels: int, bold: bool) -> tuple[ImageFont.FreeTypeFont, bool]:
-    """The first font of the system that is like the interface's, and whether it has all signs; else Pillow's own."""
+def _font(pixels: int, bold: bool) -> "tuple[FreeTypeFont, bool]":
+    """Return the first font of the system that is like the interface's, and whether it has all signs; else Pillow's."""
+    from PIL import ImageFont
+
     for name in _BOLD if bold else _REGULAR:
         try:
             return ImageFont.truetype(name, pixels), True
         except OSError:
             continue
-    return cast(ImageFont.FreeTypeFont, ImageFont.load_default(pixels)), False
+    return cast("FreeTypeFont", ImageFont.load_default(pixels)), False
 
 
 FORMATS = (".svg", ".png")

@@ -24,7 +24,7 @@ from engine.launch.offload import OffloadedRun, OffloadHandshake, lines, wait
 from engine.launch.outcome import AttemptOutcome, ResultTally
 from engine.launch.prepare import lock_of
 from engine.launch.worker_attempt import StartPoint, WorkerAttempt
-from engine.parallel.process_group import WorkerSpec
+from engine.parallel.worker_spec import WorkerSpec
 from engine.project.file import load as load_project
 from engine.runs.checkpoints import all_checkpoints, newest_whole, put_in_place
 from engine.runs.events import Checkpointed, Ended, Event, Message, Resumed, Started, State, StateChanged, standing

@@ -23,8 +23,9 @@ from engine.data.batches import Batch
 from engine.hardware.threads import LEAST_GAIN, keep_to
 from engine.launch.channel import ReportPipe
 from engine.launch.worker_process import die_with_parent
-from engine.parallel.process_group import ProcessGroup, SingleProcess, WorkerSpec
+from engine.parallel.process_group import ProcessGroup, SingleProcess
 from engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryGroup
+from engine.parallel.worker_spec import WorkerSpec
 from engine.placement.candidates import LEAST_RUN_S, places_text
 from engine.placement.choose import WorkerPlace
 from engine.placement.inventory import can_share

@@ -16,7 +16,8 @@ from engine.launch.channel import ReportPipe, RequestPipe
 from engine.launch.placement_trial import choose_placement
 from engine.launch.worker_process import begin
 from engine.lowering.user_code import blame
-from engine.parallel.process_group import ProcessGroup, WorkerSpec, is_peer_failure
+from engine.parallel.process_group import ProcessGroup, is_peer_failure
+from engine.parallel.worker_spec import WorkerSpec
 from engine.runs.confusion import write_confusions
 from engine.runs.events import to_json
 from engine.runs.folder import RunFolder

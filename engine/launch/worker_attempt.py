@@ -14,7 +14,7 @@ from typing import Any
 from engine.launch import outcome, worker_process
 from engine.launch.channel import SILENCE_S, HeartbeatMonitor, ReportReader
 from engine.launch.outcome import AttemptOutcome
-from engine.parallel.process_group import WorkerSpec
+from engine.parallel.worker_spec import WorkerSpec
 from engine.runs.events import Event, Message, read_event
 from engine.runs.folder import RunFolder, update_info, write_info
 

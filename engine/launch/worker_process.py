@@ -23,7 +23,7 @@ from typing import Any
 
 from engine.core.errors import RunError
 from engine.core.files import ROOT
-from engine.parallel.process_group import WorkerSpec
+from engine.parallel.worker_spec import WorkerSpec
 
 EXIT_BROKEN = 70
 PIPE_BYTES = 2**20

@@ -22,8 +22,9 @@ from engine.layers.weighted import ParameterOptions
 from engine.lowering.initialization import frozen_modules, initialize, parameter_options
 from engine.lowering.module import build, prefixes
 from engine.network.analysis import Analysis, analyse, type_at
-from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup, WorkerSpec
+from engine.parallel.process_group import ProcessGroup, SingleProcess, TorchProcessGroup
 from engine.parallel.sync_batch_norm import Share, freeze, join_batch_norms
+from engine.parallel.worker_spec import WorkerSpec
 from engine.placement.choose import WorkerPlace
 from engine.project.bindings import Wanted, folding, in_order, wanted_of
 from engine.project.dataset_info import DatasetInfo

@@ -51,6 +51,15 @@ def test_a_start_loads_nothing_heavy(module: str, banned: set[str]) -> None:
     assert loaded_by(module) & banned == set()
 
 
+def test_listing_the_commands_loads_nothing_heavy() -> None:
+    commands = [name for name in with_submodules("engine.cli") if not name.endswith("__main__")]
+    assert loaded_by(*commands) & (QT | HEAVY | NUMPY | {"PIL"}) == set()
+
+
+def test_a_coordinator_needs_no_torch() -> None:
+    assert loaded_by("engine.launch.coordinator") & (HEAVY | NUMPY) == set()
+
+
 def test_the_light_modules_load_the_standard_library_only() -> None:
     modules = [module for room in LIGHT for module in with_submodules(f"engine.{room}")]
     # What the interpreter itself brings along, such as the hooks of installed packages, is none of ours.

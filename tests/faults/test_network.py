@@ -24,7 +24,9 @@ from tests.system.test_training import TWO
 
 HAS_QT = importlib.util.find_spec("PySide6") is not None
 EXPORTS = {"onnx": "net.onnx", "pytorch": "net.py"}
-EXPORTING = "import json, sys; from engine.cli import main; sys.exit(any([main(w) for w in json.loads(sys.argv[1])]))"
+EXPORTING = (
+    "import json, sys; from engine.cli.main import main; sys.exit(any([main(w) for w in json.loads(sys.argv[1])]))"
+)
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 AWAY = """
 import contextlib, os, socket

@@ -30,7 +30,7 @@ ON_TAKEN_GPUS = """
 import sys
 from dataclasses import replace
 import engine.launch.prepare as placing
-from engine.cli import main
+from engine.cli.main import main
 from engine.placement.inventory import Device
 asked = placing.probe
 taken = tuple(
@@ -271,7 +271,9 @@ def test_a_place_where_no_run_can_be_made(tmp_path: Path, place: str, code: int,
 def test_a_disk_that_runs_full(tmp_path: Path) -> None:
     """The limit of the system on the size of a file, which every process of a run meets as an error of writing."""
     program = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-    program += "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); from engine.cli import main; sys.exit(main())"
+    program += (
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); from engine.cli.main import main; sys.exit(main())"
+    )
     project, run = digits(tmp_path, max_epochs=100_000), tmp_path / "run"
     before = project.read_bytes()
 
@@ -308,9 +310,9 @@ def test_an_environment_or_a_device_that_cannot_be_had(
 
 def test_ctrl_c_before_a_command_began_is_no_defect(tmp_path: Path) -> None:
     """Also where it meets Python while it makes a class, which wraps it in an error of its own."""
-    program = "import signal, sys; from engine import cli; import engine.cli.check as check\n"
+    program = "import signal, sys; from engine.cli import main; import engine.cli.check as check\n"
     program += "class Late:\n def __set_name__(self, *_): signal.raise_signal(signal.SIGINT)\n"
-    program += "check.run = lambda arguments: type('Fields', (), {'late': Late()})\nsys.exit(cli.main())"
+    program += "check.run = lambda arguments: type('Fields', (), {'late': Late()})\nsys.exit(main.main())"
 
     done = _run([sys.executable, "-c", program], ("check", digits(tmp_path)))
 

@@ -25,7 +25,7 @@ from engine.launch.worker import work
 from engine.lowering.user_code import defined
 from engine.lowering.weights import load as load_weights
 from engine.network.network import Network
-from engine.parallel.process_group import WorkerSpec
+from engine.parallel.worker_spec import WorkerSpec
 from engine.project.data import DataOptions
 from engine.project.project import Project
 from engine.runs.checkpoints import all_checkpoints, put_in_place

@@ -1,0 +1,32 @@
+"""What a worker is started with. Needs no torch: the coordinator makes it."""
+
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class WorkerSpec:
+    """What a worker is started with: run folder, rank, rendezvous file, descriptors of its pipes, its parent's id."""
+
+    folder: str
+    rank: int
+    rendezvous: str
+    reports: int
+    requests: int
+    parent: int
+    strategy: str = ""
+    checkpoint: int = -1
+    """The iteration of the checkpoint to resume from; negative: the run begins."""
+    rate_factor: float = 1.0
+    """Multiplies the learn rates of the checkpoint."""
+    pending_requests: str = ""
+    """Requests, one per line, that are handled before the first step after a checkpoint."""
+
+    def write(self) -> str:
+        """Return it as text, for the command line of a fresh interpreter."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> "WorkerSpec":
+        """Return the spec of a text made by `write`."""
+        return cls(**json.loads(text))
