@@ -19,7 +19,7 @@ NOISE_NUMBERS = 2**20
 
 
 class Colours:
-    """What changes the values of images and leaves them where they are."""
+    """Jitters brightness, contrast, saturation and hue of images (N, C, H, W)."""
 
     def __init__(self, options: AugmentationOptions, span: Span) -> None:
         self._options = options
@@ -27,7 +27,7 @@ class Colours:
         self.is_on = any(options.does(f"jitter_{name}") for name in ("brightness", "contrast", "saturation", "hue"))
 
     def __call__(self, images: torch.Tensor, draws: CounterRng) -> torch.Tensor:
-        """The images with their colours changed."""
+        """Return the images with changed colours."""
         does = self._options.does
         if does("jitter_brightness"):
             images = self._kept((images - self._black) * self._factor(draws, "brightness", images) + self._black)
@@ -61,7 +61,7 @@ def _grey(images: torch.Tensor) -> torch.Tensor:
 def _turned(images: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
     """Images of three channels with their hue turned by a part of the circle, N 1 1; value and saturation stay.
 
-    From HSV back to colours: Smith, Color gamut transform pairs, 1978, as one formula a channel,
+    From HSV back to colours: Smith, Color gamut transform pairs, 1978, as one formula per channel,
     value - chroma · max(0, min(k, 4 - k, 1)) with k = (n + 6 · hue) mod 6 and n = 5, 3, 1 for red, green and blue.
     """
     red, green, blue = images.unbind(1)
@@ -89,7 +89,7 @@ class Noise:
         self._row: torch.Tensor | None = None
 
     def __call__(self, images: torch.Tensor, draws: CounterRng) -> torch.Tensor:
-        """The images with noise."""
+        """Add noise to images (N, C, H, W)."""
         size = images[0].numel()
         row = self._made(size, images)
         starts = (draws.unit("noise") * (len(row) - size + 1)).long()

@@ -1,4 +1,4 @@
-"""Images mixed with others, and the shares of their classes: mixup (Zhang et al., mixup: Beyond Empirical Risk
+"""Mixes images and the probabilities of their classes: mixup (Zhang et al., mixup: Beyond Empirical Risk
 Minimization, 2018) and CutMix (Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers, 2019).
 
 The other image is any of the training split, drawn for each sample like all else, so that neither the batch nor the
@@ -13,24 +13,24 @@ from engine.data.counter_rng import CounterRng
 from engine.project.options.augmentation import AugmentationOptions
 
 TABLE = 2**16
-"""So many draws from Beta(alpha, alpha) stand for it."""
+"""How many draws from Beta(alpha, alpha) stand for the distribution."""
 
 
 class Mixing:
-    """Pairs samples, and makes one of two."""
+    """Pairs each sample with another one of the training split, and mixes the two."""
 
     def __init__(self, options: AugmentationOptions, samples: int, classes: int) -> None:
-        """Of a training split of so many samples, each of one of so many classes."""
+        """`samples` and `classes` are the sizes of the training split."""
         self._samples, self._classes = samples, classes
         self._mixup, self._cutmix = options.mixup_alpha, options.cutmix_alpha
         self._tables = {alpha: _table(alpha) for alpha in (self._mixup, self._cutmix) if alpha}
 
     def partners(self, draws: CounterRng) -> torch.Tensor:
-        """The number of the other one for each sample."""
+        """Return the index of the other sample for each (N)."""
         return (draws.unit("partner") * self._samples).long().clamp_(max=self._samples - 1)
 
     def images(self, own: torch.Tensor, other: torch.Tensor, draws: CounterRng) -> tuple[torch.Tensor, torch.Tensor]:
-        """N C H W of each, mixed; and the share of each sample that is its own."""
+        """Return the mixed images (N, C, H, W), and the weight of each sample's own image in them (N)."""
         if not self._cutmix:
             return self._blended(own, other, draws)
         if not self._mixup:
@@ -40,7 +40,7 @@ class Mixing:
         return torch.where(is_blended.view(-1, 1, 1, 1), blended, pasted), torch.where(is_blended, share, rest)
 
     def shares(self, own: torch.Tensor, other: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
-        """From class numbers of each the shares of all classes: N × classes, as numbers of the kind of `share`."""
+        """Return class probabilities (N, classes) from the classes of both (N) and the weight of the own one (N)."""
         wide = share.unsqueeze(1)
         both = [functional.one_hot(numbers.long(), self._classes).to(share.dtype) for numbers in (own, other)]
         return both[0] * wide + both[1] * (1 - wide)

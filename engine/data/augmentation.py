@@ -1,4 +1,4 @@
-"""The random changes of a training batch, all together."""
+"""Augments training batches: geometry, colours, noise, erasing and mixing together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from engine.project.options.augmentation import AugmentationOptions
 from engine.project.training import TrainingOptions
 
 Tensors = tuple[torch.Tensor, ...]
+PICTURES: Span = (0.0, 255.0)
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,6 @@ class Augmentation:
         return tuple(new_inputs), tuple(new_targets)
 
 
-PICTURES: Span = (0.0, 255.0)
-
-
 def augmentation_for(
     options: TrainingOptions,
     data: DataOptions,
@@ -126,9 +124,11 @@ def augmentation_for(
     wanted: Sequence[Wanted],
     samples: int,
 ) -> Augmentation | None:
-    """What changes the batches of the training split, or None where nothing is asked for. `given` tells the network's
-    inputs, `span` the smallest and the largest number of one of them in the whole part, which has so many samples,
-    `wanted` the targets."""
+    """Return the augmentation of the training split, or None where no option asks for one.
+
+    `given` and `wanted` describe the network's inputs and targets; `span` returns the smallest and largest number of
+    an input in the whole split, which has `samples` samples.
+    """
     if not options.augments:
         return None
     chosen = [place for place, facts in enumerate(given) if facts.type.layout == "image"]

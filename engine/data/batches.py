@@ -1,6 +1,6 @@
-"""Data on the training device, and the batches made of it by index.
+"""Datasets on the training device, and the batches made of them by index.
 
-Here all data is resident: held whole as tensors by every worker. What does not fit is in `streaming`.
+Here all data is resident: every worker holds it whole, as tensors. Larger data is in `engine.data.streaming`.
 """
 
 import copy
@@ -13,18 +13,26 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from engine.data.sequences import Padding, nothing
+from engine.data.sequences import Padding, ignored_value
 from engine.placement.choose import shares
 
 EPOCHS_LIMIT = 2**20  # above the largest number of epochs, so that each pair of seed and epoch has its own order
-
 BUCKETED = 50
-"""So many batches are sorted by length together."""
+"""How many batches are sorted by length together."""
+GATHERED_BYTES = 2**20
+"""How much is gathered at once where batches are smaller: that stays in the processor's cache."""
+DEFAULT_PADDING = Padding()
+
+Tensors = tuple[torch.Tensor, ...]
+"""One per input, output or target, samples first, in the network's order; behind them the lengths of sequences that are
+padded."""
+Shard = tuple[slice | torch.Tensor, tuple[int, ...], int]
+"""One worker's samples of a batch, as places in the epoch's order; its micro-batch sizes; the size of the batch."""
 
 
 @dataclass(frozen=True)
 class SampleOrder:
-    """The order of the training samples. `shuffle` and `keep_last` are the options `shuffle` and `last_batch`."""
+    """The order of the training samples by epoch. `shuffle` and `keep_last` are the options `shuffle`, `last_batch`."""
 
     num_samples: int
     batch_size: int
@@ -32,16 +40,16 @@ class SampleOrder:
     seed: int
     keep_last: bool = True
     lengths: torch.Tensor | None = field(default=None, compare=False)
-    """How long each sample's sequences are, where samples of like length are to come into the same batch."""
+    """The length of each sample's sequences (N), where samples of like length are to share a batch."""
 
     @property
     def steps_per_epoch(self) -> int:
-        """How many batches an epoch has."""
+        """Number of batches per epoch."""
         whole, rest = divmod(self.num_samples, self.batch_size)
         return whole + (1 if rest and self.keep_last else 0)
 
     def of_epoch(self, epoch: int) -> torch.Tensor:
-        """The numbers of all samples in the order of this epoch (from 1)."""
+        """Return the indices of all samples in the order of this epoch (from 1)."""
         if self.shuffle == "never":
             return torch.arange(self.num_samples)
         drawn = epoch if self.shuffle == "every-epoch" else 1
@@ -50,7 +58,7 @@ class SampleOrder:
         return numbers if self.lengths is None else self._bucketed(numbers, self.lengths, generator)
 
     def _bucketed(self, numbers: torch.Tensor, lengths: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """The samples sorted by length within so many batches at a time, and the whole batches shuffled."""
+        """Sort samples by length within `BUCKETED` batches at a time, then shuffle the whole batches."""
         windows = torch.split(numbers, BUCKETED * self.batch_size)
         near = torch.cat([window[lengths[window].argsort(stable=True)] for window in windows])
         count = self.num_samples // self.batch_size
@@ -59,28 +67,20 @@ class SampleOrder:
         return torch.cat([shuffled.flatten(), rest])
 
     def batch(self, step: int) -> tuple[int, int]:
-        """Where the batch of a step of an epoch (from 0) begins and ends."""
+        """Return start and end of the batch of a step (from 0) in the epoch's order."""
         start = step * self.batch_size
         return start, min(start + self.batch_size, self.num_samples)
 
 
 def shard_range(start: int, end: int, rank: int, size: int, loads: Sequence[float] = ()) -> tuple[int, int]:
-    """Where one worker's contiguous part of a range begins and ends; it may be empty. `loads`: see `shares`."""
+    """Return start and end of one worker's contiguous shard of a range; it may be empty. `loads`: see `shares`."""
     parts = shares(end - start, size, loads)
     begin = start + sum(parts[:rank])
     return begin, begin + parts[rank]
 
 
-GATHERED_BYTES = 2**20
-"""So much is gathered at once where batches are smaller: that stays in the processor's cache."""
-
-Tensors = tuple[torch.Tensor, ...]
-"""One for each input, output or target, samples first, in the network's order; behind them the lengths of sequences
-that are padded."""
-
-
 class WorkerRank(Protocol):
-    """Which worker of how many: all that batches need of a process group."""
+    """Rank and size: all that batches need of a process group."""
 
     @property
     def rank(self) -> int: ...
@@ -89,37 +89,35 @@ class WorkerRank(Protocol):
     def size(self) -> int: ...
 
 
-class Change(Protocol):
-    """Makes others of samples of the training split in an epoch (from 1). What comes of one does not depend on those
-    beside it."""
+class Transform(Protocol):
+    """Changes training samples at random in an epoch (from 1), whatever batch a sample is in."""
 
     def wanted(self, places: torch.Tensor, epoch: int, /) -> torch.Tensor:
-        """The places of all samples that it takes to make these: first these."""
+        """Return the indices of all samples needed to make those at `places`: these first."""
 
     def __call__(
         self, inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int, /
     ) -> tuple[Tensors, Tensors]:
-        """What becomes of the samples at these places, from all that are wanted for them."""
+        """Return the changed samples at these places, given all that `wanted` names."""
 
 
-def as_tuple(given: torch.Tensor | Tensors) -> Tensors:
-    """What a network gives, which is a tensor where it has a single output."""
-    return given if isinstance(given, tuple) else (given,)
+def as_tuple(outputs: torch.Tensor | Tensors) -> Tensors:
+    """Wrap the output of a network with a single output."""
+    return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
-def plain(given: Tensors) -> torch.Tensor | Tensors:
-    """A tensor where there is only one, as a network gives it."""
-    return given[0] if len(given) == 1 else given
+def unwrap_single(tensors: Tensors) -> torch.Tensor | Tensors:
+    """Return the tensor where there is only one, as a network returns it: the reverse of `as_tuple`."""
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One worker's share of a batch. `count` of its samples are its own, `total` belong to the whole batch.
+    """One worker's shard of a batch. `count` of its samples are its own, `total` belong to the whole batch.
 
-    An empty share holds one sample all the same, since the worker takes part in every step; `count` is then 0. Behind
-    the inputs stand the lengths of those whose sequences are padded, which are cut to the longest of this share.
-
-    `pieces` says how many of the samples belong to each piece that is computed by itself; empty where it is one.
+    An empty shard holds one sample all the same, since the worker takes part in every step; `count` is then 0. Behind
+    the inputs stand the lengths of those whose sequences are padded, which are cut to the longest of this shard.
+    `micro_batch_sizes` is empty where the shard is computed at once.
     """
 
     inputs: Tensors
@@ -129,7 +127,7 @@ class Batch:
     micro_batch_sizes: tuple[int, ...] = ()
 
     def micro_batches(self) -> Iterator["Batch"]:
-        """The pieces, one after the other; an empty one holds a sample all the same."""
+        """Yield the micro-batches; an empty one holds a sample all the same."""
         if len(self.micro_batch_sizes) < 2:
             yield self
             return
@@ -141,22 +139,17 @@ class Batch:
             start += count
 
 
-PLAIN = Padding()
-Share = tuple[slice | torch.Tensor, tuple[int, ...], int]
-"""Which samples of an epoch's order one worker has of a batch, in what pieces, and how many the batch has."""
-
-
 @dataclass(frozen=True)
 class ResidentDataset:
-    """One part of the data as tensors on the device, samples first, inputs in the network's order."""
+    """One split of the data as tensors on the device, samples first, inputs in the network's order."""
 
     inputs: Tensors
     targets: Tensors
     lengths: tuple[torch.Tensor | None, ...] = ()
-    """Of each input, on the CPU: how many steps of each sample are real; None where lengths do not matter."""
-    padding: Padding = PLAIN
+    """Per input the number of real steps of each sample (N), on the CPU; None where lengths do not matter."""
+    padding: Padding = DEFAULT_PADDING
     follows: tuple[int | None, ...] = ()
-    """Of each target the input whose steps it has one by one; None where it has no such steps."""
+    """Per target the input that it has a value per step of; None for a target without steps."""
 
     @classmethod
     def of(
@@ -166,10 +159,10 @@ class ResidentDataset:
         targets: Sequence[np.ndarray],
         device: torch.device,
         lengths: Sequence[np.ndarray | None] = (),
-        padding: Padding = PLAIN,
+        padding: Padding = DEFAULT_PADDING,
         follows: Sequence[int | None] = (),
     ) -> "ResidentDataset":
-        """From arrays; inputs of the kind `index` become whole numbers."""
+        """Build it from arrays; inputs of the kind `index` become whole numbers."""
         tensors = [torch.from_numpy(array).to(device) for array in inputs]
         typed = [x.long() if kind == "index" else x for x, kind in zip(tensors, kinds, strict=True)]
         steps = tuple(None if given is None else torch.from_numpy(given) for given in lengths)
@@ -181,52 +174,52 @@ class ResidentDataset:
 
     @property
     def sample_bytes(self) -> int:
-        """What one sample takes."""
+        """Memory of one sample."""
         return sum(x[:1].nbytes for x in (*self.inputs, *self.targets))
 
     def converted(self, change: Callable[[torch.Tensor], torch.Tensor]) -> "ResidentDataset":
-        """Inputs and targets in other types of number."""
+        """Return a copy whose inputs and targets went through `change`: a cast to another type."""
         return replace(self, inputs=tuple(map(change, self.inputs)), targets=tuple(map(change, self.targets)))
 
     def places(self, numbers: torch.Tensor) -> torch.Tensor:
-        """Numbers of samples where `gather` takes them."""
+        """Move indices of samples to where `gather` takes them."""
         return numbers.to(self.device)
 
     def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
-        """Inputs and targets of some samples after the other, as they are held; tensors of `places`."""
+        """Yield inputs and targets of the samples at each item, a slice or a tensor of `places`."""
         for chosen in wanted:
-            yield tuple(taken(x, chosen) for x in self.inputs), tuple(taken(x, chosen) for x in self.targets)
+            yield tuple(select(x, chosen) for x in self.inputs), tuple(select(x, chosen) for x in self.targets)
 
     def span(self, number: int) -> tuple[float, float]:
-        """The smallest and the largest number of an input."""
+        """Return the smallest and the largest number of an input."""
         return float(self.inputs[number].min()), float(self.inputs[number].max())
 
     @property
     def device(self) -> torch.device:
-        """Where it is held."""
+        """The device that holds the data."""
         return self.targets[0].device
 
     @property
     def longest(self) -> torch.Tensor | None:
-        """How long the longest sequence of each sample is, where that is known."""
+        """The length of the longest sequence of each sample (N), where that is known."""
         known = [steps for steps in self.lengths if steps is not None]
         return torch.stack(known).amax(0) if known else None
 
     def shortest(self, chosen: torch.Tensor) -> tuple[int | None, ...]:
-        """Of each input, how long the shortest sequence of these samples is, where that is known."""
+        """Return, per input, the length of the shortest sequence of these samples, where that is known."""
         return tuple(None if steps is None else int(steps[chosen].min()) for steps in self.lengths)
 
     def reach(self, chosen: slice | torch.Tensor, most: Sequence[int | None] = ()) -> tuple[int | None, ...]:
-        """Of each input, how many steps these samples have together, `most` at most."""
+        """Return, per input, the length of the longest sequence of these samples, at most `most`."""
         longest = (None if steps is None else int(steps[chosen].max()) for steps in self.lengths)
         return tuple(n if n is None or not most else min(n, most[i] or n) for i, n in enumerate(longest))
 
     def at(self, chosen: slice | torch.Tensor) -> tuple[Tensors, Tensors]:
-        """Inputs and targets of some samples, as `arranged` gives them."""
+        """Return inputs and targets of some samples, collated."""
         (found,) = self.gather([chosen if isinstance(chosen, slice) else self.places(chosen)])
-        return self.arranged(*found, chosen)
+        return self.collate(*found, chosen)
 
-    def arranged(
+    def collate(
         self,
         given: Tensors,
         wanted: Tensors,
@@ -234,9 +227,11 @@ class ResidentDataset:
         most: Sequence[int | None] = (),
         reach: Sequence[int | None] = (),
     ) -> tuple[Tensors, Tensors]:
-        """Inputs and targets of some samples as the network takes them; `chosen` are their places on the CPU. Behind
-        the inputs stand the lengths of those whose padding no layer is to see; `most` at most. Sequences are as long as
-        the longest of these samples; where their padding is seen, as long as `reach` says."""
+        """Pad or cut gathered samples to what the network takes; `chosen` are their indices on the CPU.
+
+        Behind the inputs stand the lengths of those whose padding no layer is to see. Sequences have at most `most`
+        steps per input, as many as the longest of these samples; where their padding is seen, `reach` steps.
+        """
         inputs, targets = list(given), list(wanted)
         behind = []
         for number, every in enumerate(self.lengths):
@@ -246,36 +241,34 @@ class ResidentDataset:
             kept = lengths.clamp(max=most[number]) if most else lengths
             steps = int(kept.max()) if not self.padding.is_seen or not reach else reach[number] or int(kept.max())
             fill = self.padding.value if self.padding.is_seen else 0.0
-            inputs[number] = self._arranged(inputs[number], lengths, kept, steps, fill)
+            inputs[number] = self._pad(inputs[number], lengths, kept, steps, fill)
             for place, followed in enumerate(self.follows):
                 if followed == number and not self.padding.is_plain:
                     target = targets[place]
-                    targets[place] = self.padding.arrange(target, lengths, kept, steps, nothing(target))
+                    targets[place] = self.padding.arrange(target, lengths, kept, steps, ignored_value(target))
             if not self.padding.is_seen:
                 behind.append(kept.to(self.device))
         return (*inputs, *behind), tuple(targets)
 
-    def _arranged(
-        self, x: torch.Tensor, lengths: torch.Tensor, kept: torch.Tensor, steps: int, fill: float
-    ) -> torch.Tensor:
+    def _pad(self, x: torch.Tensor, lengths: torch.Tensor, kept: torch.Tensor, steps: int, fill: float) -> torch.Tensor:
         if self.padding.is_plain:
             return x[:, :steps]
         return self.padding.arrange(x, lengths, kept, steps, fill)
 
     def shard_batches(self, rank: int, size: int, most: int, loads: Sequence[float] = ()) -> Iterator[Batch]:
-        """One worker's share of all samples, in their order, in pieces of at most so many. Every worker gets as many
-        pieces, since some networks are computed together; what is missing holds one sample and counts none."""
+        """Yield one worker's shard of all samples, in their order, in batches of at most `most`. Every worker gets as
+        many batches, since some networks are computed together; a missing one holds one sample and counts none."""
         begin, end = shard_range(0, len(self), rank, size, loads)
         largest = max(shares(len(self), size, loads))
         reach = self.reach(slice(None)) if self.padding.is_seen else ()
         ends = [(start, min(start + most, end)) for start in range(begin, begin + largest, most)]
         chosen = [slice(start, stop) if stop > start else slice(0, 1) for start, stop in ends]
         for (start, stop), places, found in zip(ends, chosen, self.gather(chosen), strict=True):
-            yield Batch(*self.arranged(*found, places, reach=reach), max(0, stop - start), len(self))
+            yield Batch(*self.collate(*found, places, reach=reach), max(0, stop - start), len(self))
 
 
-def taken(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
-    """Some samples of a tensor: a view where they are a slice."""
+def select(x: torch.Tensor, places: slice | torch.Tensor) -> torch.Tensor:
+    """Return some samples of a tensor: a view for a slice."""
     return x[places] if isinstance(places, slice) else x.index_select(0, places)
 
 
@@ -284,49 +277,50 @@ class BatchLoader:
 
     def __init__(
         self,
-        part: ResidentDataset,
+        dataset: ResidentDataset,
         order: SampleOrder,
         group: WorkerRank,
         *,
         cut: bool = False,
         micro_batches: int = 1,
         loads: Sequence[float] = (),
-        change: Change | None = None,
+        transform: Transform | None = None,
     ) -> None:
-        """`cut` ends all sequences of a batch where the shortest of them ends. `pieces`: so many are computed one after
-        the other. The whole batch is divided into pieces first and each of these over the workers, so that a piece
-        holds the same samples on any number of workers. `loads`: what the workers' shares are in proportion to.
-        `change` is applied to all that an epoch trains with."""
+        """Load batches of `dataset` for one worker of the group.
+
+        `cut` ends all sequences of a batch where the shortest of them ends. The whole batch is divided into
+        `micro_batches` first and each of these over the workers, so that it holds the same samples on any number of
+        workers. The workers' shards are in proportion to `loads`. `transform` is applied to every training sample.
+        """
         self.order = order
         self._micro_batches = micro_batches
         self._cut = cut
-        self._part = part
-        self._change = change
+        self._dataset = dataset
+        self._transform = transform
         self._rank, self._size, self._loads = group.rank, group.size, loads
-        self._at_once = max(1, GATHERED_BYTES // (order.batch_size * part.sample_bytes))
+        self._at_once = max(1, GATHERED_BYTES // (order.batch_size * dataset.sample_bytes))
 
     def of_epoch(self, epoch: int, first: int = 0) -> Iterator[Batch]:
-        """This worker's share of each batch of an epoch (from 1), beginning with this one (from 0)."""
+        """Yield this worker's shard of each batch of an epoch (from 1), beginning with batch `first` (from 0)."""
         numbers = self.order.of_epoch(epoch)
-        if any(steps is not None for steps in self._part.lengths):
+        if any(steps is not None for steps in self._dataset.lengths):
             return self._one_by_one(numbers, first, epoch)
         return self._several_at_once(numbers, first, epoch)
 
     @property
     def device(self) -> torch.device:
-        """Where they are."""
-        return self._part.device
+        """The device of the batches."""
+        return self._dataset.device
 
     def one_pass(self) -> Iterator[Batch]:
-        """This worker's share of batches that hold every sample once, in the order of the first epoch, as it is."""
+        """Yield this worker's shard of batches that hold every sample once, unchanged, in the first epoch's order."""
         whole = copy.copy(self)
-        whole._change = None
+        whole._transform = None
         whole.order = replace(self.order, keep_last=True)
         return whole.of_epoch(1)
 
-    def _share(self, step: int) -> Share:
-        """Where this worker's samples of a batch are, at least one; how many of them belong to each piece, and how many
-        samples the batch has."""
+    def _shard(self, step: int) -> Shard:
+        """Return this worker's samples of a batch, at least one."""
         start, end = self.order.batch(step)
         parts = min(self._micro_batches, end - start)
         wholes = [shard_range(start, end, number, parts) for number in range(parts)]
@@ -338,50 +332,52 @@ class BatchLoader:
             return slice(*mine[0]), counts, end - start
         return torch.cat([torch.arange(*where) for where in mine]), counts, end - start
 
-    def _changed(self, inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int) -> tuple[Tensors, Tensors]:
-        if self._change is None:
+    def _transformed(
+        self, inputs: Tensors, targets: Tensors, places: torch.Tensor, epoch: int
+    ) -> tuple[Tensors, Tensors]:
+        if self._transform is None:
             return inputs, targets
-        return self._change(inputs, targets, places.to(self.device), epoch)
+        return self._transform(inputs, targets, places.to(self.device), epoch)
 
     def _one_by_one(self, numbers: torch.Tensor, first: int, epoch: int) -> Iterator[Batch]:
-        """Batches of sequences, each of a length of its own."""
-        places = self._part.places(numbers)
-        shares: deque[Share] = deque()
+        """Yield batches of sequences, each as long as its longest."""
+        places = self._dataset.places(numbers)
+        shards: deque[Shard] = deque()
 
         def wanted() -> Iterator[slice | torch.Tensor]:
             for step in range(first, self.order.steps_per_epoch):
-                shares.append(self._share(step))
-                yield places[shares[-1][0]]
+                shards.append(self._shard(step))
+                yield places[shards[-1][0]]
 
-        for step, found in enumerate(self._part.gather(wanted()), first):
-            chosen, pieces, total = shares.popleft()
+        for step, tensors in enumerate(self._dataset.gather(wanted()), first):
+            chosen, sizes, total = shards.popleft()
             whole = numbers[slice(*self.order.batch(step))]
-            most = self._part.shortest(whole) if self._cut else ()
-            reach = self._part.reach(whole, most)
-            given = self._part.arranged(*found, numbers[chosen], most, reach)
-            yield Batch(*self._changed(*given, places[chosen], epoch), sum(pieces), total, pieces)
+            most = self._dataset.shortest(whole) if self._cut else ()
+            reach = self._dataset.reach(whole, most)
+            batch = self._dataset.collate(*tensors, numbers[chosen], most, reach)
+            yield Batch(*self._transformed(*batch, places[chosen], epoch), sum(sizes), total, sizes)
 
     def _several_at_once(self, numbers: torch.Tensor, first: int, epoch: int) -> Iterator[Batch]:
-        """Batches that are views into what was gathered for several, which costs small ones a fraction each.
+        """Yield batches as views into what was gathered for several at once: small batches cost a fraction each.
 
-        What is gathered together does not depend on `first`: numbers that lie elsewhere in memory may be added up in
-        another order, and an epoch that is resumed is to give the same bits.
+        What is gathered together does not depend on `first`: sums over numbers that lie elsewhere in memory may round
+        differently, and a resumed epoch is to give the same bits.
         """
         all_steps = self.order.steps_per_epoch
-        places, begins = self._part.places(numbers), range(first - first % self._at_once, all_steps, self._at_once)
-        groups: deque[tuple[list[Share], torch.Tensor]] = deque()
+        places, begins = self._dataset.places(numbers), range(first - first % self._at_once, all_steps, self._at_once)
+        groups: deque[tuple[list[Shard], torch.Tensor]] = deque()
 
         def wanted() -> Iterator[slice | torch.Tensor]:
             for begin in begins:
-                shares = [self._share(step) for step in range(begin, min(begin + self._at_once, all_steps))]
-                groups.append((shares, torch.cat([places[share] for share, _, _ in shares])))
-                yield groups[-1][1] if self._change is None else self._change.wanted(groups[-1][1], epoch)
+                shards = [self._shard(step) for step in range(begin, min(begin + self._at_once, all_steps))]
+                groups.append((shards, torch.cat([places[chosen] for chosen, _, _ in shards])))
+                yield groups[-1][1] if self._transform is None else self._transform.wanted(groups[-1][1], epoch)
 
-        for begin, (inputs, targets) in zip(begins, self._part.gather(wanted()), strict=True):
-            (shares, together), num_inputs = groups.popleft(), len(inputs)
-            whole = self._changed(inputs, targets, together, epoch)
-            sizes = [sum(pieces) or 1 for _, pieces, _ in shares]
-            columns = [torch.split(x, sizes) for xs in whole for x in xs]
-            batches = zip(shares, zip(*columns, strict=True), strict=True)
-            for (_, pieces, total), tensors in itertools.islice(batches, max(0, first - begin), None):
-                yield Batch(tensors[:num_inputs], tensors[num_inputs:], sum(pieces), total, pieces)
+        for begin, (inputs, targets) in zip(begins, self._dataset.gather(wanted()), strict=True):
+            (shards, together), num_inputs = groups.popleft(), len(inputs)
+            gathered = self._transformed(inputs, targets, together, epoch)
+            lengths = [sum(sizes) or 1 for _, sizes, _ in shards]
+            columns = [torch.split(x, lengths) for xs in gathered for x in xs]
+            batches = zip(shards, zip(*columns, strict=True), strict=True)
+            for (_, sizes, total), tensors in itertools.islice(batches, max(0, first - begin), None):
+                yield Batch(tensors[:num_inputs], tensors[num_inputs:], sum(sizes), total, sizes)

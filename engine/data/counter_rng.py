@@ -1,4 +1,7 @@
-"""Random numbers that are a function of seed, epoch and sample: no worker, batch or resumed run draws others."""
+"""A counter-based random generator: numbers are a function of seed, epoch and sample.
+
+Neither the worker, nor the batch, nor whether the run was resumed changes them.
+"""
 
 import torch
 
@@ -51,15 +54,15 @@ class CounterRng:
         self._values = ((_mixed_tensor(each + names) >> 40) & (2**24 - 1)).to(torch.float32) * 2.0**-24
 
     def unit(self, name: str) -> torch.Tensor:
-        """From 0 to below 1, one a sample."""
+        """Uniform numbers from 0 to below 1, one per sample (N)."""
         return self._values[DRAWS.index(name)]
 
     def between(self, name: str, low: float, high: float) -> torch.Tensor:
-        """Evenly from this range, one a sample."""
+        """Uniform numbers from this range, one per sample (N)."""
         return self.unit(name) * (high - low) + low
 
     def happens(self, name: str, probability: float) -> torch.Tensor:
-        """True with this probability, one a sample."""
+        """True with this probability, one per sample (N)."""
         return self.unit(name) < probability
 
 

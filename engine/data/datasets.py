@@ -1,4 +1,4 @@
-"""From a part of the data to tensors: in the network's order, sequences with their lengths, or cut into pieces."""
+"""Turns a split of the data into a dataset: inputs in the network's order, sequences with lengths or split."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ import torch
 from engine.data.batches import ResidentDataset
 from engine.data.load import Split
 from engine.data.prefetch import LazyArray
-from engine.data.sequences import Padding, in_pieces
+from engine.data.sequences import Padding, split_sequences
 from engine.data.sources.source import Array
 from engine.data.streaming import streamed
 from engine.network.analysis import Analysis
@@ -21,15 +21,15 @@ from engine.project.training import TrainingOptions
 Fed = list[tuple[str, InputInfo, int]]
 
 
-def inputs_of(network: Network, facts: DatasetInfo) -> Fed:
-    """For each input layer, in order: its id, the data's input that feeds it, and the number of that one."""
+def fed_inputs(network: Network, facts: DatasetInfo) -> Fed:
+    """Return, for each input layer in order, its id, the data's input that feeds it, and the index of that input."""
     fed = match_inputs(network, facts)
     return [(layer.id, fed[layer.id], facts.inputs.index(fed[layer.id])) for layer in network.inputs]
 
 
-def differ_in_length(options: TrainingOptions, network: Network, facts: DatasetInfo) -> bool:
-    """Whether sequences of different lengths come in: as the data has them, or as pieces."""
-    fed = inputs_of(network, facts)
+def has_varying_lengths(options: TrainingOptions, network: Network, facts: DatasetInfo) -> bool:
+    """Return whether sequences differ in length, in the data or once they are split."""
+    fed = fed_inputs(network, facts)
     if any(given.lengths for _, given, _ in fed):
         return True
     steps = (
@@ -38,7 +38,7 @@ def differ_in_length(options: TrainingOptions, network: Network, facts: DatasetI
     return any(isinstance(count, int) and count > options.sequence_split_length for count in steps)
 
 
-def resident(
+def make_dataset(
     part: Split,
     network: Network,
     analysis: Analysis,
@@ -51,10 +51,10 @@ def resident(
 ) -> ResidentDataset:
     """One part on the device, or read to it batch by batch; that for training with the sequences split, if the options
     ask for it."""
-    fed = inputs_of(network, facts)
+    fed = fed_inputs(network, facts)
     arrays: list[Any] = [part.inputs[number] for _, _, number in fed]
     targets = [part.targets[one.number] for one in wanted]
-    lengths = _lengths(part, analysis, fed) if differ_in_length(options, network, facts) else []
+    lengths = _lengths(part, analysis, fed) if has_varying_lengths(options, network, facts) else []
     follows = [_followed(one, target, arrays, lengths) for one, target in zip(wanted, targets, strict=True)]
     if is_training and options.sequence_length == "split" and any(each is not None for each in lengths):
         arrays, targets, lengths = _split(options, arrays, targets, lengths, follows)
@@ -66,7 +66,7 @@ def resident(
 
 
 def _lengths(part: Split, analysis: Analysis, fed: Fed) -> list[Array | None]:
-    """The lengths for each input layer that takes sequences of any length."""
+    """Return the lengths (N) for each input layer that takes sequences of any length, else None."""
     found: list[Array | None] = []
     for id, _, number in fed:
         array, lengths = part.inputs[number], part.lengths[number] if part.lengths else None
@@ -77,7 +77,7 @@ def _lengths(part: Split, analysis: Analysis, fed: Fed) -> list[Array | None]:
 
 
 def _followed(one: Wanted, target: Array, arrays: list[Any], lengths: list[Array | None]) -> int | None:
-    """The number of the input whose steps a target has one by one."""
+    """Return the index of the input that a target has a value per step of."""
     if one.facts.per != "step":
         return None
     alike = (n for n, given in enumerate(lengths) if given is not None and arrays[n].shape[1] == target.shape[1])
@@ -91,7 +91,7 @@ def _split(
     lengths: list[Array | None],
     follows: list[int | None],
 ) -> tuple[list[Array], list[Array], list[Array | None]]:
-    """All of it in pieces of sequences; the first input that has lengths says where they are cut."""
+    """Split all sequences; the first input that has lengths says where."""
     leader = next(number for number, given in enumerate(lengths) if given is not None)
     steps = lengths[leader]
     assert steps is not None
@@ -102,7 +102,7 @@ def _split(
     rest = [array for number, array in enumerate(arrays) if number not in cut]
     whole = [target for number, target in enumerate(targets) if number not in timed]
     is_left = options.sequence_padding_direction == "left"
-    each, pieces, others = in_pieces(
+    each, pieces, others = split_sequences(
         steps, options.sequence_split_length, is_left=is_left, sequences=sequences, others=[*rest, *whole]
     )
     of_inputs, of_targets = iter(pieces[: len(cut)]), iter(pieces[len(cut) :])

@@ -1,4 +1,4 @@
-"""The data of a project: what is known about it, its samples in three splits, and a look at it."""
+"""Loads the data of a project: its sizes and types, its samples in three splits, and a preview."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -39,14 +39,14 @@ from engine.project.project import Project
 from engine.project.training import TrainingOptions
 
 SOURCES: Mapping[str, Source] = {"digits": Digits(), "images": Images(), "table": Table(), "arrays": ArrayFile()}
-
-
 T = TypeVar("T")
 KEPT = 2
 KEPT_BYTES = 2**30
 CHUNK_BYTES = 2**24
 NOT_READING = ("validation_share", "test_share", "split_seed", "loading", "decoded_cache")
-"""Options that change nothing about what is read."""
+"""Options that do not change what is read."""
+MOST_OF_FREE = 0.25
+"""Fraction of the free memory that decoded pictures may take, whatever the option says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,8 @@ class Split:
     lengths: tuple[Array | None, ...] = ()
 
     def real(self, number: int) -> Any:
-        """All that one input holds; of sequences of different lengths every real step, one a row. An array, or what
-        `engine.data.normalization` reads a few rows at a time."""
+        """Return all numbers of one input; of sequences of different lengths every real step, one per row. An array, or
+        rows that `engine.data.normalization` reads a few at a time."""
         array, lengths = self.inputs[number], self.lengths[number] if self.lengths else None
         if lengths is None:
             return array
@@ -72,7 +72,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class LoadedData:
-    """All samples in memory, in the source's own type of number, or where they lie; and their split."""
+    """All samples, in memory in the source's own type or as readers of what lies on disk; and their split."""
 
     facts: DatasetInfo
     inputs: tuple[Array | SampleReader, ...]
@@ -81,30 +81,21 @@ class LoadedData:
     numbers: dict[str, Array]
 
     def split(self, name: str) -> Split:
-        """Training, validation or test: a copy, in the order of the source, of what is in memory."""
+        """Return one split, in the order of the source: a copy of what is in memory."""
         chosen = self.numbers[name]
         inputs = tuple(_copied(x, chosen) if isinstance(x, np.ndarray) else LazyArray(x, chosen) for x in self.inputs)
         lengths = tuple(None if given is None else given[chosen] for given in self.lengths)
         return Split(inputs, tuple(target[chosen] for target in self.targets), lengths)
 
     def largest(self, number: int) -> int:
-        """The largest index of an input of indices."""
+        """Return the largest index of an input of indices."""
         given = self.inputs[number]
         return int(given.max()) if isinstance(given, np.ndarray) else given.largest
 
 
-def _copied(array: Array, chosen: Array) -> Array:
-    """These samples as float32, without another copy of them all in between."""
-    out = aligned_array((len(chosen), *array.shape[1:]), np.dtype(np.float32))
-    step = max(1, CHUNK_BYTES // max(1, array[:1].nbytes))
-    for start in range(0, len(chosen), step):
-        out[start : start + step] = array[chosen[start : start + step]]
-    return out
-
-
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A source with the options that point to it, its outline read."""
+    """A source with its options and its outline."""
 
     options: DataOptions
     source: Source
@@ -114,12 +105,12 @@ class Opened:
 
     @cached_property
     def counts(self) -> list[splitting.Counts]:
-        """How many samples of each class go to each split."""
+        """Number of samples of each class in each split."""
         return splitting.counts(self.outline.counts, self.options.validation_share, self.options.test_share)
 
     @property
     def facts(self) -> DatasetInfo:
-        """What is known before any sample is read."""
+        """Sizes, types and notes, as far as they are known before any sample is read."""
         sums = [sum(column) for column in zip(*self.counts, strict=True)]
         known = self.outline
         samples = dict(zip(SPLITS, sums, strict=True))
@@ -127,18 +118,27 @@ class Opened:
 
     @property
     def numbers(self) -> dict[str, Array]:
-        """The numbers of the samples in each split."""
+        """The indices of the samples in each split."""
         return splitting.split(self.outline.groups, self.counts, self.options.split_seed)
 
 
+def _copied(array: Array, chosen: Array) -> Array:
+    """Copy samples to float32, a chunk at a time, so that no second copy of all is needed."""
+    out = aligned_array((len(chosen), *array.shape[1:]), np.dtype(np.float32))
+    step = max(1, CHUNK_BYTES // max(1, array[:1].nbytes))
+    for start in range(0, len(chosen), step):
+        out[start : start + step] = array[chosen[start : start + step]]
+    return out
+
+
 class _Kept:
-    """The few last things that were read, by what they were read from."""
+    """Caches what was read last, by its source and stamp."""
 
     def __init__(self) -> None:
         self._items: OrderedDict[Hashable, Any] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """The kept one, or a new one, which is kept unless it is large."""
+        """Return the cached value, or make one, which is cached unless it is large."""
         if key in self._items:
             self._items.move_to_end(key)
             found: T = self._items[key]
@@ -155,13 +155,13 @@ _OUTLINES, _SAMPLES = _Kept(), _Kept()
 
 
 def facts(options: DataOptions, base: Path) -> DatasetInfo:
-    """What is known about the data, as cheaply as its kind allows. Raises `UserError`."""
+    """Return sizes, types and notes, read as cheaply as the source allows. Raises `UserError`."""
     return _open(options, base).facts
 
 
 def load(options: DataOptions, base: Path, *, is_streamed: bool = False, cache_bytes: int = 0) -> LoadedData:
-    """All samples, split; where they are streamed only where they lie, and so much of them is kept once it is decoded.
-    Raises `UserError`."""
+    """Load all samples; streamed ones stay on disk, and up to `cache_bytes` of them are cached once decoded. Raises
+    `UserError`."""
     opened = _open(options, base)
     if is_streamed and not opened.outline.resident_because:
         return _streamed(opened, cache_bytes)
@@ -187,7 +187,7 @@ def _streamed(opened: Opened, cache_bytes: int) -> LoadedData:
 
 
 def _noted(known: DatasetInfo, notes: Sequence[str]) -> DatasetInfo:
-    """The facts with what reading brought to light."""
+    """Add what reading brought to light."""
     return replace(known, notes=(*known.notes, *(note for note in notes if note not in known.notes)))
 
 
@@ -200,8 +200,8 @@ def preview(
     *,
     training: TrainingOptions | None = None,
 ) -> dict[str, Any]:
-    """A look at the data for the Data tab, in the shape that `engine.data.preview` describes, and in `loading` how a
-    run with these options and one worker loads it. Raises `UserError`."""
+    """Return a preview for the Data tab, in the shape that `engine.data.preview` describes; `loading` in it says how a
+    run with these options and one worker loads the data. Raises `UserError`."""
     opened = _open(options, base)
     how = loading(options, training or TrainingOptions(), opened.facts, free_bytes=free_memory())
     is_large = how.held_bytes > KEPT_BYTES and not opened.outline.resident_because
@@ -216,7 +216,7 @@ def preview(
 
 
 def _some(opened: Opened, chosen: Array) -> Samples:
-    """A few samples of many, read where they lie."""
+    """Read a few samples of many from disk."""
     found = opened.source.readers(opened.options, opened.path, opened.outline)
     lengths = tuple(None if given is None else given[chosen] for given in found.lengths)
     needed = sum(4 * len(chosen) * prod(given.shape[1:]) for given in found.inputs)
@@ -245,12 +245,8 @@ def _open(options: DataOptions, base: Path) -> Opened:
     return Opened(options, source, path, key, outline)
 
 
-MOST_OF_FREE = 0.25
-"""So much of the free memory may be filled with decoded pictures, however much is wished for."""
-
-
 def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, inventory: DeviceInventory) -> Loading:
-    """By the size of the data, the free memory of now, and the workers that each need a copy."""
+    """Decide between resident and streamed data, by its size, the free memory, and the number of workers."""
     used = {worker.device for worker in placement.workers}
     devices = [device.memory_bytes for device in inventory.devices if device.name in used]
     return loading(
@@ -264,7 +260,7 @@ def choose_loading(project: Project, facts: DatasetInfo, placement: Placement, i
 
 
 def loaded(project: Project, base: Path, how: Loading, workers: int) -> LoadedData:
-    """The data of a run for one of so many workers. Raises `UserError`."""
+    """Load the data of a run for one of its workers. Raises `UserError`."""
     wanted = project.data.decoded_cache * 2**20 if project.data.is_visible("decoded_cache") else 0
     cache = min(wanted, int(MOST_OF_FREE * free_memory())) // workers
     return load(project.data, base, is_streamed=how.is_streamed, cache_bytes=cache)

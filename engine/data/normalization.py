@@ -1,4 +1,4 @@
-"""Fits the normalisation of an input on the training split, one shift and scale a channel: y = (x - shift) * scale."""
+"""Fits the normalisation of an input on the training split, y = (x - shift) * scale per channel."""
 
 from collections.abc import Iterator
 from math import prod
@@ -12,18 +12,18 @@ CHUNK_NUMBERS = 2**20
 
 
 class Rows(Protocol):
-    """Numbers that are read a few samples at a time."""
+    """Samples that are read a few at a time."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Samples first."""
 
     def chunks(self, step: int) -> Iterator[Array]:
-        """All of them, so many samples at a time."""
+        """Yield all samples, `step` at a time."""
 
 
 def fit(kind: str, given: Array | Rows, channel_axis: int) -> tuple[Array, Array]:
-    """Shift and scale as float32, one of each a channel. `kind` is one of `engine.layers.inputs.NORMALIZATIONS`.
+    """Return shift and scale (C) as float32. `kind` is one of `engine.layers.inputs.NORMALIZATIONS`.
 
     `channel_axis` counts the samples' axis as 0. A channel that is constant keeps the scale 1. The numbers are gone
     through once, for `zscore` twice: the same whether they are in memory or read a few samples at a time.
@@ -49,8 +49,8 @@ def fit(kind: str, given: Array | Rows, channel_axis: int) -> tuple[Array, Array
     return np.where(constant, low, shift).astype(np.float32), scale.astype(np.float32)
 
 
-def _pieces(given: Array | Rows) -> Iterator[Array]:
-    """A few samples at a time in double precision, so that no copy of the whole is made."""
+def _chunks(given: Array | Rows) -> Iterator[Array]:
+    """Yield a few samples at a time in double precision, so that no copy of the whole is made."""
     step = max(1, CHUNK_NUMBERS // max(1, prod(given.shape[1:])))
     if isinstance(given, np.ndarray):
         yield from (given[start : start + step].astype(np.float64) for start in range(0, len(given), step))
@@ -59,9 +59,9 @@ def _pieces(given: Array | Rows) -> Iterator[Array]:
 
 
 def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """The smallest and the largest number, and the mean, of each channel."""
+    """Return the smallest number, the largest and the mean of each channel."""
     low, high, total = [], [], np.zeros(given.shape[channel_axis])
-    for piece in _pieces(given):
+    for piece in _chunks(given):
         low.append(piece.min(axis=axes))
         high.append(piece.max(axis=axes))
         total = total + piece.sum(axis=axes)
@@ -69,7 +69,7 @@ def _edges(given: Array | Rows, channel_axis: int, axes: tuple[int, ...]) -> tup
 
 
 def _deviation(given: Array | Rows, mean: Array, channel_axis: int, axes: tuple[int, ...]) -> Array:
-    """The standard deviation of the population, in a second pass, which loses no digits."""
+    """Return the population's standard deviation per channel, by a second pass, which loses no digits."""
     sizes = [-1 if axis == channel_axis else 1 for axis in range(len(given.shape))]
-    total = sum(((piece - mean.reshape(sizes)) ** 2).sum(axis=axes) for piece in _pieces(given))
+    total = sum(((piece - mean.reshape(sizes)) ** 2).sum(axis=axes) for piece in _chunks(given))
     return np.asarray(np.sqrt(np.asarray(total) * given.shape[channel_axis] / prod(given.shape)))

@@ -1,4 +1,4 @@
-"""Samples that stay where they lie and are read when they are wanted; what of them was decoded may be kept."""
+"""Lazy samples: read from disk by threads ahead of their use; decoded ones may be cached in memory."""
 
 import os
 import threading
@@ -19,38 +19,40 @@ from engine.data.sources.source import Array, SampleReader
 R = TypeVar("R")
 MOST_THREADS = 8
 AHEAD_BYTES = 2**28
-"""So much is read ahead at most, and one job more."""
+"""Limit of what is read ahead; one job more may be."""
 PATIENCE_S = 10.0
-"""So long what has begun is waited for where the rest is called off."""
+"""How long jobs that have begun may take to end when reading is stopped."""
 SILENCE_S = 300.0
-"""So long a disk may need for a few samples."""
+"""How long a disk may take for a few samples."""
 LEAST_AHEAD, MOST_AHEAD = 2, 32
-"""So many jobs."""
+"""Limits of the number of jobs read ahead."""
+ALIGNMENT = 64
+"""Bytes. As torch aligns its tensors: sums over memory aligned otherwise may round differently."""
 
 
 @dataclass(frozen=True)
 class ReadJob(Generic[R]):
-    """What several threads read together: `result` is complete when all tasks are done."""
+    """Tasks for several threads that fill one `result`."""
 
     result: R
     tasks: Sequence[Callable[[], object]]
     bytes: int
     where: str = ""
-    """What is read, in words."""
+    """The file or folder, for messages."""
 
 
 def num_threads() -> int:
-    """As many as this process may use cores."""
+    """Return the number of reader threads: one per core of this process, at most `MOST_THREADS`."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(MOST_THREADS, cores))
 
 
 def prefetch(jobs: Iterator[ReadJob[R]], *, threads: int = 0, most_bytes: int = AHEAD_BYTES) -> Iterator[R]:
-    """The results in the order of the jobs. Raises what the first task raised that failed.
+    """Yield the results in the order of the jobs, reading the next ones meanwhile. Raises what a failing task raises.
 
-    While one result is used the next ones are read: two at first, one more each time that one was waited for. When
-    this ends, is closed or fails, what has not begun is called off and what has is waited for, so that no thread is
-    left; unless it hangs, as in a file system that does not answer.
+    Two jobs are read ahead at first, one more each time the consumer had to wait. When the generator ends, is closed or
+    fails, tasks that have not begun are cancelled and those that have are waited for, so that no thread is left, unless
+    it hangs in a file system that does not answer.
     """
     waiting: deque[tuple[ReadJob[R], list[Future[object]]]] = deque()
     depth = LEAST_AHEAD
@@ -77,7 +79,7 @@ def prefetch(jobs: Iterator[ReadJob[R]], *, threads: int = 0, most_bytes: int = 
 
 
 def _wait(job: ReadJob[R], futures: Sequence[Future[object]]) -> None:
-    """Until all is read, or something failed. Raises `UserError` where nothing at all comes for long."""
+    """Wait until all tasks are done or one fails. Raises `UserError` after `SILENCE_S` without any progress."""
     left = len(futures)
     while left:
         found = wait(futures, timeout=SILENCE_S, return_when=FIRST_EXCEPTION)
@@ -91,12 +93,8 @@ def _wait(job: ReadJob[R], futures: Sequence[Future[object]]) -> None:
         left = len(found.not_done)
 
 
-ALIGNMENT = 64
-"""Bytes. As torch aligns its tensors: sums over numbers that lie otherwise may round in another way."""
-
-
 def aligned_array(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
-    """Room for numbers, which begins where a tensor of torch would."""
+    """Return an empty array aligned like a tensor of torch."""
     size = prod(shape) * kind.itemsize
     room = np.empty(size + ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ALIGNMENT
@@ -104,7 +102,7 @@ def aligned_array(shape: tuple[int, ...], kind: np.dtype[np.generic]) -> Array:
 
 
 def read_tasks(stored: SampleReader, chosen: Array, out: Array) -> Iterator[Callable[[], None]]:
-    """What threads do to read samples into their places."""
+    """Yield the tasks that read the chosen samples into `out`, `at_once` samples each."""
     for start in range(0, len(chosen), stored.at_once):
         taken = slice(start, start + stored.at_once)
         yield partial(stored.read, chosen[taken], out[taken])
@@ -112,7 +110,7 @@ def read_tasks(stored: SampleReader, chosen: Array, out: Array) -> Iterator[Call
 
 @dataclass(frozen=True, eq=False)
 class LazyArray:
-    """Some samples of one input, in this order; float32."""
+    """Chosen samples of one input, in this order, as float32; read when they are indexed."""
 
     stored: SampleReader
     numbers: Array
@@ -127,17 +125,17 @@ class LazyArray:
 
     @property
     def ndim(self) -> int:
-        """How many axes."""
+        """Number of axes."""
         return len(self.stored.shape)
 
     def __getitem__(self, places: slice) -> Array:
-        """Some of them, read now. Raises `UserError`."""
+        """Read a slice of the samples now. Raises `UserError`."""
         chosen = self.numbers[places]
         (found,) = prefetch(iter([self._job(chosen)]))
         return found
 
     def chunks(self, step: int) -> Iterator[Array]:
-        """All of them, so many at a time, with the next ones read meanwhile. Raises `UserError`."""
+        """Yield all samples, `step` at a time, reading the next ones meanwhile. Raises `UserError`."""
         return prefetch(self._job(self.numbers[start : start + step]) for start in range(0, len(self.numbers), step))
 
     def _job(self, chosen: Array) -> ReadJob[Array]:
@@ -147,7 +145,7 @@ class LazyArray:
 
 @dataclass(frozen=True, eq=False)
 class LazySteps:
-    """All real steps of the chosen sequences, one a row."""
+    """All real steps of the chosen sequences, one per row."""
 
     chosen: LazyArray
     lengths: Array
@@ -158,7 +156,7 @@ class LazySteps:
         return (int(self.lengths.sum()), *self.chosen.shape[2:])
 
     def chunks(self, step: int) -> Iterator[Array]:
-        """So many steps at a time. Raises `UserError`."""
+        """Yield all steps, `step` at a time. Raises `UserError`."""
         at_once = max(1, step // max(1, self.chosen.shape[1]))
         rest = np.empty((0, *self.shape[1:]), np.float32)
         start = 0
@@ -174,10 +172,10 @@ class LazySteps:
 
 
 class SampleCache:
-    """Keeps samples as they were read, in the type of number they come in, as many as fit into so many bytes.
+    """Caches decoded samples of a reader in their own type, as many as fit into `most_bytes`.
 
-    Which ones those are does not change: of samples that come in another order each epoch, throwing out old ones for
-    new ones would only lose what is wanted later.
+    The first ones read stay: samples come in another order each epoch, so evicting old ones for new ones would only
+    lose what is wanted later.
     """
 
     def __init__(self, stored: SampleReader, most_bytes: int) -> None:
@@ -191,7 +189,7 @@ class SampleCache:
         self._filling = threading.Lock()
 
     def read(self, chosen: Array, out: Array) -> None:
-        """From memory, or from where they lie."""
+        """Read the samples from memory, or from the reader below."""
         places = self._places[chosen]
         is_kept = places >= 0
         out[is_kept] = self._rows[places[is_kept]]

@@ -1,4 +1,4 @@
-"""Sequences of different lengths in one tensor: how they are padded and cut, and pieces of them."""
+"""Sequences of different lengths in one tensor: padding, truncation and splitting, and checks of their content."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +19,9 @@ from engine.project.dataset_info import IGNORED
 from engine.project.options.batches import BatchOptions
 from engine.project.training import TrainingOptions
 
+MOST_TRIED = 200
+"""How many different lengths of sequences are checked."""
+
 
 @dataclass(frozen=True)
 class Padding:
@@ -31,20 +34,20 @@ class Padding:
 
     @classmethod
     def of(cls, options: BatchOptions) -> "Padding":
-        """As the options say."""
+        """Return the padding that the options ask for."""
         is_left = options.sequence_padding_direction == "left"
         return cls(options.sequence_padding == "seen", is_left, options.sequence_padding_value)
 
     @property
     def is_plain(self) -> bool:
-        """Whether stored sequences are only cut at their ends."""
+        """Whether stored sequences are only truncated at their ends."""
         return not self.is_left and not (self.is_seen and self.value)
 
     def arrange(
         self, x: torch.Tensor, lengths: torch.Tensor, kept: torch.Tensor, steps: int, fill: float
     ) -> torch.Tensor:
-        """So many steps of each of these sequences, which are padded at their ends: `kept` of its real ones, `fill`
-        elsewhere. Lengths are on the CPU."""
+        """Pad or cut sequences x (N, T, ...), padded at their ends, to (N, steps, ...): `kept` (N) of the real steps of
+        each, `fill` elsewhere. `lengths` (N) and `kept` are on the CPU."""
         first = lengths - kept if self.is_left else torch.zeros_like(kept)
         start = lengths - steps if self.is_left and self.is_seen else first
         taken = start.unsqueeze(1) + torch.arange(steps)
@@ -55,12 +58,12 @@ class Padding:
         return found.masked_fill(~is_real.to(x.device).view(wide), fill)
 
 
-def nothing(target: torch.Tensor) -> float:
-    """What stands in a target where nothing counts."""
+def ignored_value(target: torch.Tensor) -> float:
+    """Return what marks places of a target that do not count: NaN, or `IGNORED` for classes."""
     return torch.nan if target.is_floating_point() else IGNORED
 
 
-def in_pieces(
+def split_sequences(
     lengths: Array,
     most: int,
     *,
@@ -68,11 +71,10 @@ def in_pieces(
     sequences: Sequence[tuple[Array, float]],
     others: Sequence[Array],
 ) -> tuple[Array, list[Array], list[Array]]:
-    """Every sequence in pieces of so many steps, each a sample of its own; the last one is shorter, or the first where
-    sequences end together.
+    """Split every sequence into samples of at most `most` steps; the last one is shorter, or with `is_left` the first.
 
-    `sequences` have these lengths and stand with what fills them up; of `others` each piece has those of its sample.
-    The lengths of the pieces, the sequences in pieces, and the others.
+    `sequences` are arrays (N, T, ...) of these lengths (N), each with its padding value; `others` (N, ...) are repeated
+    for every new sample. Returns the new lengths, the split sequences, and the others.
     """
     counts = -(-lengths // most)
     sample = np.repeat(np.arange(len(lengths)), counts)
@@ -89,10 +91,6 @@ def in_pieces(
     return end - first, cut, [array[sample] for array in others]
 
 
-MOST_TRIED = 200
-"""So many different lengths of sequences are looked at."""
-
-
 def refuse_long_transcripts(network: Network, analysis: Analysis, data: LoadedData) -> None:
     """Raise `UserError` for the first transcript that needs more steps than leave the network: one a class, and one
     for the blank between two that are equal."""
@@ -102,7 +100,7 @@ def refuse_long_transcripts(network: Network, analysis: Analysis, data: LoadedDa
 
 
 def needed(target: Array) -> Array:
-    """How many steps each transcript needs at least."""
+    """Return how many steps each transcript (N, L) needs at least (N)."""
     is_there = target != IGNORED
     repeated = (target[:, 1:] == target[:, :-1]) & is_there[:, 1:]
     return np.asarray(is_there.sum(1) + repeated.sum(1))
@@ -130,7 +128,7 @@ def _refuse(network: Network, port: Port, steps: Array, data: LoadedData, name: 
 
 
 def _left(network: Network, id: str, port: Port, length: int) -> int | None:
-    """How many steps leave the network of so many."""
+    """Return how many steps leave the network when `length` steps enter."""
     type = network.layers[id].type
     if not isinstance(type, SequenceInput) or type.length:
         return None
@@ -170,7 +168,7 @@ def _refuse_padding(network: Network, analysis: Analysis, source: str, padding: 
 
 
 def _embeddings(network: Network, analysis: Analysis, source: str) -> list[Layer]:
-    """The embeddings that the indices of an input reach, straight or through layers that pass them on."""
+    """Return the embeddings that the indices of an input reach, directly or through layers that pass them on."""
     found, passing = [], {source}
     for id in network.order:
         if any(port.layer in passing for port in network.incoming[id].values()):

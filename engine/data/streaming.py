@@ -1,6 +1,6 @@
-"""Data that stays where it lies: read by threads a few batches ahead of the step that wants it.
+"""Streamed datasets: samples are read from disk by threads, a few batches ahead of the training step.
 
-The batches are those of resident data, number for number, and lie in memory as those do, so that a run rounds alike.
+The batches equal those of resident data, bit for bit, and are aligned in memory as those, so that sums round alike.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 import torch
 
-from engine.data.batches import ResidentDataset, Tensors, taken
+from engine.data.batches import ResidentDataset, Tensors, select
 from engine.data.prefetch import ALIGNMENT, LazyArray, ReadJob, prefetch, read_tasks
 from engine.data.sequences import Padding
 
@@ -24,27 +24,27 @@ def _as_it_is(x: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class StreamedDataset(ResidentDataset):
-    """One part of the data whose inputs are read when they are wanted; targets and lengths are held. `inputs` are empty
-    tensors, which say the types of number."""
+    """One split of the data whose inputs are read batch by batch; targets and lengths are held. `inputs` are empty
+    tensors, which carry the types only."""
 
     stored: tuple[LazyArray, ...] = ()
     change: Change = _as_it_is
 
     @property
     def sample_bytes(self) -> int:
-        """What one sample takes as a resident one."""
+        """Memory that one sample takes when resident."""
         sizes = [x.element_size() for x in self.inputs]
         inputs = sum(size * prod(x.shape[1:]) for size, x in zip(sizes, self.stored, strict=True))
         return inputs + sum(x[:1].nbytes for x in self.targets)
 
     def span(self, number: int) -> tuple[float, float]:
-        """The smallest and the largest number of an input, for which all of it is read once."""
+        """Return the smallest and the largest number of an input; reads all of it once."""
         step = max(1, SPAN_NUMBERS // prod(self.stored[number].shape[1:]))
         edges = [(float(piece.min()), float(piece.max())) for piece in self.stored[number].chunks(step)]
         return min(low for low, _ in edges), max(high for _, high in edges)
 
     def converted(self, change: Change) -> "StreamedDataset":
-        """Inputs in other types of number from the next reading on, targets at once."""
+        """Return a copy that applies `change` to inputs when they are read, to targets at once."""
         inputs, targets = (tuple(map(change, xs)) for xs in (self.inputs, self.targets))
         return replace(self, inputs=inputs, targets=targets, change=change)
 
@@ -53,16 +53,16 @@ class StreamedDataset(ResidentDataset):
         return numbers
 
     def gather(self, wanted: Iterable[slice | torch.Tensor]) -> Iterator[tuple[Tensors, Tensors]]:
-        """Inputs and targets of some samples after the other; those of `wanted` that come next are read meanwhile.
-        Raises `UserError` for what cannot be read."""
+        """Yield inputs and targets of the samples at each item of `wanted`, reading the next ones meanwhile. Raises
+        `UserError` for what cannot be read."""
         for chosen, read in prefetch(self._job(chosen) for chosen in wanted):
             on_device = chosen if isinstance(chosen, slice) else chosen.to(self.device)
             inputs = tuple(self._placed(x, like, chosen) for x, like in zip(read, self.inputs, strict=True))
-            yield inputs, tuple(taken(x, on_device) for x in self.targets)
+            yield inputs, tuple(select(x, on_device) for x in self.targets)
 
     def _job(self, chosen: slice | torch.Tensor) -> ReadJob[tuple[slice | torch.Tensor, Tensors]]:
-        """Room for the samples, and what fills it. What goes to a device goes there in bytes, where it came in bytes,
-        and from memory that the device can take it from by itself."""
+        """Allocate room for the samples, and the tasks that fill it. For a GPU the room is pinned memory, and samples
+        that are stored as uint8 are copied as uint8."""
         on_cpu = self.device.type == "cpu"
         room: list[torch.Tensor] = []
         work: list[Callable[[], None]] = []
@@ -75,7 +75,7 @@ class StreamedDataset(ResidentDataset):
         return ReadJob((chosen, tuple(room)), work, sum(x.nbytes for x in room), self.stored[0].stored.where)
 
     def _placed(self, x: torch.Tensor, like: torch.Tensor, chosen: slice | torch.Tensor) -> torch.Tensor:
-        """On the device, in its type of number."""
+        """Copy to the device and cast to the type of `like`."""
         x = self.change(x.to(self.device, non_blocking=True).to(like.dtype))
         return x if self.device.type != "cpu" or not isinstance(chosen, slice) else _as_a_view(x, chosen.start or 0)
 
@@ -89,7 +89,7 @@ def streamed(
     padding: Padding,
     follows: Sequence[int | None],
 ) -> StreamedDataset:
-    """As `ResidentDataset.of`, of inputs that stay where they are."""
+    """Build it like `ResidentDataset.of`, from lazy inputs."""
     held = ResidentDataset.of(
         [np.empty(0, np.float32) for _ in inputs], kinds, targets, device, lengths, padding, follows
     )
@@ -97,7 +97,7 @@ def streamed(
 
 
 def _as_a_view(x: torch.Tensor, start: int) -> torch.Tensor:
-    """The samples in memory as they would lie as a slice of all: sums may round in another way elsewhere."""
+    """Align the samples as the same slice of resident data would be, so that sums round alike."""
     lead = start * (x[:1].nbytes) % ALIGNMENT // x.element_size()
     if not lead:
         return x

@@ -10,7 +10,7 @@ from torch import fx, nn
 
 from engine.data.augmentation import Augmentation, augmentation_for
 from engine.data.batches import Batch, BatchLoader, ResidentDataset, SampleOrder, as_tuple
-from engine.data.datasets import inputs_of, resident
+from engine.data.datasets import fed_inputs, make_dataset
 from engine.hardware.utilization import peak_memory_bytes, release_memory, utilization_of
 from engine.layers.weighted import ParameterOptions
 from engine.parallel import process_group
@@ -193,7 +193,7 @@ class TrainerBuilder:
             cut=options.sequence_length == "shortest",
             micro_batches=pieces_of_batch(job.project.environment, options.gradient_accumulation, job.group.size),
             loads=shard_weights,
-            change=augmentation,
+            transform=augmentation,
         )
 
     def train_step(self, batches: BatchLoader) -> TrainStep:
@@ -348,7 +348,7 @@ class TrainerBuilder:
         if job.data is None or not job.dataset.samples.get(name):
             return None
         project = job.project
-        split = resident(
+        split = make_dataset(
             job.data.split(name),
             project.network,
             job.analysis,
@@ -363,7 +363,7 @@ class TrainerBuilder:
     def _augmentation(self) -> Augmentation | None:
         """Return the random changes of training images that the options ask for, if any."""
         job, training = self.job, self.training
-        inputs = [facts for _, facts, _ in inputs_of(job.project.network, job.dataset)]
+        inputs = [facts for _, facts, _ in fed_inputs(job.project.network, job.dataset)]
         return augmentation_for(self.options, job.project.data, inputs, training.span, job.targets, len(training))
 
     def _send_started(self, num_parameters: int, metric: Metric) -> None:

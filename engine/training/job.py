@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from engine.core.errors import UserError
-from engine.data.datasets import differ_in_length, inputs_of
+from engine.data.datasets import fed_inputs, has_varying_lengths
 from engine.data.load import LoadedData, loaded
 from engine.data.normalization import fit
 from engine.data.sequences import refuse_long_transcripts, refuse_unknown_indices
@@ -113,7 +113,7 @@ class TrainingJob:
         """Return whether sequences are padded, with padding that no layer may see."""
         if self.data is None or self.options.sequence_padding != "masked":
             return False
-        return differ_in_length(self.options, self.project.network, self.dataset)
+        return has_varying_lengths(self.options, self.project.network, self.dataset)
 
     @cached_property
     def targets(self) -> tuple[Wanted, ...]:
@@ -217,7 +217,7 @@ def _fit_normalisation(job: TrainingJob, module: nn.Module) -> None:
     """Set shift and scale of the input layers, and of output layers that undo the scaling of targets."""
     assert job.data is not None
     network, training = job.project.network, job.data.split("training")
-    for id, source, number in inputs_of(network, job.dataset):
+    for id, source, number in fed_inputs(network, job.dataset):
         kind = getattr(network.layers[id].type, "normalization_kind", "none")
         if kind != "none":
             axis = 1 if source.lengths is not None else source.type.dim("C")

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from engine.core.errors import RunError, UserError
-from engine.data.batches import Tensors, plain
+from engine.data.batches import Tensors, unwrap_single
 from engine.lowering.user_code import defined, find, in_running_words
 from engine.parallel.process_group import ProcessGroup, is_peer_failure
 from engine.project.user_code import HOOKS, STATE
@@ -208,7 +208,7 @@ class UserLoss:
         if count == 0:
             return torch.stack([output.sum() for output in outputs]).sum()
         try:
-            found = self._function(plain(outputs), plain(targets))
+            found = self._function(unwrap_single(outputs), unwrap_single(targets))
         except BaseException as error:
             raise failure(error, self._file) from error
         if not isinstance(found, torch.Tensor) or found.dim() > 1 or found.numel() not in (1, count):
@@ -253,7 +253,7 @@ class UserMetric:
         if count == 0:
             return torch.zeros((0,) if not self._gives_mean else (1,), dtype=torch.double, device=targets[0].device)
         try:
-            found = self._function(plain(outputs), plain(targets))
+            found = self._function(unwrap_single(outputs), unwrap_single(targets))
         except BaseException as error:
             raise failure(error, self._file) from error
         if isinstance(found, int | float):

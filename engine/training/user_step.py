@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from engine.core.errors import RunError
-from engine.data.batches import Batch, Tensors, as_tuple, plain
+from engine.data.batches import Batch, Tensors, as_tuple, unwrap_single
 from engine.lowering.user_code import find
 from engine.training.losses import Loss
 from engine.training.user_code import failure
@@ -65,7 +65,7 @@ class UserStep:
         """This worker's part of the loss of the whole batch, and what the metrics are computed from: outputs and
         targets. Raises `RunError` for a function that gives something else."""
         try:
-            answer = self._function(self._called, batch.inputs, plain(batch.targets), self._mean)
+            answer = self._function(self._called, batch.inputs, unwrap_single(batch.targets), self._mean)
         except BaseException as error:
             raise failure(error, self._file) from error
         given = self._called.take()

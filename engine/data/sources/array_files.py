@@ -31,6 +31,13 @@ DIRECTORY_BYTES = 2**22
 """Of a zip file; larger ones hold far more than the arrays that are looked at."""
 MOST_DEFLATED = 1032
 """No byte of deflated data stands for more: see the manual of zlib, maximum compression factor."""
+CHUNK_BYTES = 2**24
+TASK_BYTES = 2**20
+MOST_TOUCHED = 2**27
+"""After so many bytes of a file that is mapped were read their memory is given back: it would count as the run's."""
+_CAN_READ_AT = hasattr(os, "preadv")
+CLOSE = 2
+"""Samples are close together that are one in so many of those between the first and the last, at least."""
 
 
 @dataclass(frozen=True)
@@ -239,15 +246,6 @@ def _are_characters(texts: Array) -> bool:
     whole = np.ascontiguousarray(texts)
     codes = whole.view(np.dtype(np.uint32).newbyteorder(whole.dtype.byteorder))
     return not bool(((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any())
-
-
-CHUNK_BYTES = 2**24
-TASK_BYTES = 2**20
-MOST_TOUCHED = 2**27
-"""After so many bytes of a file that is mapped were read their memory is given back: it would count as the run's."""
-_CAN_READ_AT = hasattr(os, "preadv")
-CLOSE = 2
-"""Samples are close together that are one in so many of those between the first and the last, at least."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,11 @@ DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
 REFUSED_MODES = {"I": "32 bits a channel", "F": "floating point numbers"}
 MASK_MODES = DEEP_MODES | {"1", "L", "LA", "La", "P", "PA"}
 WHITE = 255
+IGNORED = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
+MOST_THREADS = 8
+LOOKED_AT = 32
+"""So many images, spread evenly, are compared with the first one."""
+WAY_OUT = "Expected one subfolder a class, with the images in it."
 
 
 class BadPictureError(Exception):
@@ -146,13 +151,6 @@ def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path, out_of: i
         f"{len(bad):,} of {total:,} image {files} in {folder} cannot be used{looked}:{lines}{more}\n"
         "Expected whole pictures, such as PNG or JPEG. Replace or remove what is damaged."
     )
-
-
-IGNORED = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
-MOST_THREADS = 8
-LOOKED_AT = 32
-"""So many images, spread evenly, are compared with the first one."""
-WAY_OUT = "Expected one subfolder a class, with the images in it."
 
 
 @dataclass(frozen=True)

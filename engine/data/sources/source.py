@@ -15,6 +15,10 @@ from engine.project.data import DataOptions
 from engine.project.dataset_info import InputInfo, TargetInfo
 
 CGROUP = Path("/sys/fs/cgroup")
+Array = np.ndarray[Any, np.dtype[Any]]
+Arrays = tuple[Array, ...]
+MOST_CLASSES = 10_000
+MOST_LOOKED_AT = 1_000_000
 
 
 def locate(text: str, base: Path) -> Path:
@@ -88,12 +92,6 @@ def listed(names: list[str], most: int = 5) -> str:
     """The first few names, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
-
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Arrays = tuple[Array, ...]
-MOST_CLASSES = 10_000
-MOST_LOOKED_AT = 1_000_000
 
 
 @dataclass(frozen=True)

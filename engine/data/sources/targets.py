@@ -35,6 +35,11 @@ from engine.project.dataset_info import IGNORED, TargetInfo, Task
 FEW = 20
 LARGEST = 2**31
 """Beyond it, numbers of single precision are long no longer whole by themselves."""
+RESPONSE = "y"
+MOST_CLASSES_BY_THEMSELVES = 1000
+NUMBERS = "biuf"
+LENGTHS = "_lengths"
+SHAPES = "responses are N, N R, N T R beside sequences of T steps, N R H W or N R D H W"
 
 
 def is_whole_and_few(values: Array) -> bool:
@@ -123,13 +128,6 @@ def _different(values: Array, skipped: Array) -> Array:
     """The sorted different values of what is not skipped, a sample at a time."""
     each = [np.unique(value[~skip]) for value, skip in zip(values, skipped, strict=True)]
     return np.unique(np.concatenate(each))
-
-
-RESPONSE = "y"
-MOST_CLASSES_BY_THEMSELVES = 1000
-NUMBERS = "biuf"
-LENGTHS = "_lengths"
-SHAPES = "responses are N, N R, N T R beside sequences of T steps, N R H W or N R D H W"
 
 
 @dataclass(frozen=True, eq=False)

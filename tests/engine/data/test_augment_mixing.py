@@ -41,7 +41,7 @@ def part() -> ResidentDataset:
 def batches(options: TrainingOptions, rank: int = 0, size: int = 1, **given: Any) -> BatchLoader:
     known, facts = part(), (InputInfo("image", image(2, 6, 8)),)
     change = augmentation_for(options, DataOptions(source="arrays"), facts, known.span, WANTED, SAMPLES)
-    return BatchLoader(known, SampleOrder(SAMPLES, 5, "never", 1), Place(rank, size), change=change, **given)
+    return BatchLoader(known, SampleOrder(SAMPLES, 5, "never", 1), Place(rank, size), transform=change, **given)
 
 
 def all_of(*workers: BatchLoader) -> tuple[torch.Tensor, torch.Tensor]:
@@ -155,7 +155,7 @@ def test_the_look_at_an_epoch_shows_the_mixed_images(tmp_path: Path) -> None:
         [
             b.inputs[0]
             for b in BatchLoader(
-                resident, SampleOrder(count, 100, "never", 1), SingleProcess(), change=change
+                resident, SampleOrder(count, 100, "never", 1), SingleProcess(), transform=change
             ).of_epoch(4)
         ]
     )

@@ -51,7 +51,7 @@ def batches(
     wanted = alone(*classes_of("a", "b"), MASK)
     change = augmentation_for(options, DataOptions(source="arrays"), INPUTS, known.span, wanted, SAMPLES)
     order = SampleOrder(SAMPLES, batch, "every-epoch", 1)
-    return BatchLoader(known, order, Place(rank, size), micro_batches=micro_batches, change=change)
+    return BatchLoader(known, order, Place(rank, size), micro_batches=micro_batches, transform=change)
 
 
 def by_sample(*workers: BatchLoader, epoch: int = 1, first: int = 0) -> dict[int, tuple[torch.Tensor, ...]]:
@@ -143,5 +143,5 @@ def test_sequences_of_any_length_beside_images_are_left_alone() -> None:
     mixed = replace(known, lengths=(lengths, None))
     change = augmentation_for(OPTIONS, DataOptions(), INPUTS, known.span, alone(*classes_of("a", "b"), MASK), SAMPLES)
     order = SampleOrder(SAMPLES, 6, "every-epoch", 1)
-    found = by_sample(BatchLoader(mixed, order, SingleProcess(), change=change))
+    found = by_sample(BatchLoader(mixed, order, SingleProcess(), transform=change))
     assert alike(found, by_sample(batches()))

@@ -26,7 +26,7 @@ def test_the_look_at_an_epoch_shows_what_it_trains_with(tmp_path: Path) -> None:
     resident = ResidentDataset((torch.from_numpy(part.inputs[0]),), (torch.arange(count),))
     wanted = alone(*data.facts.targets)
     trained = augmentation_for(OPTIONS, DATA, data.facts.inputs, resident.span, wanted, count)
-    batches = BatchLoader(resident, SampleOrder(count, 100, "every-epoch", 1), SingleProcess(), change=trained)
+    batches = BatchLoader(resident, SampleOrder(count, 100, "every-epoch", 1), SingleProcess(), transform=trained)
     seen = {int(n): x for batch in batches.of_epoch(5) for n, x in zip(batch.targets[0], batch.inputs[0], strict=True)}
     places = np.array([7, 1200, 3])
     images = part.inputs[0][places].astype(np.uint8)

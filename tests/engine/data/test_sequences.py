@@ -9,9 +9,9 @@ from torch import nn
 
 from engine.core.types import sequence
 from engine.data.batches import BatchLoader, ResidentDataset, SampleOrder
-from engine.data.datasets import resident
+from engine.data.datasets import make_dataset
 from engine.data.load import Split
-from engine.data.sequences import Padding, in_pieces
+from engine.data.sequences import Padding, split_sequences
 from engine.lowering.module import build
 from engine.network.analysis import analyse
 from engine.parallel.process_group import SingleProcess
@@ -66,7 +66,7 @@ def test_masked_padding_has_no_side() -> None:
     ],
 )
 def test_pieces_hold_every_step_once(is_left: bool, expected: list[list[int]]) -> None:
-    lengths, (pieces,), (classes,) = in_pieces(
+    lengths, (pieces,), (classes,) = split_sequences(
         LENGTHS, 3, is_left=is_left, sequences=[(STEPS, 0)], others=[np.array([5, 6, 7])]
     )
     assert pieces.tolist() == expected
@@ -90,7 +90,7 @@ def part_for(options: TrainingOptions) -> tuple[ResidentDataset, nn.Module, Want
     wanted = Wanted("y", target, sequence(8, 3).opened(), has_lengths=is_masked)
     facts = DatasetInfo((given,), {"training": 12}, (target,))
     data = Split((x,), (y,), (lengths,))
-    part = resident(data, network, analysis, facts, options, (wanted,), CPU, is_training=True)
+    part = make_dataset(data, network, analysis, facts, options, (wanted,), CPU, is_training=True)
     torch.manual_seed(1)
     return part, build(network, analysis, lengths=is_masked), wanted
 

@@ -72,7 +72,7 @@ def test_batches_are_those_of_data_in_memory(tmp_path: Path, group: ProcessGroup
     held, read = both(tmp_path, has_lengths=has_lengths)
     order = SampleOrder(37, 8, "every-epoch", 3)
 
-    one, other = (BatchLoader(part, order, group, micro_batches=2, change=Added()) for part in (held, read))
+    one, other = (BatchLoader(part, order, group, micro_batches=2, transform=Added()) for part in (held, read))
     assert one._at_once == other._at_once
     for epoch, first in ((1, 0), (2, 3)):
         pairs = list(zip(one.of_epoch(epoch, first), other.of_epoch(epoch, first), strict=True))
