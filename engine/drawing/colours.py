@@ -5,7 +5,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 FALLBACK_FAMILY = "Utility"
-
 # One colour a family in both schemes: it only ever appears as an edge or a square, never as text.
 FAMILIES: Mapping[str, str] = MappingProxyType(
     {
@@ -28,7 +27,6 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "Custom": "#b9c23c",
     }
 )
-
 DARK: Mapping[str, str] = MappingProxyType(
     {
         "background": "#15171c",
@@ -48,7 +46,6 @@ DARK: Mapping[str, str] = MappingProxyType(
         "on_primary": "#ffffff",
     }
 )
-
 LIGHT: Mapping[str, str] = MappingProxyType(
     {
         "background": "#f4f5f8",
@@ -68,8 +65,22 @@ LIGHT: Mapping[str, str] = MappingProxyType(
         "on_primary": "#ffffff",
     }
 )
-
 SCHEMES: Mapping[str, Mapping[str, str]] = MappingProxyType({"light": LIGHT, "dark": DARK})
+# One colour a tone in both schemes; a frame and a comment mix it into the ground of the canvas.
+TONES: Mapping[str, str] = MappingProxyType(
+    {
+        "grey": "#8a93a6",
+        "blue": "#4f8cff",
+        "green": "#3fbf6f",
+        "yellow": "#e0b23c",
+        "orange": "#ef8a43",
+        "red": "#ee6470",
+        "violet": "#9b7bff",
+    }
+)
+# One colour a stage of a pipeline, over and over: those that Okabe and Ito (2008) chose to be told apart by the
+# colour-blind, in an order in which neighbours differ in lightness, too. A number always stands beside them.
+STAGES: tuple[str, ...] = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 
 
 def family(name: str) -> str:
@@ -86,20 +97,6 @@ def mixed(colour: str, ground: str, share: float) -> str:
     """A solid colour: `share` of one, the rest of the ground below it."""
     pairs = zip(parts(colour), parts(ground), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
-
-
-# One colour a tone in both schemes; a frame and a comment mix it into the ground of the canvas.
-TONES: Mapping[str, str] = MappingProxyType(
-    {
-        "grey": "#8a93a6",
-        "blue": "#4f8cff",
-        "green": "#3fbf6f",
-        "yellow": "#e0b23c",
-        "orange": "#ef8a43",
-        "red": "#ee6470",
-        "violet": "#9b7bff",
-    }
-)
 
 
 class Toned(NamedTuple):
@@ -122,8 +119,3 @@ def comment(tone: str, scheme: str) -> Toned:
     colours, colour = SCHEMES[scheme], TONES[tone]
     ground = colours["node"]
     return Toned(mixed(colour, ground, 0.20), mixed(colour, ground, 0.50), colours["text"])
-
-
-# One colour a stage of a pipeline, over and over: those that Okabe and Ito (2008) chose to be told apart by the
-# colour-blind, in an order in which neighbours differ in lightness, too. A number always stands beside them.
-STAGES: tuple[str, ...] = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")

@@ -32,13 +32,25 @@ _BOLD = (
 _OTHERS = {"×": 584, "·": 278, "…": 1000, "−": 584, "’": 222}
 WIDER, WIDEST_FONT = 1.08, 1.22
 """How much wider interface fonts are than this one: Inter, and the widest that is common."""
-
 _UNKNOWN = 667
 _WIDE = 1000
 _WIDTHS = {
     is_bold: {chr(32 + n): int(width) for n, width in enumerate(table.split())}
     for is_bold, table in ((False, _REGULAR), (True, _BOLD))
 }
+MARGIN = 32.0
+NAME_SIZE, DETAIL_SIZE = 13.0, 11.0
+CORNER, EDGE = 8.0, 8.0
+_TEXT_LEFT, _TEXT_RIGHT = 19.0, 11.0
+_PORT = 3.35
+_LABEL_HEIGHT, _LABEL_PADDING = 14.0, 3.0
+_LANES = (12.0, 7.0, 17.0)
+_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
+_WIDEST_LABEL = 400.0
+_SLIGHT = 20.0
+_WIDEST_TAG, _TAG_PADDING = 76.0, 6.0
+_FRAME_CORNER, _FRAME_PADDING = 10.0, 12.0
+_SHEET_CORNER, _SHEET_PADDING, _TEXT_SIZE, _LINE = 6.0, 10.0, 12.0, 15.0
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
@@ -59,21 +71,6 @@ def elided(text: str, room: float, size: float, *, bold: bool = False) -> str:
             return shown
         keep -= 1
     return "…"
-
-
-MARGIN = 32.0
-NAME_SIZE, DETAIL_SIZE = 13.0, 11.0
-CORNER, EDGE = 8.0, 8.0
-_TEXT_LEFT, _TEXT_RIGHT = 19.0, 11.0
-_PORT = 3.35
-_LABEL_HEIGHT, _LABEL_PADDING = 14.0, 3.0
-_LANES = (12.0, 7.0, 17.0)
-_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.12, 0.88)
-_WIDEST_LABEL = 400.0
-_SLIGHT = 20.0
-_WIDEST_TAG, _TAG_PADDING = 76.0, 6.0
-_FRAME_CORNER, _FRAME_PADDING = 10.0, 12.0
-_SHEET_CORNER, _SHEET_PADDING, _TEXT_SIZE, _LINE = 6.0, 10.0, 12.0, 15.0
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,13 @@ Point = tuple[float, float]
 Piece = tuple[Point, ...]
 Taken = Callable[[float, float], Position | None]
 """Where a point is inside a layer that is not meant, that layer's corner; else None."""
-
 PORT_SPREAD = 46.0
 INSET = 20.0
 SIDE_SPREAD, SIDE_INSET = 14.0, 8.0
 _STEPS = 12
+_Edge = Callable[[float, float], float | None]
+TAG_HEIGHT = 14.0
+_STUB = 8.0
 
 
 @dataclass(frozen=True)
@@ -170,9 +172,6 @@ def route(
     return curve.turned(), lane
 
 
-_Edge = Callable[[float, float], float | None]
-
-
 def _downwards(
     start: Point, end: Point, blocker: _Edge, margin: float, known: float | None, measures: Measures
 ) -> tuple[Curve, float | None]:
@@ -240,10 +239,6 @@ def _quadratic(start: Point, handle: Point, end: Point) -> Piece:
     """A curve with one handle as one with two."""
     one, two = (((p[0] + 2 * handle[0]) / 3, (p[1] + 2 * handle[1]) / 3) for p in (start, end))
     return one, two, end
-
-
-TAG_HEIGHT = 14.0
-_STUB = 8.0
 
 
 def tag(port: Point, index: int, count: int, width: float, flow: Flow = "down") -> tuple[Curve, Point]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from engine.network.analysis import Analysis
 
+SAMPLES_TO_COMPARE = 64
+
 
 def refuse_destination(to: Path) -> None:
     """Raise `UserError` if a file cannot be written there, and why."""
@@ -44,9 +46,6 @@ def refuse_destination(to: Path) -> None:
 def not_written(to: Path, error: OSError) -> UserError:
     """The error for a file that could not be written after all: a full disk, a name that is too long."""
     return UserError(f"{to} cannot be written: {error.strerror or error}.")
-
-
-SAMPLES_TO_COMPARE = 64
 
 
 @dataclass(frozen=True)

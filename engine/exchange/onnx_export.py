@@ -53,80 +53,10 @@ ADAPTIVE_POOLS: dict[type[nn.Module], bool] = {
     nn.AdaptiveMaxPool2d: True,
     nn.AdaptiveMaxPool3d: True,
 }
-
-
-class AdaptivePool(nn.Module):
-    """Adaptive pooling, one axis after the other: cell i of n goes from floor(i size / n) to ceil((i + 1) size / n)."""
-
-    def __init__(self, cells: tuple[int, ...], *, takes_max: bool) -> None:
-        super().__init__()
-        self.cells = cells
-        self.takes_max = takes_max
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        for dim, count in enumerate(self.cells, x.dim() - len(self.cells)):
-            x = torch.stack([self._cell(x, dim, index, count) for index in range(count)], dim)
-        return x
-
-    def _cell(self, x: torch.Tensor, dim: int, index: int, count: int) -> torch.Tensor:
-        size = x.shape[dim]
-        start, end = index * size // count, ((index + 1) * size + count - 1) // count
-        cell = x[(slice(None),) * dim + (slice(start, end),)]
-        return cell.amax(dim) if self.takes_max else cell.mean(dim)
-
-
 Tensors = tuple[torch.Tensor, ...]
-
-
-def _scan(part: RecurrentLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
-    """The steps of a recurrent layer as one operator, for any number of steps, in place of a loop over so many."""
-
-    def step(state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
-        after = part.step(name, state, given)
-        return after, after[0].clone()
-
-    end, rows = scan(step, tuple(part.clone() for part in state), given, dim=0)
-    return end, rows
-
-
-def exportable(module: fx.GraphModule) -> fx.GraphModule:
-    """A copy of the network that shares its weights, in forms that the exporter knows."""
-    copied = copy.deepcopy(module, {id(p): p for p in (*module.parameters(), *module.buffers())})
-    for name, part in module.named_modules():
-        if type(part) in ADAPTIVE_POOLS:
-            dims = int(type(part).__name__[-2])
-            given = part.output_size
-            cells = given if isinstance(given, tuple) else (given,) * dims
-            copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
-        elif isinstance(part, nn.RReLU):
-            copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
-        elif isinstance(part, RecurrentLoop):
-            own = copied.get_submodule(name)
-            own.walk = functools.partial(_scan, own)  # type: ignore[arg-type, assignment]
-    return copied
-
-
-@contextlib.contextmanager
-def free_lengths() -> Iterator[None]:
-    """Lets recurrent layers be exported for sequences of any length, also after they have run in this process.
-
-    The exporter puts other implementations in their place for a while (`torch.export._patches`, seen in 2.13), but the
-    operators remember which one they called last; so the second such export of a process would fix the length.
-    This can go when that module clears the memory itself.
-    """
-    operators = (torch.ops.aten.lstm.input, torch.ops.aten.gru.input)
-    for operator in operators:
-        operator._dispatch_cache.clear()
-    try:
-        yield
-    finally:
-        for operator in operators:
-            operator._dispatch_cache.clear()
-
-
 OPSET = 20
 TOLERANCE = 1e-4
-"""Largest difference that is accepted, relative to the largest number of an output, or to one if that is smaller."""
+"""Largest accepted difference, relative to the largest number of an output, or to 1 if that is smaller."""
 LIMIT_BYTES = 2_000_000_000
 """An ONNX file is one protobuf message, which ends at 2 GB."""
 CHATTY = ("torch.onnx", "torch.export", "torch._dynamo", "onnxscript", "onnx_ir")
@@ -231,6 +161,18 @@ def metadata(network: Network, facts: DatasetInfo | None) -> dict[str, str]:
     return described
 
 
+def output_names(network: Network) -> list[str]:
+    """One name for each output: that of its layer, with the port where several leave one layer."""
+    taken = {layer.name for layer in network.inputs}
+    names = []
+    for port in network.output_ports:
+        layer = network.layers[port.layer]
+        name = f"{layer.name}_{port.name}" if len(layer.type.output_ports()) > 1 else layer.name
+        names.append(unique(f"{name}_out" if name in taken else name, taken))
+        taken.add(names[-1])
+    return names
+
+
 def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, described: Mapping[str, str]) -> None:
     """Export and check the file. Raises `RunError` where torch or the checker refuse."""
     inputs = [layer.name for layer in network.inputs]
@@ -259,24 +201,78 @@ def write(module: fx.GraphModule, network: Network, batch: Arrays, to: Path, des
         raise RunError(f"The network cannot be exported to ONNX: {_cause(error)}{_own_code(network)}") from error
 
 
+class AdaptivePool(nn.Module):
+    """Adaptive pooling, one axis after the other: cell i of n goes from floor(i size / n) to ceil((i + 1) size / n)."""
+
+    def __init__(self, cells: tuple[int, ...], *, takes_max: bool) -> None:
+        super().__init__()
+        self.cells = cells
+        self.takes_max = takes_max
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for dim, count in enumerate(self.cells, x.dim() - len(self.cells)):
+            x = torch.stack([self._cell(x, dim, index, count) for index in range(count)], dim)
+        return x
+
+    def _cell(self, x: torch.Tensor, dim: int, index: int, count: int) -> torch.Tensor:
+        size = x.shape[dim]
+        start, end = index * size // count, ((index + 1) * size + count - 1) // count
+        cell = x[(slice(None),) * dim + (slice(start, end),)]
+        return cell.amax(dim) if self.takes_max else cell.mean(dim)
+
+
+def _scan(part: RecurrentLoop, name: str, state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+    """The steps of a recurrent layer as one operator, for any number of steps, in place of a loop over so many."""
+
+    def step(state: Tensors, given: Tensors) -> tuple[Tensors, torch.Tensor]:
+        after = part.step(name, state, given)
+        return after, after[0].clone()
+
+    end, rows = scan(step, tuple(part.clone() for part in state), given, dim=0)
+    return end, rows
+
+
+def exportable(module: fx.GraphModule) -> fx.GraphModule:
+    """A copy of the network that shares its weights, in forms that the exporter knows."""
+    copied = copy.deepcopy(module, {id(p): p for p in (*module.parameters(), *module.buffers())})
+    for name, part in module.named_modules():
+        if type(part) in ADAPTIVE_POOLS:
+            dims = int(type(part).__name__[-2])
+            given = part.output_size
+            cells = given if isinstance(given, tuple) else (given,) * dims
+            copied.set_submodule(name, AdaptivePool(cells, takes_max=ADAPTIVE_POOLS[type(part)]))
+        elif isinstance(part, nn.RReLU):
+            copied.set_submodule(name, nn.LeakyReLU((part.lower + part.upper) / 2))
+        elif isinstance(part, RecurrentLoop):
+            own = copied.get_submodule(name)
+            own.walk = functools.partial(_scan, own)  # type: ignore[arg-type, assignment]
+    return copied
+
+
+@contextlib.contextmanager
+def free_lengths() -> Iterator[None]:
+    """Lets recurrent layers be exported for sequences of any length, also after they have run in this process.
+
+    The exporter puts other implementations in their place for a while (`torch.export._patches`, seen in 2.13), but the
+    operators remember which one they called last; so the second such export of a process would fix the length.
+    This can go when that module clears the memory itself.
+    """
+    operators = (torch.ops.aten.lstm.input, torch.ops.aten.gru.input)
+    for operator in operators:
+        operator._dispatch_cache.clear()
+    try:
+        yield
+    finally:
+        for operator in operators:
+            operator._dispatch_cache.clear()
+
+
 def _own_code(network: Network) -> str:
     """Where to look first, in a network with code of the user's: the layers that come along have been tried."""
     names = [layer.name for layer in network.layers.values() if isinstance(layer.effective_type, UserCode)]
     if not names:
         return ""
     return f". Look first at the project's own code ({', '.join(names)}). Export to PyTorch takes any operation."
-
-
-def output_names(network: Network) -> list[str]:
-    """One name for each output: that of its layer, with the port where several leave one layer."""
-    taken = {layer.name for layer in network.inputs}
-    names = []
-    for port in network.output_ports:
-        layer = network.layers[port.layer]
-        name = f"{layer.name}_{port.name}" if len(layer.type.output_ports()) > 1 else layer.name
-        names.append(unique(f"{name}_out" if name in taken else name, taken))
-        taken.add(names[-1])
-    return names
 
 
 def forget_origin(model: onnx_ir.Model) -> None:

@@ -18,6 +18,10 @@ from engine.user_code.expression import spelled as users_expression
 
 LINE_LENGTH = 120
 OWN = "engine.lowering.modules."
+_USED_IN_FILE = {"Path", "COLUMNS", "CLASSES", "Network", *dir(builtins)}
+"""What the printed file uses, or the helper classes in it: no class of a block may hide it."""
+Slot = tuple[str, str]
+"""A number that a class could take as an argument: the attribute it is for (of a copy `block.2`), the keyword there."""
 
 
 def call(indent: int, head: str, arguments: Sequence[str], tail: str) -> list[str]:
@@ -64,13 +68,6 @@ def _character(character: str) -> str:
     """A character as it may stand between double quotes, whatever a stranger's text holds."""
     is_plain = character.isprintable() and character not in '"\\'
     return character if is_plain else f"\\U{ord(character):08x}"
-
-
-_USED_IN_FILE = {"Path", "COLUMNS", "CLASSES", "Network", *dir(builtins)}
-"""What the printed file uses, or the helper classes in it: no class of a block may hide it."""
-
-Slot = tuple[str, str]
-"""A number that a class could take as an argument: the attribute it is for (of a copy `block.2`), the keyword there."""
 
 
 @dataclass

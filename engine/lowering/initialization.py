@@ -14,9 +14,10 @@ from engine.lowering.modules.signal import SpectralConv
 _TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _GLOROT = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
 _TABLES = (nn.Embedding, nn.EmbeddingBag)
-
 NARROW = 0.01
 """The deviation of a narrow normal distribution."""
+Prefixes = Mapping[str, tuple[str, ...]]
+"""For each layer's id path, the attributes of the module that hold its weights (`engine.lowering.module.prefixes`)."""
 
 
 def initialize(module: nn.Module, seed: int, options: Mapping[str, ParameterOptions] | None = None) -> None:
@@ -121,22 +122,6 @@ def _unit_forget_gate(part: nn.Module, shape: torch.Size, generator: torch.Gener
     return bias
 
 
-_INITIALIZERS: dict[str, Callable[[nn.Module, torch.Size, torch.Generator], torch.Tensor]] = {
-    "glorot": _glorot,
-    "he": _he,
-    "orthogonal": _orthogonal,
-    "narrow-normal": _narrow_normal,
-    "fourier": _fourier,
-    "zeros": _zeros,
-    "ones": _ones,
-    "unit-forget-gate": _unit_forget_gate,
-}
-
-
-Prefixes = Mapping[str, tuple[str, ...]]
-"""For each layer's id path, the attributes of the module that hold its weights (`engine.lowering.module.prefixes`)."""
-
-
 def parameter_options(
     module: nn.Module, prefixes: Prefixes, type_at: Callable[[str], LayerType]
 ) -> dict[str, ParameterOptions]:
@@ -158,3 +143,15 @@ def _weighted(prefixes: Prefixes, type_at: Callable[[str], LayerType]) -> Iterat
         type = type_at(path)
         if isinstance(type, Weighted):
             yield from ((attribute, type) for attribute in attributes)
+
+
+_INITIALIZERS: dict[str, Callable[[nn.Module, torch.Size, torch.Generator], torch.Tensor]] = {
+    "glorot": _glorot,
+    "he": _he,
+    "orthogonal": _orthogonal,
+    "narrow-normal": _narrow_normal,
+    "fourier": _fourier,
+    "zeros": _zeros,
+    "ones": _ones,
+    "unit-forget-gate": _unit_forget_gate,
+}

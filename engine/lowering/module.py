@@ -19,6 +19,8 @@ from engine.network.network import Network, Port
 from engine.user_code.expression import is_users
 
 ALLOWED = ("torch.", "operator.", "engine.lowering.modules.")
+LAYER = "netwright_layer"
+"""In the meta of a node of the graph: the path of the layer's name."""
 
 
 class Value(NamedTuple):
@@ -26,10 +28,6 @@ class Value(NamedTuple):
 
     tensor: fx.Node
     lengths: fx.Node | None = None
-
-
-LAYER = "netwright_layer"
-"""In the meta of a node of the graph: the path of the layer's name."""
 
 
 def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengths: bool = False) -> fx.GraphModule:

@@ -20,6 +20,8 @@ from engine.project import check_lengths
 
 # Variables of these names would hide what the forward function and the printed file use.
 _USED_IN_SOURCE = {"self", "torch", "nn", "operator", "math", "inf", "nan", "device", "Network", "CLASSES", "NoneType"}
+Logits = bool | Mapping[Port, str]
+"""What is left out at outputs: nothing, each softmax, or at some outputs the layer of a type (softmax, sigmoid)."""
 
 
 @cache
@@ -36,9 +38,6 @@ def _reserved() -> frozenset[str]:
     """What a module has already, so that no layer can be called the same."""
     empty = fx.GraphModule(nn.Module(), fx.Graph())
     return frozenset({*dir(empty), *vars(empty), *own_names(), *_USED_IN_SOURCE})
-
-
-RESERVED = _reserved()
 
 
 def safe_name(name: str) -> str:
@@ -116,10 +115,6 @@ class Plan:
             yield step
             for copy in step.copies:
                 yield from copy.all_steps()
-
-
-Logits = bool | Mapping[Port, str]
-"""What is left out at outputs: nothing, each softmax, or at some outputs the layer of a type (softmax, sigmoid)."""
 
 
 def plan(network: Network, analysis: Analysis, *, logits: Logits = False, lengths: bool = False) -> Plan:
@@ -234,3 +229,6 @@ def _named(calls: tuple[Call, ...], variable: str, taken: set[str]) -> tuple[Nam
                 taken.add(attribute)
         named.append(NamedCall(attribute, call))
     return tuple(named)
+
+
+RESERVED = _reserved()

@@ -1,4 +1,4 @@
-"""From a network to one readable file of PyTorch, which runs without Netwright and has the same state."""
+"""Prints a network as one readable file of PyTorch, which runs without Netwright and has the same state-dict."""
 
 import ast
 import inspect
@@ -16,9 +16,22 @@ from engine.network.catalog import add_on_of
 from engine.network.network import Network
 from engine.user_code.expression import companion, is_expression, is_users, split_code
 
+LOAD = [
+    "def load(weights: Path | None = None) -> Network:",
+    '    """The trained network; its weights lie in a file beside this one, unless told otherwise."""',
+    "    from safetensors.torch import load_file",
+    "",
+    "    network = Network()",
+    '    network.load_state_dict(load_file(weights or Path(__file__).with_suffix(".safetensors")))',
+    "    return network.eval()",
+]
+DEMO_BATCH = 4
+DEMO_STEPS = 16
+"""The length of the sequences in the demonstration, where the network takes any."""
 
-def carried(targets: Iterable[str]) -> list[list[str]]:
-    """The source text of each of these that is ours, as lines, and before it of what it uses of ours; each once."""
+
+def bundled_sources(targets: Iterable[str]) -> list[list[str]]:
+    """Return the source of each target that is ours, as lines, behind that of what it uses; each once."""
     found: dict[Any, None] = {}
     for target in targets:
         if target.startswith(OWN):
@@ -34,7 +47,7 @@ def _gather(part: Any, found: dict[Any, None]) -> None:
 
 
 def _used(part: Any) -> Iterator[Any]:
-    """The classes and functions of ours that the text of one names, itself left out."""
+    """Yield the classes and functions of ours that the source of one names: base classes, too."""
     names = vars(sys.modules[part.__module__])
     tree = ast.parse(textwrap.dedent(inspect.getsource(part)))
     for name in dict.fromkeys(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
@@ -45,20 +58,6 @@ def _used(part: Any) -> Iterator[Any]:
 
 def _is_ours(named: Any) -> bool:
     return getattr(named, "__module__", None) is not None and named.__module__.startswith(OWN)
-
-
-LOAD = [
-    "def load(weights: Path | None = None) -> Network:",
-    '    """The trained network; its weights lie in a file beside this one, unless told otherwise."""',
-    "    from safetensors.torch import load_file",
-    "",
-    "    network = Network()",
-    '    network.load_state_dict(load_file(weights or Path(__file__).with_suffix(".safetensors")))',
-    "    return network.eval()",
-]
-DEMO_BATCH = 4
-DEMO_STEPS = 16
-"""The length of the sequences in the demonstration, where the network takes any."""
 
 
 def source(
@@ -120,9 +119,9 @@ def _add_on_imports(planned: Plan) -> list[str]:
 
 
 def _helpers(planned: Plan) -> list[list[str]]:
-    """The classes and functions of ours that the network uses, each as its own source text."""
+    """Return the bundled classes and functions of ours that the network uses, each as lines of source."""
     used = (named.call for step in planned.all_steps() for named in step.calls)
-    return carried(dict.fromkeys(made.target for made in used if made.kind != "method"))
+    return bundled_sources(dict.fromkeys(made.target for made in used if made.kind != "method"))
 
 
 def _demonstration(planned: Plan) -> list[str]:
