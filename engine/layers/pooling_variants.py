@@ -12,6 +12,8 @@ from engine.layers.base import LayerType, Lowered, channels_first, expect, expec
 from engine.layers.convolution import kernel_field, padding_field, stride_field
 from engine.layers.pooling import WindowPooling
 
+BY = {"ratio": "Every axis shrinks by the same factor", "size": "The size is given, whatever comes in"}
+
 
 class _LpPooling(WindowPooling):
     """The p-norm of each window."""
@@ -91,9 +93,6 @@ class LpPool3d(_LpPooling):
     kernel = kernel_field(3, default=2)
     stride = stride_field(3, default=2)
     padding = padding_field(3, default=0)
-
-
-BY = {"ratio": "Every axis shrinks by the same factor", "size": "The size is given, whatever comes in"}
 
 
 def _size(dims: int) -> Size:

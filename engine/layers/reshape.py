@@ -9,6 +9,27 @@ from engine.core.types import LAYOUTS, Sizes, TensorType, derive, features, with
 from engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect, expect_real, function, method, with_lengths
 
 OWN = "engine.lowering.modules.resizing."
+LAYOUT_NOTES = {name: f"{' × '.join(axes)}" for name, axes in LAYOUTS.items()}
+AXIS_NOTES = {"C": "Channels", "H": "Height", "W": "Width", "D": "Depth", "T": "Steps"}
+CROPS = {
+    "reference": "That of a second input, ref, of which nothing else is used",
+    "size": "Sizes given here",
+}
+POSITIONS = {"centre": "The middle; MATLAB's centercrop", "place": "From a given place on"}
+
+
+def axis_field(default: str, help: str) -> Choice:
+    """One axis, by its letter."""
+    return Choice(default, options=tuple(AXIS_NOTES), notes=AXIS_NOTES, help=help)
+
+
+def refuse_absent(axis: str, x: TensorType) -> None:
+    """Refuse an axis that the input does not have, in words."""
+    expect_real(x)
+    if not x.has(axis):
+        raise ShapeError(
+            f"The input has no axis {axis}: received {x}. Choose one of {', '.join(x.axes)}.", field="axis"
+        )
 
 
 def _count(x: TensorType) -> int:
@@ -35,9 +56,6 @@ class Flatten(LayerType):
 
     def lower(self, *x: TensorType) -> Lowered:
         return method("flatten", 1)
-
-
-LAYOUT_NOTES = {name: f"{' × '.join(axes)}" for name, axes in LAYOUTS.items()}
 
 
 class Reshape(LayerType):
@@ -147,23 +165,6 @@ class ChannelShuffle(LayerType):
 
     def short_value(self) -> str:
         return f"{self.groups:,} group{'s' * (self.groups > 1)}"
-
-
-AXIS_NOTES = {"C": "Channels", "H": "Height", "W": "Width", "D": "Depth", "T": "Steps"}
-
-
-def axis_field(default: str, help: str) -> Choice:
-    """One axis, by its letter."""
-    return Choice(default, options=tuple(AXIS_NOTES), notes=AXIS_NOTES, help=help)
-
-
-def refuse_absent(axis: str, x: TensorType) -> None:
-    """Refuse an axis that the input does not have, in words."""
-    expect_real(x)
-    if not x.has(axis):
-        raise ShapeError(
-            f"The input has no axis {axis}: received {x}. Choose one of {', '.join(x.axes)}.", field="axis"
-        )
 
 
 class SelectStep(LayerType):
@@ -288,15 +289,6 @@ class Split(LayerType):
 
     def short_value(self) -> str:
         return f"{self.parts:,} parts along {self.axis}"
-
-
-CROPS = {
-    "reference": "That of a second input, ref, of which nothing else is used",
-    "size": "Sizes given here",
-}
-
-
-POSITIONS = {"centre": "The middle; MATLAB's centercrop", "place": "From a given place on"}
 
 
 class _Crop(LayerType):

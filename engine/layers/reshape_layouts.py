@@ -15,6 +15,14 @@ STEPS = {
     "columns": "Each column is a step: T = W, with channels × height numbers",
     "positions": "Each place is a step: T = H × W, row by row, with the channels as numbers",
 }
+CASTS = {
+    "numbers": "Indices become numbers: a sequence with one channel",
+    "indices": "A sequence with one channel becomes indices, each number rounded; it passes no gradient",
+}
+REPEATS = {
+    "whole": "The whole, again and again: 1 2 1 2",
+    "each": "Each place so many times before the next: 1 1 2 2",
+}
 
 
 class ImageToSequence(LayerType):
@@ -182,12 +190,6 @@ def _refuse_numbers(x: TensorType) -> None:
         )
 
 
-CASTS = {
-    "numbers": "Indices become numbers: a sequence with one channel",
-    "indices": "A sequence with one channel becomes indices, each number rounded; it passes no gradient",
-}
-
-
 class Cast(LayerType):
     """Makes numbers of indices, or indices of numbers: a sequence with one channel, or tokens.
 
@@ -217,12 +219,6 @@ class Cast(LayerType):
 
     def short_value(self) -> str:
         return f"to {self.to}"
-
-
-REPEATS = {
-    "whole": "The whole, again and again: 1 2 1 2",
-    "each": "Each place so many times before the next: 1 1 2 2",
-}
 
 
 class Repeat(LayerType):

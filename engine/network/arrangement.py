@@ -15,102 +15,9 @@ from engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Comment, Flow, Frame,
 from engine.network.network import Connection, Network
 from engine.network.sugiyama import Graph, columns, ordered
 
-_LEAST = 4
-_FAR = 3
-
-
-@lru_cache(maxsize=8)
-def repeated(network: Network) -> frozenset[Connection]:
-    """What leaves a layer that is nowhere the main feed and has several takers far below.
-
-    Such are masks, position indices, an embedding of the time: whatever takes them has another feed that comes on a
-    longer way. Far is three layers on the longest way. A way around a block is none of these, as it begins with what
-    the block is fed, nor is what an encoder hands to all of a decoder.
-    """
-    found: set[Connection] = set()
-    depth: dict[str, int] | None = None
-    for id, leaving in network.outgoing.items():
-        if len(leaving) < _LEAST:
-            continue
-        depth = _depths(network) if depth is None else depth
-        if id not in depth or not all(_is_aside(network, depth, one) for one in leaving):
-            continue
-        far = {one.target.layer for one in leaving if depth[one.target.layer] >= depth[id] + _FAR}
-        if len(far) >= _LEAST:
-            found.update(leaving)
-    return frozenset(found)
-
-
-def _is_aside(network: Network, depth: dict[str, int], connection: Connection) -> bool:
-    """Whether something else that feeds the same layer comes on a longer way."""
-    target, own = connection.target.layer, depth[connection.source.layer]
-    return target in depth and any(depth[source.layer] > own for source in network.incoming[target].values())
-
-
-def _depths(network: Network) -> dict[str, int]:
-    """How many layers the longest way from an input has before each layer; none for those on a cycle."""
-    depth: dict[str, int] = {}
-    for id in network.order:
-        feeds = network.incoming[id].values()
-        depth[id] = max((depth[source.layer] + 1 for source in feeds), default=0)
-    return depth
-
-
+Edge = Literal["left", "centre", "right", "top", "middle", "bottom"]
+Direction = Literal["horizontally", "vertically"]
 _Box = tuple[float, float, float, float]
-
-
-def carried(old: Layout, places: Mapping[str, Position]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
-    """The frames around the same layers as before, and the comments beside the layer that they were nearest to."""
-    known = {id: at for id, at in old.positions.items() if id in places}
-    if not known:
-        return old.frames, old.comments
-    return (
-        tuple(_framed(frame, known, places) for frame in old.frames),
-        tuple(_beside(comment, known, places) for comment in old.comments),
-    )
-
-
-def _framed(frame: Frame, was: Mapping[str, Position], places: Mapping[str, Position]) -> Frame:
-    """As far around its layers as it was; an empty one goes with the nearest layer."""
-    left, top = frame.at
-    right, bottom = left + frame.size[0], top + frame.size[1]
-    inside = [
-        id for id, (x, y) in was.items() if left <= x + NODE_WIDTH / 2 <= right and top <= y + NODE_HEIGHT / 2 <= bottom
-    ]
-    if not inside:
-        dx, dy = _way(_middle(frame.at, frame.size), was, places)
-        return replace(frame, at=(left + dx, top + dy))
-    before, now = _around(was, inside), _around(places, inside)
-    corner = now[0] - (before[0] - left), now[1] - (before[1] - top)
-    far = now[2] + (right - before[2]), now[3] + (bottom - before[3])
-    return replace(frame, at=corner, size=(max(far[0] - corner[0], NODE_WIDTH), max(far[1] - corner[1], NODE_HEIGHT)))
-
-
-def _beside(comment: Comment, was: Mapping[str, Position], places: Mapping[str, Position]) -> Comment:
-    dx, dy = _way(_middle(comment.at, comment.size), was, places)
-    return replace(comment, at=(comment.at[0] + dx, comment.at[1] + dy))
-
-
-def _way(middle: Position, was: Mapping[str, Position], places: Mapping[str, Position]) -> Position:
-    """How far the layer goes that is nearest to a point."""
-
-    def distance(id: str) -> float:
-        x, y = was[id]
-        return (x + NODE_WIDTH / 2 - middle[0]) ** 2 + (y + NODE_HEIGHT / 2 - middle[1]) ** 2
-
-    nearest = min(was, key=distance)
-    return places[nearest][0] - was[nearest][0], places[nearest][1] - was[nearest][1]
-
-
-def _middle(at: Position, size: tuple[float, float]) -> Position:
-    return at[0] + size[0] / 2, at[1] + size[1] / 2
-
-
-def _around(places: Mapping[str, Position], ids: list[str]) -> _Box:
-    xs, ys = zip(*(places[id] for id in ids), strict=True)
-    return min(xs), min(ys), max(xs) + NODE_WIDTH, max(ys) + NODE_HEIGHT
-
-
 ROW = 60.0
 COLUMN = 208.0
 GRID = 8.0
@@ -118,6 +25,8 @@ _ACROSS = 72.0
 """From row to row where the network flows to the right."""
 _ALONG = 272.0
 """From column to column there: room for a size on the connection."""
+_LEAST = 4
+_FAR = 3
 
 
 @dataclass(frozen=True)
@@ -248,10 +157,6 @@ def _graph(part: list[int], shape: Outline) -> Graph:
     return graph
 
 
-Edge = Literal["left", "centre", "right", "top", "middle", "bottom"]
-Direction = Literal["horizontally", "vertically"]
-
-
 def align(layout: Layout, ids: Collection[str], edge: Edge) -> dict[str, Position]:
     """Places at which the layers share an edge or a middle: that of the whole group."""
     places = {id: layout.at(id) for id in ids}
@@ -297,3 +202,92 @@ def _centre_of(layout: Layout, ids: Collection[str]) -> Position:
     """The middle of the box around the corners of the layers."""
     xs, ys = zip(*(layout.at(id) for id in ids), strict=True)
     return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+
+
+def carried(old: Layout, places: Mapping[str, Position]) -> tuple[tuple[Frame, ...], tuple[Comment, ...]]:
+    """The frames around the same layers as before, and the comments beside the layer that they were nearest to."""
+    known = {id: at for id, at in old.positions.items() if id in places}
+    if not known:
+        return old.frames, old.comments
+    return (
+        tuple(_framed(frame, known, places) for frame in old.frames),
+        tuple(_beside(comment, known, places) for comment in old.comments),
+    )
+
+
+def _framed(frame: Frame, was: Mapping[str, Position], places: Mapping[str, Position]) -> Frame:
+    """As far around its layers as it was; an empty one goes with the nearest layer."""
+    left, top = frame.at
+    right, bottom = left + frame.size[0], top + frame.size[1]
+    inside = [
+        id for id, (x, y) in was.items() if left <= x + NODE_WIDTH / 2 <= right and top <= y + NODE_HEIGHT / 2 <= bottom
+    ]
+    if not inside:
+        dx, dy = _way(_middle(frame.at, frame.size), was, places)
+        return replace(frame, at=(left + dx, top + dy))
+    before, now = _around(was, inside), _around(places, inside)
+    corner = now[0] - (before[0] - left), now[1] - (before[1] - top)
+    far = now[2] + (right - before[2]), now[3] + (bottom - before[3])
+    return replace(frame, at=corner, size=(max(far[0] - corner[0], NODE_WIDTH), max(far[1] - corner[1], NODE_HEIGHT)))
+
+
+def _beside(comment: Comment, was: Mapping[str, Position], places: Mapping[str, Position]) -> Comment:
+    dx, dy = _way(_middle(comment.at, comment.size), was, places)
+    return replace(comment, at=(comment.at[0] + dx, comment.at[1] + dy))
+
+
+def _way(middle: Position, was: Mapping[str, Position], places: Mapping[str, Position]) -> Position:
+    """How far the layer goes that is nearest to a point."""
+
+    def distance(id: str) -> float:
+        x, y = was[id]
+        return (x + NODE_WIDTH / 2 - middle[0]) ** 2 + (y + NODE_HEIGHT / 2 - middle[1]) ** 2
+
+    nearest = min(was, key=distance)
+    return places[nearest][0] - was[nearest][0], places[nearest][1] - was[nearest][1]
+
+
+def _middle(at: Position, size: tuple[float, float]) -> Position:
+    return at[0] + size[0] / 2, at[1] + size[1] / 2
+
+
+def _around(places: Mapping[str, Position], ids: list[str]) -> _Box:
+    xs, ys = zip(*(places[id] for id in ids), strict=True)
+    return min(xs), min(ys), max(xs) + NODE_WIDTH, max(ys) + NODE_HEIGHT
+
+
+@lru_cache(maxsize=8)
+def repeated(network: Network) -> frozenset[Connection]:
+    """What leaves a layer that is nowhere the main feed and has several takers far below.
+
+    Such are masks, position indices, an embedding of the time: whatever takes them has another feed that comes on a
+    longer way. Far is three layers on the longest way. A way around a block is none of these, as it begins with what
+    the block is fed, nor is what an encoder hands to all of a decoder.
+    """
+    found: set[Connection] = set()
+    depth: dict[str, int] | None = None
+    for id, leaving in network.outgoing.items():
+        if len(leaving) < _LEAST:
+            continue
+        depth = _depths(network) if depth is None else depth
+        if id not in depth or not all(_is_aside(network, depth, one) for one in leaving):
+            continue
+        far = {one.target.layer for one in leaving if depth[one.target.layer] >= depth[id] + _FAR}
+        if len(far) >= _LEAST:
+            found.update(leaving)
+    return frozenset(found)
+
+
+def _is_aside(network: Network, depth: dict[str, int], connection: Connection) -> bool:
+    """Whether something else that feeds the same layer comes on a longer way."""
+    target, own = connection.target.layer, depth[connection.source.layer]
+    return target in depth and any(depth[source.layer] > own for source in network.incoming[target].values())
+
+
+def _depths(network: Network) -> dict[str, int]:
+    """How many layers the longest way from an input has before each layer; none for those on a cycle."""
+    depth: dict[str, int] = {}
+    for id in network.order:
+        feeds = network.incoming[id].values()
+        depth[id] = max((depth[source.layer] + 1 for source in feeds), default=0)
+    return depth

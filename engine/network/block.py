@@ -11,12 +11,17 @@ from engine.layers.weighted import Weighted, freeze_field
 
 if TYPE_CHECKING:
     from engine.network.network import Network
-
-
 LAYER_LIMIT = 20_000
 """Layers of a whole network, every copy of a block counted."""
 DEPTH_LIMIT = 8
 """Blocks inside each other."""
+SOLVERS = {
+    "euler": "Euler: first order, one evaluation per step (MATLAB's ode1)",
+    "midpoint": "Midpoint: second order, two evaluations per step",
+    "rk4": "Classical Runge-Kutta: fourth order, four evaluations per step",
+    "dopri5": "Dormand-Prince: fifth order, six evaluations per step, those of MATLAB's ode45",
+}
+STAGES = {"euler": 1, "midpoint": 2, "rk4": 4, "dopri5": 6}
 
 
 class BlockInput(LayerType):
@@ -193,15 +198,6 @@ def _passing() -> "Network":
         "out": Layer("out", "output_1", BlockOutput()),
     }
     return Network(layers, (Connection(Port("in", "out"), Port("out", "in")),))
-
-
-SOLVERS = {
-    "euler": "Euler: first order, one evaluation per step (MATLAB's ode1)",
-    "midpoint": "Midpoint: second order, two evaluations per step",
-    "rk4": "Classical Runge-Kutta: fourth order, four evaluations per step",
-    "dopri5": "Dormand-Prince: fifth order, six evaluations per step, those of MATLAB's ode45",
-}
-STAGES = {"euler": 1, "midpoint": 2, "rk4": 4, "dopri5": 6}
 
 
 class NeuralOde(Block):

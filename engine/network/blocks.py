@@ -15,6 +15,8 @@ from engine.network.network import Connection, Layer, Network, Port, bypass_refu
 
 Path = Sequence[str]
 """Ids of the blocks that stand in each other, from the outside in; empty for the network itself."""
+_ROW = 90.0
+_Written = TypeVar("_Written", Frame, Comment)
 
 
 def network_in(network: Network, path: Path) -> Network:
@@ -111,9 +113,6 @@ def _renamed_ports(before: Block, after: Block, kind: type[BlockInput] | type[Bl
     return {before.network.layers[id].name: after.network.layers[id].name for id in before.ids(kind) if id in there}
 
 
-_Written = TypeVar("_Written", Frame, Comment)
-
-_ROW = 90.0
 _COLUMN, _STEP = 272.0, 72.0
 """Where the network flows to the right."""
 

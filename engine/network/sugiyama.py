@@ -7,6 +7,11 @@ from itertools import pairwise
 
 _SWEEPS = 10
 _PATIENCE = 3
+_ROUNDS = 6
+_MAIN = 40.0
+_PLAIN = 1.0
+_WAY = 0.08
+_LANE = 12.0
 
 
 class Graph:
@@ -163,13 +168,6 @@ def crossings(graph: Graph, rows: list[list[int]]) -> int:
             for target in targets:
                 insort(ends, target)
     return total
-
-
-_ROUNDS = 6
-_MAIN = 40.0
-_PLAIN = 1.0
-_WAY = 0.08
-_LANE = 12.0
 
 
 def columns(graph: Graph, column: float) -> list[float]:

@@ -10,6 +10,8 @@ from engine.network.block import Block, BlockInput, BlockOutput
 from engine.network.network import Layer, Network
 from engine.network.problems import Problem
 
+_STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
+
 
 @dataclass(frozen=True)
 class TableRow:
@@ -69,9 +71,6 @@ def find_layers(network: Network, problems: Iterable[Problem], text: str) -> lis
         if all(word in known for word in words):
             found.append(id)
     return found
-
-
-_STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
 
 
 def short_count(number: int) -> str:

@@ -9,19 +9,6 @@ from engine.network.network import Network, Port
 from engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
 from engine.project.options.loss import AUTO_LOSSES, LOSS_TASKS, LossOptions
 
-
-def match_inputs(network: Network, facts: DatasetInfo) -> dict[str, InputInfo]:
-    """Which input of the data feeds which input layer, by the layer's id: by name where all names agree, else in order.
-
-    Shorter than the network's inputs where the data has fewer.
-    """
-    layers = network.inputs
-    by_name = {i.name: i for i in facts.inputs}
-    if {layer.name for layer in layers} == set(by_name):
-        return {layer.id: by_name[layer.name] for layer in layers}
-    return {layer.id: given for layer, given in zip(layers, facts.inputs, strict=False)}
-
-
 NOWHERE = Port("", "")
 
 
@@ -52,6 +39,18 @@ class Wanted:
         if self.facts.task == "numbers":
             return ""
         return "sigmoid" if self.is_binary or self.facts.task == "labels" else "softmax"
+
+
+def match_inputs(network: Network, facts: DatasetInfo) -> dict[str, InputInfo]:
+    """Which input of the data feeds which input layer, by the layer's id: by name where all names agree, else in order.
+
+    Shorter than the network's inputs where the data has fewer.
+    """
+    layers = network.inputs
+    by_name = {i.name: i for i in facts.inputs}
+    if {layer.name for layer in layers} == set(by_name):
+        return {layer.id: by_name[layer.name] for layer in layers}
+    return {layer.id: given for layer, given in zip(layers, facts.inputs, strict=False)}
 
 
 def alone(*targets: TargetInfo) -> tuple[Wanted, ...]:

@@ -38,6 +38,85 @@ from engine.project.target_scale import target_scale_problems
 from engine.project.training import TrainingOptions, batch_size, training_length
 from engine.project.user_code import with_code_fix
 
+MOST_WEIGHTS = 5_000
+"""Each iteration solves for all weights at once: memory grows with their square, time with their cube."""
+DATA = "data"
+"""The field of a problem with the data itself."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The analysis of the network, the problems of the whole project, errors first, and what was known of the data."""
+
+    analysis: Analysis
+    problems: tuple[Problem, ...]
+    facts: DatasetInfo | None = None
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that keep the project from training."""
+        return tuple(p for p in self.problems if p.severity == "error")
+
+    @property
+    def option_warnings(self) -> tuple[Problem, ...]:
+        """Training options that are not what they seem; a run begins all the same."""
+        return tuple(p for p in self.problems if p.severity == "warning" and p.field.startswith("training."))
+
+    def refuse_errors(self) -> None:
+        """Raise `UserError` with all errors, one a line, if there are any."""
+        if self.errors:
+            raise UserError("\n".join(describe(problem) for problem in self.errors[:20]))
+
+
+def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "") -> CheckResult:
+    """All problems of a project. Without facts, what depends on the data is left out, with a note; `refusal` is why
+    there are none although data is chosen: files that are not there, or cannot be read."""
+    analysis = analyse(project.network)
+    problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
+    problems += _option_problems(project)
+    problems += stage_problems(project, analysis)
+    if facts is not None:
+        problems += [*_data_problems(project, analysis, facts)]
+    elif project.data.source == "none":
+        note = "The project has no data yet. Choose a data source before training."
+        problems.append(Problem("note", "", "", "data.source", note))
+    elif refusal:
+        problems.append(Problem("error", "", "", DATA, refusal))
+    problems += [*least_squares_problems(project, analysis, facts), *target_scale_problems(project, facts)]
+    problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
+    rank = {"error": 0, "warning": 1, "note": 2}
+    return CheckResult(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])), facts)
+
+
+def describe(problem: Problem) -> str:
+    """One line: `conv_1, kernel: The window reaches ...`."""
+    where = ", ".join(part for part in (problem.name, problem.field) if part)
+    return f"{where}: {problem.message}" if where else problem.message
+
+
+def result_in(result: CheckResult, path: Path) -> CheckResult:
+    """Return the part of a result inside a block, with ids as they are there; of its first copy."""
+    seen = (lowered(problem, path) for problem in result.problems)
+    return CheckResult(analysis_in(result.analysis, path), tuple(problem for problem in seen if problem), result.facts)
+
+
+def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = None) -> Memory:
+    """What a training step takes with the project's options, over all workers. Solvers that take all samples at once
+    take those of the training split; where nobody knows them, at least a mini-batch."""
+    options = project.training
+    states = optimizer_states(options.solver, options.momentum, options.history_size, analysis.parameters)
+    network, frozen = project.network, frozen_parameters(project.network, analysis)
+    samples = facts.samples.get("training") if facts else None
+    is_known = all_known(network, analysis) and bool(samples or not options.is_full_batch)
+    step = StepOptions(
+        options.gradient_accumulation if options.solver != "lm" else 1,
+        options.precision,
+        options.gradient_checkpointing if options.solver != "lm" else "off",
+        options.weight_averaging != "none",
+    )
+    batch = batch_size(options, samples)
+    return training_memory(analysis, batch, states, frozen, is_all_known=is_known, step=step)
+
 
 def metric_problems(options: TrainingOptions, facts: DatasetInfo) -> Iterator[Problem]:
     """Errors of the metrics, given the data."""
@@ -56,10 +135,6 @@ def metric_problems(options: TrainingOptions, facts: DatasetInfo) -> Iterator[Pr
         count = len(facts.classes)
         message = f"Of {count:,} classes the right one is always among {options.top_k:,}. Use at most {count - 1:,}."
         yield Problem("error", "", "", "training.top_k", message)
-
-
-MOST_WEIGHTS = 5_000
-"""Each iteration solves for all weights at once: memory grows with their square, time with their cube."""
 
 
 def least_squares_problems(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> Iterator[Problem]:
@@ -110,66 +185,6 @@ def _why_dependent(type: LayerType) -> str:
     return ""
 
 
-DATA = "data"
-"""The field of a problem with the data itself."""
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """The analysis of the network, the problems of the whole project, errors first, and what was known of the data."""
-
-    analysis: Analysis
-    problems: tuple[Problem, ...]
-    facts: DatasetInfo | None = None
-
-    @property
-    def errors(self) -> tuple[Problem, ...]:
-        """The problems that keep the project from training."""
-        return tuple(p for p in self.problems if p.severity == "error")
-
-    @property
-    def option_warnings(self) -> tuple[Problem, ...]:
-        """Training options that are not what they seem; a run begins all the same."""
-        return tuple(p for p in self.problems if p.severity == "warning" and p.field.startswith("training."))
-
-    def refuse_errors(self) -> None:
-        """Raise `UserError` with all errors, one a line, if there are any."""
-        if self.errors:
-            raise UserError("\n".join(describe(problem) for problem in self.errors[:20]))
-
-
-def describe(problem: Problem) -> str:
-    """One line: `conv_1, kernel: The window reaches ...`."""
-    where = ", ".join(part for part in (problem.name, problem.field) if part)
-    return f"{where}: {problem.message}" if where else problem.message
-
-
-def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "") -> CheckResult:
-    """All problems of a project. Without facts, what depends on the data is left out, with a note; `refusal` is why
-    there are none although data is chosen: files that are not there, or cannot be read."""
-    analysis = analyse(project.network)
-    problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
-    problems += _option_problems(project)
-    problems += stage_problems(project, analysis)
-    if facts is not None:
-        problems += [*_data_problems(project, analysis, facts)]
-    elif project.data.source == "none":
-        note = "The project has no data yet. Choose a data source before training."
-        problems.append(Problem("note", "", "", "data.source", note))
-    elif refusal:
-        problems.append(Problem("error", "", "", DATA, refusal))
-    problems += [*least_squares_problems(project, analysis, facts), *target_scale_problems(project, facts)]
-    problems += [*_output_problems(project, analysis, facts), *_advice(project, analysis, facts)]
-    rank = {"error": 0, "warning": 1, "note": 2}
-    return CheckResult(analysis, tuple(sorted(problems, key=lambda p: rank[p.severity])), facts)
-
-
-def result_in(result: CheckResult, path: Path) -> CheckResult:
-    """Return the part of a result inside a block, with ids as they are there; of its first copy."""
-    seen = (lowered(problem, path) for problem in result.problems)
-    return CheckResult(analysis_in(result.analysis, path), tuple(problem for problem in seen if problem), result.facts)
-
-
 def _with_channel_fix(project: Project, analysis: Analysis, problem: Problem) -> Problem:
     *path, id = problem.path
     network, found = network_in(project.network, path), analysis_in(analysis, path)
@@ -186,24 +201,6 @@ def _advice(project: Project, analysis: Analysis, facts: DatasetInfo | None) -> 
             if problem.message not in said:
                 said.add(problem.message)
                 yield lifted(project, path, problem)
-
-
-def memory_of(project: Project, analysis: Analysis, facts: DatasetInfo | None = None) -> Memory:
-    """What a training step takes with the project's options, over all workers. Solvers that take all samples at once
-    take those of the training split; where nobody knows them, at least a mini-batch."""
-    options = project.training
-    states = optimizer_states(options.solver, options.momentum, options.history_size, analysis.parameters)
-    network, frozen = project.network, frozen_parameters(project.network, analysis)
-    samples = facts.samples.get("training") if facts else None
-    is_known = all_known(network, analysis) and bool(samples or not options.is_full_batch)
-    step = StepOptions(
-        options.gradient_accumulation if options.solver != "lm" else 1,
-        options.precision,
-        options.gradient_checkpointing if options.solver != "lm" else "off",
-        options.weight_averaging != "none",
-    )
-    batch = batch_size(options, samples)
-    return training_memory(analysis, batch, states, frozen, is_all_known=is_known, step=step)
 
 
 def _option_problems(project: Project) -> Iterator[Problem]:

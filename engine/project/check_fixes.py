@@ -14,6 +14,9 @@ from engine.project.project import Project
 
 _ROW = 60.0
 """How far below each other layers stand; `engine.network.arrangement` has the same."""
+_DECIDING = ("filters", "outputs", "hidden_units")
+_PASSING = ("Activation", "Normalisation", "Pooling", "Utility")
+Values = Mapping[str, Mapping[str, int]]
 
 
 def named(layer: Layer) -> str:
@@ -78,12 +81,6 @@ def insertion(key: str, into: Connection) -> Fix:
         return replace(project, network=network, layout=project.layout.moved({**lowered, layer.id: (x, y)}))
 
     return Fix(f"Insert {type.label}", edit)
-
-
-_DECIDING = ("filters", "outputs", "hidden_units")
-_PASSING = ("Activation", "Normalisation", "Pooling", "Utility")
-
-Values = Mapping[str, Mapping[str, int]]
 
 
 def with_channel_fix(network: Network, analysis: Analysis, problem: Problem) -> Problem:

@@ -28,6 +28,8 @@ WAYS = {
     "pooled.",
 }
 _DECIDING = ("outputs", "filters")
+_MANY = 8
+"""With more outputs than this the network is still being drawn: which of them is meant cannot be guessed."""
 
 
 def output_count_problem(network: Network, facts: DatasetInfo) -> Problem | None:
@@ -245,10 +247,6 @@ def _details(project: Project, wanted: tuple[Wanted, ...]) -> Iterator[Problem]:
                     f"{plural(len(given), 'weight')}. Give one each."
                 )
                 yield Problem("error", "", "", "training.class_weights", message)
-
-
-_MANY = 8
-"""With more outputs than this the network is still being drawn: which of them is meant cannot be guessed."""
 
 
 def _severity(facts: DatasetInfo | None) -> Severity:

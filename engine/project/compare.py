@@ -46,6 +46,7 @@ _WORDS = {
     "ordered": "order of {name}: {before} -> {after}",
     "moved": "{name} moved: {before} -> {after}",
 }
+_Ends = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -298,9 +299,6 @@ def _port_names(before: Network, after: Network, pairs: Mapping[str, str]) -> It
             for one, other in matched(*inner).items():
                 if isinstance(inner[0].layers[one].type, BlockInput | BlockOutput):
                     yield (old, inner[0].layers[one].name), inner[1].layers[other].name
-
-
-_Ends = tuple[str, str, str, str]
 
 
 def _ends(connection: Connection) -> _Ends:

@@ -16,6 +16,11 @@ from engine.core.text import format_percent
 from engine.network.analysis import Analysis, is_frozen, type_at
 from engine.network.network import Network
 
+Cost = Callable[[str], int]
+"""What a layer costs, by its id."""
+_BYTES = {"real": 4, "index": 8, "complex": 8}
+_NEVER = (float("inf"), 0)
+
 
 @dataclass(frozen=True)
 class Stages:
@@ -163,13 +168,6 @@ def learning_layers(network: Network, analysis: Analysis) -> set[str]:
     """The layers, a block counted as one, of which some weight learns."""
     paths = ((path, shapes.parameters) for path, shapes in analysis.all_shapes() if shapes.parameters)
     return {path.partition("/")[0] for path, _ in paths if not is_frozen(type_at(network, path))}
-
-
-Cost = Callable[[str], int]
-"""What a layer costs, by its id."""
-
-_BYTES = {"real": 4, "index": 8, "complex": 8}
-_NEVER = (float("inf"), 0)
 
 
 def balanced_stages(network: Network, analysis: Analysis, count: int, cost: Cost | None = None) -> Stages:

@@ -17,6 +17,8 @@ _OF_SEQUENCES = (
     "bucket_by_length",
 )
 _OF_CLASSES = ("class_weighting", "class_weights", "label_smoothing", "metric_average")
+_SEEN_BY_AUTO = ("threads", "strategy", "averaging_interval", "gradient_compression", "pipeline_pieces", "cpu_offload")
+"""What `auto` obeys although its form does not show it."""
 
 
 def unused_options(facts: DatasetInfo | None) -> frozenset[str]:
@@ -41,10 +43,6 @@ def unused_options(facts: DatasetInfo | None) -> frozenset[str]:
     if len(facts.targets) == 1:
         unused.append("output_losses")
     return frozenset(unused)
-
-
-_SEEN_BY_AUTO = ("threads", "strategy", "averaging_interval", "gradient_compression", "pipeline_pieces", "cpu_offload")
-"""What `auto` obeys although its form does not show it."""
 
 
 def idle_settings(project: Project, settings: Sequence[str]) -> Iterator[str]:

@@ -23,6 +23,8 @@ HOOKS = ("on_start", "on_step", "on_validation", "on_epoch_end", "on_checkpoint"
 STATE = ("state_dict", "load_state_dict")
 """The functions of a file of hooks that tell what it keeps, and take it back."""
 LONGEST = 20
+_GIVEN: dict[str, tuple[str, ...]] = {"state_dict": (), "load_state_dict": ("state",)}
+"""What else than `run` functions of a file of hooks are called with."""
 Look = Callable[[str], CodeFile | None]
 
 
@@ -125,10 +127,6 @@ def _wrong_arguments(given: Named, what: str, arguments: tuple[str, ...]) -> str
         return ""
     count = given.most if len(arguments) > given.most else given.least
     return f"{what} takes {plural(count, 'argument')}; {called}."
-
-
-_GIVEN: dict[str, tuple[str, ...]] = {"state_dict": (), "load_state_dict": ("state",)}
-"""What else than `run` functions of a file of hooks are called with."""
 
 
 def _hook_problems(code: CodeFile, file: str) -> Iterator[tuple[Severity, str]]:

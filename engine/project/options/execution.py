@@ -6,6 +6,7 @@ from engine.core.records import Record
 
 LOW_PRECISIONS = ("bf16", "fp16")
 """Those that round so much that a solver which compares losses would be misled."""
+PYTHON = "Python files (*.py)"
 
 
 class PrecisionOptions(Record):
@@ -172,9 +173,6 @@ class ReproducibilityOptions(Record):
         help="Uses only deterministic algorithms, at a cost on GPUs, and always all threads of a worker. Default "
         "off. torch and MATLAB have a switch for it too",
     )
-
-
-PYTHON = "Python files (*.py)"
 
 
 class CodeOptions(Record):

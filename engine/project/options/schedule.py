@@ -11,6 +11,7 @@ from engine.core.fields import JSON, Choice, Field, Float, Int, quoted
 from engine.core.records import Record
 
 UNITS = ("iterations", "epochs")
+NAMES = ("none", "piecewise", "warmup", "cosine", "cyclical", "exponential", "polynomial", "one-cycle", "plateau")
 MOST = 20
 _LONGEST = Int(1, low=1, high=1_000_000_000)
 _FACTOR = Float(1.0, above=0.0, high=1e6)
@@ -132,9 +133,6 @@ def begins(phases: Sequence[Phase], steps_per_epoch: int) -> list[float]:
         steps = phase.steps(steps_per_epoch)
         at += math.inf if steps is None else steps
     return found
-
-
-NAMES = ("none", "piecewise", "warmup", "cosine", "cyclical", "exponential", "polynomial", "one-cycle", "plateau")
 
 
 def _schedule(*names: str) -> Any:
