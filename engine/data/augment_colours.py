@@ -110,7 +110,7 @@ class Erasing:
         self._probability, self._area = options.erasing_probability, options.erasing_area
 
     def __call__(self, images: torch.Tensor, draws: CounterRng, ground: torch.Tensor) -> torch.Tensor:
-        """The images with a rectangle of the ground, a value a channel, in some. A side is the image's at most."""
+        """The images with a rectangle of the ground, a value per channel, in some. A side is the image's at most."""
         height, width = images.shape[-2:]
         area = draws.between("erasing_area", *self._area) * (height * width)
         ratio = draws.between("erasing_ratio", math.log(RATIOS[0]), math.log(RATIOS[1])).exp()

@@ -1,4 +1,4 @@
-"""Where the pixels of a changed image come from: one affine transform a sample about the centre of its image.
+"""Where the pixels of a changed image come from: one affine transform per sample about the centre of its image.
 
 Coordinates count pixels from the centre, x to the right and y downwards. A point p of the image goes to
 
@@ -110,7 +110,7 @@ class Geometry:
 
 def moved_images(images: torch.Tensor, way: Way, fill: Sequence[float]) -> torch.Tensor:
     """Images N C H W as they look then; between pixels the mean of the four around, weighted by how near they are
-    (bilinear), where beyond the edge stands the fill, one number or one a channel."""
+    (bilinear), where beyond the edge stands the fill, one number or one per channel."""
     ground = torch.tensor(fill, dtype=images.dtype, device=images.device).view(1, -1, 1, 1)
     if way.is_whole:
         return _taken(images, way, ground)

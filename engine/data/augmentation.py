@@ -32,7 +32,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Map:
-    """A target with a value a pixel: its place among the targets, and its task."""
+    """A target with a value per pixel: its place among the targets, and its task."""
 
     place: int
     task: str
@@ -61,7 +61,7 @@ class Augmentation:
         seed: int = 0,
         mixing: Mixing | None = None,
     ) -> None:
-        """`mixing` needs all inputs to be images, and one target, which is a class a sample."""
+        """`mixing` needs all inputs to be images, and one target, which is a class per sample."""
         self._seed = seed
         self._mixing = mixing
         self._images, self._maps = tuple(images), tuple(maps)

@@ -92,7 +92,7 @@ def split_sequences(
 
 
 def refuse_long_transcripts(network: Network, analysis: Analysis, data: LoadedData) -> None:
-    """Raise `UserError` for the first transcript that needs more steps than leave the network: one a class, and one
+    """Raise `UserError` for the first transcript that needs more steps than leave the network: one per class, and one
     for the blank between two that are equal."""
     for one in wanted_of(network, analysis, data.facts, is_padded=True):
         if one.facts.task == "transcripts":
@@ -121,7 +121,7 @@ def _refuse(network: Network, port: Port, steps: Array, data: LoadedData, name: 
         left = _left(network, id, port, length)
         if left is not None and left < steps[worst]:
             raise UserError(
-                f"The transcript '{name}' of sample {worst:,} needs {steps[worst]:,} steps (one a class, one more "
+                f"The transcript '{name}' of sample {worst:,} needs {steps[worst]:,} steps (one per class, one more "
                 f"between equal ones), but of its {length:,} steps {left:,} leave the network. Shorten sequences less "
                 "in the network, or leave the sample out."
             )

@@ -40,7 +40,7 @@ def build(network: Network, analysis: Analysis, *, logits: Logits = False, lengt
     repeated (`stage.2.conv.weight`).
 
     With `lengths` sequences of any length may be padded at their ends. Forward then takes, behind the tensors, the
-    lengths (int64, one a sample, at least 1) for each input that is such a sequence, and returns behind the tensors
+    lengths (int64, one per sample, at least 1) for each input that is such a sequence, and returns behind the tensors
     those of each output that is one. Every real step is what it is in the sequence alone; what stands behind the end of
     an output has no meaning. Only the built module does so; the printed source takes a batch of any length,
     in which all sequences have that length.

@@ -30,7 +30,7 @@ class DataOptions(Record):
         notes={
             "none": "No data yet",
             "digits": "1,797 handwritten digits of 8 × 8 pixels, shipped with Netwright",
-            "images": "A folder of images with one subfolder a class",
+            "images": "A folder of images with one subfolder per class",
             "table": "A CSV table with a header and a response column",
             "arrays": "Arrays in a NumPy .npz file, or in a folder of .npy files, of which one may be named",
         },

@@ -210,7 +210,7 @@ def test_a_folder_of_pictures_that_is_wrong(tmp_path: Path) -> None:
     project, fruit = pictures(tmp_path), tmp_path / "fruit"
     (fruit / "plum").rename(tmp_path / "plum")
 
-    is_refused(engine("check", project), 2, "fruit", "one class only, 'apple'", "one subfolder a class")
+    is_refused(engine("check", project), 2, "fruit", "one class only, 'apple'", "one subfolder per class")
     fruit.rename(tmp_path / "fruits")
     is_refused(engine("check", project), 2, "There is no file or folder", "Did you mean 'fruits'?")
 

@@ -1,4 +1,4 @@
-"""A folder of images with one subfolder a class.
+"""A folder of images with one subfolder per class.
 
 Classes are the subfolders in sorted order, samples their image files in sorted order. What is hidden is ignored, other
 files are left out with a note; a damaged image is an error, because leaving it out would silently change the split.
@@ -45,7 +45,7 @@ IGNORED = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
 MOST_THREADS = 8
 LOOKED_AT = 32
 """So many images, spread evenly, are compared with the first one."""
-WAY_OUT = "Expected one subfolder a class, with the images in it."
+WAY_OUT = "Expected one subfolder per class, with the images in it."
 
 
 class BadPictureError(Exception):
@@ -79,7 +79,7 @@ def read_mask(path: Path, height: int, width: int) -> Array:
     with _opened(path) as picture:
         if picture.mode not in MASK_MODES:
             colours = f"it has colours ({picture.mode})"
-            raise BadPictureError(f"{colours}; a mask is grey or has a palette, one value a class")
+            raise BadPictureError(f"{colours}; a mask is grey or has a palette, one value per class")
         flat = picture if picture.mode in DEEP_MODES | {"P", "L", "1"} else picture.getchannel(0)
         if flat.size != (width, height):
             flat = flat.resize((width, height), Image.Resampling.NEAREST)

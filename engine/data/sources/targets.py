@@ -3,18 +3,18 @@
 One target is `y`, or the array that the options name. Several are `y_NAME` for each output `NAME`, or the arrays that
 the options name, separated by commas. What a target asks for follows from its numbers and its shape:
 
-| array     | of                 | beside                      | taken as                                         |
-|-----------|--------------------|-----------------------------|--------------------------------------------------|
-| N         | whole, text, truth |                             | a class a sample                                 |
-| N R       | any numbers        |                             | R numbers a sample                               |
-| N K       | truth values       |                             | K labels, each true or not                       |
-| N T       | whole, text, truth | a sequence of T steps       | a class a step                                   |
-| N L       | whole, text        | `y_lengths`                 | a transcript: classes in order, at no given step |
-| N T R     | fractions          | a sequence of T steps       | R numbers a step                                 |
-| N T K     | truth values       | a sequence of T steps       | K labels a step                                  |
-| N H W     | whole, truth       |                             | a class a pixel; N D H W beside a volume: a voxel |
-| N R H W   | fractions          |                             | R numbers a pixel; N R D H W: a voxel            |
-| N K H W   | truth values       |                             | K labels a pixel                                 |
+| array   | of                 | beside                | taken as                                              |
+|---------|--------------------|-----------------------|-------------------------------------------------------|
+| N       | whole, text, truth |                       | a class per sample                                    |
+| N R     | any numbers        |                       | R numbers per sample                                  |
+| N K     | truth values       |                       | K labels, each true or not                            |
+| N T     | whole, text, truth | a sequence of T steps | a class per step                                      |
+| N L     | whole, text        | `y_lengths`           | a transcript: classes in order, at no given step      |
+| N T R   | fractions          | a sequence of T steps | R numbers per step                                    |
+| N T K   | truth values       | a sequence of T steps | K labels per step                                     |
+| N H W   | whole, truth       |                       | a class per pixel; N D H W beside a volume: per voxel |
+| N R H W | fractions          |                       | R numbers per pixel; N R D H W: per voxel             |
+| N K H W | truth values       |                       | K labels per pixel                                    |
 
 Sequences of targets end where `y_lengths` says, else where the sequences of as many steps do that they stand beside.
 What equals the ignored value does not count in classes of steps, pixels and voxels.
@@ -247,7 +247,7 @@ def _classes(name: str, values: Array, lengths: Array | None, beside: Beside, wh
         return Target(array, TargetInfo(name, features(len(classes)), "classes", classes))
     if not is_steps and axes not in (2, 3):
         raise UserError(
-            f"{what} has the shape {values.shape}; classes are one value a sample, N T beside sequences of T steps, "
+            f"{what} has the shape {values.shape}; classes are one value per sample, N T beside sequences of T steps, "
             "N H W for pixels or N D H W for voxels. Use argmax, or predict numbers."
         )
     if not is_steps:
@@ -272,7 +272,7 @@ def _told(name: str, array: Array, task: str, type: TensorType) -> Iterator[str]
 
 def _labels(name: str, values: Array, lengths: Array | None, beside: Beside, what: str) -> Target:
     if values.ndim == 1:
-        raise UserError(f"{what} has one value a sample; labels are N K, one of 0 and 1 for each. Predict classes.")
+        raise UserError(f"{what} has one value per sample; labels are N K, one of 0 and 1 for each. Predict classes.")
     if not np.isin(values, (0, 1)).all():
         raise UserError(f"{what} holds {values[~np.isin(values, (0, 1))][0]}; labels are 0 or 1, or truth values.")
     found = _numbers(name, values, lengths, beside, what)

@@ -1,5 +1,5 @@
 """What layers become where sequences (batch, steps, channels) are padded at their ends. `lengths` says how many steps
-of each sample are real: int64, one a sample, at least 1."""
+of each sample are real: int64, one per sample, at least 1."""
 
 from collections.abc import Callable
 from typing import Any
@@ -128,7 +128,7 @@ def stretch_steps(x: torch.Tensor, lengths: torch.Tensor, factor: int) -> torch.
 
 
 def reduce_steps(x: torch.Tensor, kind: str, lengths: torch.Tensor, keepdim: bool = False) -> torch.Tensor:
-    """One number a channel, over the real steps."""
+    """One number per channel, over the real steps."""
     count = lengths.view(-1, *[1] * (x.dim() - 1)).to(x.dtype)
     zeros = mask_steps(x, lengths)
     match kind:

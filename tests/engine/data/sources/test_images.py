@@ -228,7 +228,7 @@ def test_folders_without_two_classes(tmp_path, make, message):
     make(tmp_path / "pets")
     text = refused(tmp_path)
     assert message in text
-    assert "Expected one subfolder a class" in text
+    assert "Expected one subfolder per class" in text
 
 
 def sub(folder: Path, name: str) -> Path:

@@ -118,7 +118,7 @@ def test_the_task_decides_where_both_can_be_meant(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "arrays", "message"),
     [
-        ("labels", {"x": IMAGES, "y": WHOLE % 2}, "has one value a sample; labels are N K"),
+        ("labels", {"x": IMAGES, "y": WHOLE % 2}, "has one value per sample; labels are N K"),
         ("labels", {"x": IMAGES, "y": of((6, 3))}, "holds 2; labels are 0 or 1"),
         ("transcripts", {"x": IMAGES, "y": WHOLE}, "transcripts are N L, classes in order"),
         ("classes", {"x": IMAGES, "y": np.full((6, 4, 5), 0.5)}, "holds fractions"),
